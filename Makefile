@@ -25,7 +25,7 @@ mutate: $(VENV)/dev.stamp  ## how many small faults in the statistics the tests 
 	$(INSTALL) 'cosmic-ray>=8.4' 'coverage>=7'
 	$(BIN)/python scripts/mutate.py
 
-attack: $(VENV)/dev.stamp  ## kills, failing disks, mutated files, hostile models, nasty servers; 17 minutes, SIZE=full 50
+attack: $(VENV)/dev.stamp  ## kills, failing disks, mutated files, hostile models, nasty servers, odd commands; 17 minutes, SIZE=full 50
 	OMP_NUM_THREADS=1 $(BIN)/python scripts/attack $(ONLY) --size $(or $(SIZE),default)
 
 lint: $(VENV)/dev.stamp
@@ -44,7 +44,7 @@ docs: $(VENV)/dev.stamp  ## internal links, the site, doctests, and the README's
 docs-site: $(VENV)/site.stamp  ## the documentation as a site, build/site/index.html; a link that leads nowhere is an error
 	$(BIN)/python scripts/build_site.py
 
-gallery: $(VENV)/dev.stamp  ## reports of five models, with more if lab/real_models.py has run, and their comparison, build/gallery/index.html; some 3 minutes of processor time, SIZE=full more
+gallery: $(VENV)/dev.stamp  ## reports of five models, of ten if lab/real_models.py has run, and their comparison, build/gallery/index.html; some 3 minutes of processor time, SIZE=full more
 	OMP_NUM_THREADS=1 $(BIN)/python scripts/gallery.py --size $(or $(SIZE),quick)
 
 clean:

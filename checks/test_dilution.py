@@ -1,4 +1,4 @@
-"""An edit still shows when the sentence stands in a longer text (150 groups of the probes, docs/probes.md).
+"""An edit still shows when the sentence stands in a longer text (158 groups of the probes, docs/probes.md).
 
 Documents are embedded in chunks. If one sentence of a chunk changes its meaning, the chunk's vector has to move.
 Otherwise search cannot tell the corrected page from the wrong one.

@@ -6,7 +6,7 @@ side.
 
 from encheck import claim
 from encheck.items import headings, logged_queries, queries, ranked_queries, titles
-from encheck.items.known import PROXY
+from encheck.items.searches import PROXY
 from encheck.metrics.health import recall_at_1
 from encheck.metrics.search import agreement_with_bm25, figures, first_stage, ndcg_at_10
 from encheck.presets import MARGINS

@@ -8,7 +8,7 @@ as printed: each swapped paraphrase is compared with the paraphrase that it was 
 """
 
 from encheck import claim
-from encheck.items.chains import PIVOTS, restated, swap_chains
+from encheck.items.chains import PIVOTS, in_other_words, swap_chains
 from encheck.metrics.ranking import figures, r_precision, swap_diagnostics
 
 
@@ -36,7 +36,7 @@ def test_paraphrase_ranks_above_its_swaps(judge):
 
 
 @claim(
-    swap_chains(restated),
+    swap_chains(in_other_words),
     levels=PIVOTS,
     property="swapchain",
     tells="a rewrite from a near copy with words swapped",

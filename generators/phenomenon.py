@@ -23,7 +23,7 @@ from encheck.generators.phrases import capital, root_of
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.language.prose import why_left
-from encheck.scoring.differences import favour
+from encheck.scoring.triplets import surface_preference
 from encheck.statistics.draws import Draws
 from encheck.types import Edit, Group, Lacking, Validity, Variant, apply_edits
 
@@ -195,12 +195,12 @@ def choose_sides(source: str, kept: Sequence[str], changed: Sequence[str], rng: 
 def _choices(source: str, kept: Sequence[str], changed: Sequence[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     """Each choice of texts, with the side that the edit distance favours from the sentence and from the mirror."""
     for near, far in product(kept, changed):
-        first = favour(source, near, far)
+        first = surface_preference(source, near, far)
         mirrors = [text for text in changed if text != far]
         if not mirrors:
             yield first, 0, (near, far)
         for mirror in mirrors:
-            yield first, favour(mirror, far, near), (near, far, mirror)
+            yield first, surface_preference(mirror, far, near), (near, far, mirror)
 
 
 def edit_between(source: str, text: str) -> Edit:

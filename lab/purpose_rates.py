@@ -4,6 +4,7 @@
     python lab/purpose_rates.py --runs 1000 --file sharing.csv   # two columns: query,document
     python lab/purpose_rates.py --runs 1000 --pooled
     python lab/purpose_rates.py --runs 1000 --judged
+    python lab/purpose_rates.py --runs 1000 --watched
 
 Queries are lost and won at random, so that the discordance and the true change are what a cell says. With `--file` the
 queries share documents as in the file, and queries of one document move together with probability .2.
@@ -11,7 +12,7 @@ queries share documents as in the file, and queries of one document move togethe
 With `--pooled` the labels name what OLD found: its first answer is judged, and of NEW's other first answers only those
 that OLD lists, as a cell says. Beside the rule stands what it would say if all others were taken for wrong. With
 `--judged` nothing is labelled, and people judge the first answers that differ until that decides; half of them are
-ties.
+ties. With `--watched` the search is the same, and negation has the items and frames of the probes.
 """
 
 from __future__ import annotations
@@ -26,17 +27,19 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.gating.purpose import MARGIN, Purpose, Weighable, decide_for
+from encheck.gating.purpose import MARGINS, Purpose, Weighable, decide_for
 from encheck.gating.types import Paired, UnjudgedSearch
 from encheck.gating.unjudged import Answer, ComparedQuery, Pool, judge_pool, share_of_queries
 
 Floats = NDArray[np.float64]
 Things = NDArray[np.intp]
+MARGIN = MARGINS["search"]
 SIZES = (25, 60, 225, 500, 1_000)
 DISCORDANCES = (0.1, 0.2)
 CHANGES = (0.0, -0.03, -0.04, -0.08, 0.08)
 TOGETHER = 0.2
 POOLED = (1.0, 0.5, 0.0)  # shares of NEW's other first answers that are judged
+NEGATIONS, FRAMES = 660, 61  # items and clusters of negation on the probes, in their gate part
 OUTCOMES = ("pass", "inconclusive", "block")
 
 
@@ -125,6 +128,27 @@ def judged(count: int, discordance: float, change: float, runs: int) -> tuple[Co
     return found, asked / runs
 
 
+def watched(discordance: float, change: float, runs: int) -> Counter[str]:
+    """How often each outcome fell for a search that is the same, where negation changed so."""
+    rng = np.random.default_rng([round(1e3 * discordance), round(1e3 * change) % 997])
+    frames = np.arange(NEGATIONS) * FRAMES // NEGATIONS
+    things = np.column_stack([frames, np.full(NEGATIONS, -1)])
+    same, found = endpoint(np.zeros(1_000), np.arange(1_000)[:, None]), Counter[str]()
+    for _ in range(runs):
+        negation = replace(endpoint(moved(things, discordance, change, rng), things), name="negation", endpoint="")
+        found[decide_for(Purpose("search"), Weighable([same], [], {"negation": negation}, [])).outcome] += 1
+    return found
+
+
+def table_of_watched(runs: int) -> Iterator[str]:
+    """How often a yes becomes the user's decision."""
+    yield "| negation | at 20% discordance | at 40% |"
+    yield "| --- " * 3 + "|"
+    for change in (0.0, -0.05, -0.1, -0.15, -0.2):
+        shares = (watched(one, change, runs)["inconclusive"] / runs for one in (0.2, 0.4))
+        yield f"| {100 * change:+.0f} | {' | '.join(f'{share:.1%}' for share in shares)} |"
+
+
 def table_of_pooled(runs: int) -> Iterator[str]:
     """Wrong yes is one at a true loss of the margin or more, wrong no one where nothing was lost."""
     yield "| queries | true change | judged | others taken for wrong: yes / open / no | the rule: yes / open / no |"
@@ -161,9 +185,11 @@ def main() -> None:
     parser.add_argument("--file", type=Path, help="what queries share: query,document")
     parser.add_argument("--pooled", action="store_true", help="labels that were pooled from OLD's answers")
     parser.add_argument("--judged", action="store_true", help="a log of which people judge first answers")
+    parser.add_argument("--watched", action="store_true", help="the same search, and a loss of negation")
     args = parser.parse_args()
-    if args.pooled or args.judged:
-        for line in table_of_pooled(args.runs) if args.pooled else table_of_judged(args.runs):
+    tables = {"pooled": table_of_pooled, "judged": table_of_judged, "watched": table_of_watched}
+    if asked := [table for name, table in tables.items() if getattr(args, name)]:
+        for line in asked[0](args.runs):
             print(line, flush=True)
         return
     shapes = [things_of(args.file)] if args.file else [np.arange(n)[:, None] for n in SIZES]

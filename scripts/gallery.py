@@ -3,8 +3,8 @@
     python scripts/gallery.py [--size full] [--out build/gallery] [--work build/gallery-work] [--real build/real-models]
 
 Runs stop after the first look, at most 2,500 texts of the probes; with `--size full` they take all. Models and runs are
-kept in the work folder, and are not made again; pages are. Where lab/real_models.py has written its models, those that
-need no server are shown too.
+kept in the work folder, and are not made again; pages are. Where lab/real_models.py has written its models, they take
+the place of Doc2Vec, since a comparison holds ten models, and a second page has their search, speed and size.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import yaml
 from jinja2 import Environment, StrictUndefined
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "lab" / "benchmarks"))
+sys.path[:0] = [str(ROOT / "lab"), str(ROOT / "lab" / "benchmarks")]
 
 STEPS = 30
 TUNED_ON = "probes:fresh=1"  # other groups than those that a run measures
@@ -58,6 +58,9 @@ EXHIBITS = (
     Exhibit("jaccard", "Word overlap", "The share of the words that two texts have in common. It understands nothing."),
 )
 
+STAND_IN = "doc2vec"  # for a model that is weak and no fake, where no other is there
+SEARCH = "retrieval"
+
 INDEX = """<!doctype html>
 <html lang="en">
 <head>
@@ -82,7 +85,7 @@ footer { color: var(--soft); font-size: .9rem; }
 <main>
 <h1>What encheck says of {{ exhibits | length }} models</h1>
 <p>Each card leads to the full report of a run on the {{ extent }}. <a href="compare.html">Compare all of them</a>,
-item by item.</p>
+item by item{% if costs %}, or <a href="cost.html">by search, speed and size</a>{% endif %}.</p>
 <ul>
 {% for one in exhibits %}
 <li>
@@ -101,13 +104,21 @@ item by item.</p>
 
 def main() -> int:
     """Make what is missing of models and runs, then the pages."""
+    from real_models import served
+
     given = arguments()
     begun = time.monotonic()
-    lay_out_models(given.work.resolve())
-    exhibits = [*EXHIBITS, *real_ones(given.real.resolve())]
-    runs = [measured(one, given.work.resolve(), size=given.size) for one in exhibits]
-    given.out.mkdir(parents=True, exist_ok=True)
-    write_pages(exhibits, runs, given.out.resolve(), size=given.size)
+    work, home, out = given.work.resolve(), given.real.resolve(), given.out.resolve()
+    lay_out_models(work)
+    out.mkdir(parents=True, exist_ok=True)
+    with served(home) as address:
+        real = real_ones(home, is_served=bool(address))
+        exhibits = [*(one for one in EXHIBITS if not (real and one.name == STAND_IN)), *real]
+        runs = [measured(one, work, size=given.size) for one in exhibits]
+        if real:
+            how = ("--cost", "-m", SEARCH, "--out", str(out / "cost.html"))
+            call("compare", "sbert", *(one.name for one in real), *how, folder=home)
+    write_pages(exhibits, runs, out, size=given.size)
     print(f"{given.out}/index.html: {len(runs)} models in {time.monotonic() - begun:.0f} s")
     return 0
 
@@ -122,14 +133,14 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def real_ones(home: Path) -> list[Exhibit]:
-    """The models that lab/real_models.py wrote there, but those that a server has to run."""
+def real_ones(home: Path, *, is_served: bool) -> list[Exhibit]:
+    """The models that lab/real_models.py wrote there; those that a server has to run where it runs."""
     file = home / "models.yaml"
     entries = yaml.safe_load(file.read_text("utf-8")) if file.exists() else {}
     return [
         Exhibit(name, name, f"{entry['description'].rstrip('.')}.", home)
         for name, entry in entries.items()
-        if entry.get("adapter") != "openai"
+        if is_served or entry.get("adapter") != "openai"
     ]
 
 
@@ -177,7 +188,8 @@ def index(exhibits: Sequence[Exhibit], *, size: str) -> str:
     from encheck import __version__
 
     page = Environment(autoescape=True, trim_blocks=True, undefined=StrictUndefined).from_string(INDEX)
-    return page.render(exhibits=exhibits, extent=SIZES[size][1], version=__version__, size=size)
+    costs = any(one.home for one in exhibits)
+    return page.render(exhibits=exhibits, extent=SIZES[size][1], version=__version__, size=size, costs=costs)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ import pytest
 
 import encheck
 from encheck.cli import main
+from encheck.datasets.load import known_data_sets
 from encheck.datasets.load import load as load_data
-from encheck.datasets.load import names
 from encheck.encoders.hub import describe_pin
 from encheck.encoders.load import find_weights, load
 from encheck.encoders.model_config import Device
@@ -103,7 +103,7 @@ def install(site, points, modules=MODULES, *, package="acme-encheck", version="1
 
 def forget():
     entry_points._installed.cache_clear()
-    names.cache_clear()
+    known_data_sets.cache_clear()
     checks_of_packages.cache_clear()
     for name in [name for name in sys.modules if name.partition(".")[0] == "acme"]:
         del sys.modules[name]
@@ -222,7 +222,7 @@ def test_two_packages_cannot_have_one_name(site):
     install(site, {"data": {"headlines": "acme.data"}})
     install(site, {"data": {"headlines": "acme.data"}}, package="other")
     with pytest.raises(UsageError, match=r"package other 1.2 declares .* which the package acme-encheck 1.2 has"):
-        names()
+        known_data_sets()
 
 
 def test_a_package_that_cannot_be_imported_is_named(site, capsys):

@@ -25,8 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from encheck.metrics.search import share_found
-from encheck.scoring.inverted import SAMPLE, IndexSize, InvertedLists, compared
-from encheck.scoring.nearest import nearest
+from encheck.scoring.vector_search import SAMPLE, IndexSize, InvertedLists, compare_with_exact, nearest
 
 Vectors = np.ndarray
 DEPTH = 1_000
@@ -115,7 +114,7 @@ def main() -> None:
         for probes in given.probes:
             searched(index, queries, given.queries, probes)
         with measured(f"{SAMPLE} queries searched exactly too"):
-            compared(index, queries[:SAMPLE], [frozenset()] * SAMPLE, count=DEPTH, fewest=10)
+            compare_with_exact(index, queries[:SAMPLE], [frozenset()] * SAMPLE, count=DEPTH, fewest=10)
     resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
     print(f"{resident:.2f} GB resident at the peak")
 
@@ -127,7 +126,7 @@ def searched(index: InvertedLists, queries: Vectors, counts: list[int], probes: 
         with measured(f"{index.size.probes} of {index.size.lists} lists, {count:,} queries"):
             for _ in index.nearest(queries[:count], count=DEPTH, fewest=10):
                 pass
-    stage = compared(index, queries[:SAMPLE], [frozenset()] * SAMPLE, count=DEPTH, fewest=10)
+    stage = compare_with_exact(index, queries[:SAMPLE], [frozenset()] * SAMPLE, count=DEPTH, fewest=10)
     for depth, values in zip(stage.depths, stage.found.T, strict=True):
         found = share_found(depth, values)
         print(f"  {found.value:.2%} [{found.low:.2%}, {found.high:.2%}] of the {depth} nearest")

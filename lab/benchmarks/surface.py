@@ -27,10 +27,9 @@ from numpy.typing import NDArray
 from encheck.language.lexicon.load import lexicon
 from encheck.metrics import adjusted_rate, directions_mean
 from encheck.metrics.pairs import worth
-from encheck.scoring.differences import ORDER, differences, favour
 from encheck.scoring.measure import SurfaceScorer
 from encheck.scoring.scores import CrossedScores, MarginScores, Scale
-from encheck.scoring.triplets import Triplet
+from encheck.scoring.triplets import EDIT_DISTANCE_COLUMN, Triplet, surface_differences, surface_preference
 from encheck.statistics.bootstrap import Resampler
 from encheck.surface import SHARED, WEIGHTED, Frequencies
 from encheck.types import Estimate, Lines
@@ -113,7 +112,7 @@ def pool(near: int, far: int, size: int = POOL) -> tuple[Triplet, ...]:
 @cache
 def sides_of(near: int, far: int, size: int = POOL, *, favours: int) -> NDArray[np.intp]:
     """Places of the triplets that can be a side of a crossed group: the edit distance favours one text."""
-    return np.flatnonzero([favour(t.source, t.near, t.far) == favours for t in pool(near, far, size)])
+    return np.flatnonzero([surface_preference(t.source, t.near, t.far) == favours for t in pool(near, far, size)])
 
 
 @cache
@@ -189,7 +188,7 @@ def detected(scores: CrossedScores) -> Estimate:
 
 def mean_of_strata(scores: MarginScores) -> float:
     """The mean of the rates where the surface favours the kept and the changed text."""
-    wins, sides = worth(scores.margins), np.sign(differences(scores.items)[:, ORDER])
+    wins, sides = worth(scores.margins), np.sign(surface_differences(scores.items)[:, EDIT_DISTANCE_COLUMN])
     return float(np.mean([wins[sides == side].mean() for side in (1, -1)]))
 
 
@@ -197,7 +196,7 @@ def logistic_at_zero(scores: MarginScores) -> float:
     """Logistic regression of the win on the differences in units of their root mean square, ridge 1, read at zero."""
     from sklearn.linear_model import LogisticRegression
 
-    found, wins = differences(scores.items), worth(scores.margins)
+    found, wins = surface_differences(scores.items), worth(scores.margins)
     x = found / np.maximum(np.sqrt((found**2).mean(axis=0)), 1e-9)
     twice, labels = np.concatenate([x, x]), np.repeat([1, 0], len(x))
     fitted = LogisticRegression(C=1.0).fit(twice, labels, sample_weight=np.concatenate([wins, 1 - wins]))

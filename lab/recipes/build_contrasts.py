@@ -32,7 +32,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from build_probes import CANARY, ROTATIONS, Reference, apply, spans
 
-from encheck.datasets.sides import MIRROR, control_relation, kept_relation
+from encheck.datasets.probes import MIRROR, control_relation, kept_relation
 
 BRACKET = re.compile(r"\[([^\[\]]*)\]")
 BEFORE = re.compile(r" ([,.;:?!])(?=\s|$)")

@@ -5,7 +5,8 @@ senses, tag counts, synonyms, antonyms, similar-to and hypernym links, lexicogra
 of irregular forms. Glosses and examples are left out. Of the treebank: how often a form bears a part of speech, and a
 lemma that WordNet knows does.
 
-    python lab/recipes/build_lexicon.py build --wordnet /usr/share/wordnet --treebank DIR --out src/encheck/language
+    python lab/recipes/build_lexicon.py build --wordnet /usr/share/wordnet --treebank DIR \\
+        --out src/encheck/language/lexicon
     python lab/recipes/build_lexicon.py stats
 """
 
@@ -35,7 +36,7 @@ MARKS = {None: 0, "a": 1, "p": 2, "ip": 3}
 UPOS = {"NOUN": "n", "VERB": "v", "AUX": "v", "ADJ": "a", "ADV": "r"}
 UNCOUNTED = {"PROPN", "X", "SYM", "PUNCT", "NUM"}
 WORD = re.compile(r"[a-z]+(?:['’-][a-z]+)*|n't|'[a-z]+")
-LEXICON = Path(__file__).resolve().parents[2] / "src" / "encheck" / "language" / "lexicon.npz"
+LEXICON = Path(__file__).resolve().parents[2] / "src" / "encheck" / "language" / "lexicon" / "lexicon.npz"
 Key = tuple[str, int]
 
 

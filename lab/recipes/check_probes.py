@@ -30,8 +30,7 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import learned_rival
 
-from encheck.datasets.probes import embedded
-from encheck.datasets.sides import kept_relation
+from encheck.datasets.probes import embedded, kept_relation
 from encheck.generators.phenomenon import phenomena
 from encheck.surface import RIVALS, SHARED, SURFACE, Frequencies, tf_idf
 from encheck.types import Group

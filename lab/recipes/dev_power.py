@@ -20,7 +20,7 @@ from encheck.claims import CONTRACT
 from encheck.encoders.objects import as_model
 from encheck.engine.checks import packaged_checks
 from encheck.gating.decision import decide
-from encheck.gating.gate_rows import pool_rows
+from encheck.gating.gate_rows import cases_with_chance, pool_rows
 from encheck.gating.pairing import compare_all
 from encheck.gating.types import Paired
 from encheck.training import RULE, PlannedItems, dev_part
@@ -33,7 +33,8 @@ def lost(one: Paired, loss: float, rng: np.random.Generator) -> Paired:
 
     First both models change places in half of the clusters, so that what the copy won or lost by itself cancels out.
     """
-    swapped = rng.random(int(one.clusters.max()) + 1)[one.clusters] < 0.5
+    clusters = one.things.reshape(len(one.things), -1)[:, 0]
+    swapped = rng.random(int(clusters.max()) + 1)[clusters] < 0.5
     baseline = np.where(swapped, one.candidate, one.baseline)
     candidate = np.where(swapped, one.baseline, one.candidate)
     won = np.flatnonzero(candidate > 0)
@@ -85,19 +86,21 @@ def main() -> None:
     with torch.no_grad():
         for weights in model.parameters():
             weights.add_(torch.randn_like(weights) * weights.std().nan_to_num() * options.noise)
-    rows = pool_rows(compare_all(before, plan.side(as_model(model, "copy")))[0], RULE)
+    after = plan.side(as_model(model, "copy"))
+    rows = pool_rows(compare_all(before, after, aside=cases_with_chance(before.tables))[0])
 
     decision = decide(rows, rule=RULE)
     print("| row | items | clusters | flips | finds a loss of |\n| --- | --- | --- | --- | --- |")
     for at, (one, row) in enumerate(zip(rows, decision.rows, strict=True)):
         if row.part_of:
             continue
-        flips, found = "", f"{row.detectable:.3f}"
-        if one.kind == "rate":
+        flips = f"{(row.gained + row.lost) / row.n:.0%}" if one.kind == "rate" else ""
+        found = f"{row.detectable:.3f}"
+        if one.kind == "rate" and row.gates and not row.unseen:
             loss = smallest(rows, at, runs=options.runs, seed=options.seed)
-            flips = f"{(row.gained + row.lost) / row.n:.0%}"
             found = "none: too little to lose" if loss is None else f"{100 * loss:.0f} points"
-        told = found if row.gates else "never: too few items"
+        told = "never: the model is not shown to see it" if row.unseen else found
+        told = told if row.gates else "never: too few items or clusters"
         print(f"| `{row.name}` | {row.n} | {row.clusters} | {flips} | {told} |", flush=True)
 
 

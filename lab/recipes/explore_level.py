@@ -22,7 +22,7 @@ import numpy as np
 from encheck.operations.explore.explore import HOLDS, Exploration, explore
 from encheck.operations.explore.material import ExploredItem, Material
 from encheck.operations.explore.search import SearchBudget
-from encheck.scoring.crossed import Crossed, Side
+from encheck.scoring.crossed import Crossed, CrossedSide
 
 WORLDS = ("same", "planted", "edge")
 FEATURES, VALUES, PLANTED = 7, 4, 0.6
@@ -46,7 +46,7 @@ def material(rng: np.random.Generator, world: str, *, clusters: int) -> tuple[Ma
 
 def item(cluster: str, number: int, values: tuple[tuple[str, str], ...]) -> ExploredItem:
     texts = [f"{what} {number} of {cluster}" for what in ("source", "kept", "changed", "mirror")]
-    sides = (Side(*texts[:3]), Side(texts[3], texts[2], texts[1]))
+    sides = (CrossedSide(*texts[:3]), CrossedSide(texts[3], texts[2], texts[1]))
     whole = Crossed(f"own/{number:016x}/number/1/crossed/0", sides, cluster)
     return ExploredItem("number", whole.triplets[0], whole, values)
 

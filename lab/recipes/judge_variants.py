@@ -1,8 +1,8 @@
 """Draw variants for judges who don't know where they come from, and report what the judges said.
 
     python lab/recipes/judge_variants.py draw --data mrpc:DIR qqp:DIR --out DIR [--peer PYTHON --treebank DIR]
-    python lab/recipes/judge_variants.py report --out DIR --judge A.txt B.txt --table docs/generators.csv [--data ...]
-    python lab/recipes/judge_variants.py rates --table docs/generators.csv [--data ...] [--together]
+    python lab/recipes/judge_variants.py report --out DIR --judge A.txt B.txt --table TABLE.csv [--data ...]
+    python lab/recipes/judge_variants.py rates --table lab/notebook/generators.csv [--data ...] [--together]
     python lab/recipes/judge_variants.py triples --generator number --data texts:FILE mrpc:DIR --out DIR [--level 1]
     python lab/recipes/judge_variants.py triples --generator synonym --level 2 --data texts:FILE mrpc:DIR --out DIR
     python lab/recipes/judge_variants.py failures --items reports/RUN/items.parquet --check CHECK --out DIR
@@ -442,7 +442,7 @@ def main() -> None:
     parser.add_argument("--beside", type=float, default=1.0, help="share of the sentences that the peer edits too")
     parser.add_argument("--treebank", type=Path)
     parser.add_argument("--judge", type=Path, nargs=2)
-    parser.add_argument("--table", type=Path, default=Path("docs/generators.csv"))
+    parser.add_argument("--table", type=Path, default=Path("lab/notebook/generators.csv"))
     parser.add_argument(
         "--generator", default="number", help="a phenomenon, or synonym, antonym, control, reorder, role_reversal"
     )

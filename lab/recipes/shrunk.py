@@ -33,8 +33,8 @@ from judge_variants import SEED, write_sheets
 
 from encheck.cli.show import run_settings, shrinker
 from encheck.engine.run import run
-from encheck.engine.shrinking import SHRUNK
 from encheck.options import Settings
+from encheck.scoring.scores import KINDS
 from encheck.scoring.triplets import Triplet
 from encheck.shrinking.shrink import Shrunk
 
@@ -45,9 +45,10 @@ LONG = 45  # words of three texts
 def failures(folder: Path, split: str, seed: int) -> list[dict[str, Any]]:
     """Rows of what the model gets wrong, one a source, in an order drawn by seed."""
     table = pq.read_table(folder / "items.parquet").to_pylist()
+    kinds = {name for name, kind in KINDS.items() if kind.shrinks}
     wrong = [
         row for row in table
-        if row["kind"] in SHRUNK and row["near_score"] <= row["far_score"] and split in ("", row["split"])
+        if row["kind"] in kinds and row["near_score"] <= row["far_score"] and split in ("", row["split"])
         and not row["case"].startswith(NOT_KEPT)
     ]  # fmt: skip
     distinct = {row["source"]: row for row in sorted(wrong, key=lambda row: (row["source"], row["case"]), reverse=True)}

@@ -3,10 +3,10 @@
     python lab/recipes/where_level.py --runs 1000
     python lab/recipes/where_level.py --runs 100 --world one --world two
 
-Simulates the items of three checks and calls `encheck.statistics.subgroups.search`, as `encheck export RUN --where`
-does. Clusters have 1, 2 or 4 items that fail together (a rate of their own, from a beta distribution); eight features
-have four values each, half of them the same throughout a cluster. In each of these worlds, the share of searches that
-confirm anything, and that confirm a cell of the planted value:
+Simulates the items of three checks and calls `encheck.statistics.subgroups.find_subgroups`, as `encheck export RUN
+--where` does. Clusters have 1, 2 or 4 items that fail together (a rate of their own, from a beta distribution); eight
+features have four values each, half of them the same throughout a cluster. In each of these worlds, the share of
+searches that confirm anything, and that confirm a cell of the planted value:
 
     none     no feature matters
     surface  failing depends on three surface differences, and feature 0 is read off the first of them

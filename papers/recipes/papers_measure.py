@@ -22,7 +22,7 @@ from encheck.comparing.text_shift import measure_texts, text_tokens
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.load import load
 from encheck.run_file import Result
-from encheck.scoring.difficulty import difficulty
+from encheck.scoring.pairs import difficulty
 from encheck_papers.runs import RESULTS, SETTINGS
 
 log = logging.getLogger("papers")

@@ -1,10 +1,10 @@
-"""Attack encheck: kills, failing disks, mutated files, hostile models, nasty servers.
+"""Attack encheck: kills, failing disks, mutated files, hostile models, nasty servers, odd commands.
 
     python scripts/attack [NAME ...] [--size default|full] [--seed N] [--jobs 2]
 
-NAME is a family (kills, disks, mutations, models, servers) or one attack of it (mutations.lexicons). Each try is made
-from its seed: what failed is printed with the command that does it again. With --seed, one try runs in this process and
-its traceback is shown.
+NAME is a family (kills, disks, mutations, models, servers, commands) or one attack of it (mutations.lexicons). Each try
+is made from its seed: what failed is printed with the command that does it again. With --seed, one try runs in this
+process and its traceback is shown.
 
 It stands with the scripts and not with the tests: pytest should not collect it, it takes too long for every commit, and
 it runs each attack in a process of its own. The tests' builders, faults and server are shared, and their small versions

@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-FAMILIES = {name: name for name in ("kills", "disks", "models", "servers")} | {"mutations": "mutated"}  # their modules
+FAMILIES = {name: name for name in ("kills", "disks", "models", "servers", "commands")} | {
+    "mutations": "mutated"
+}  # their modules
 SECONDS = 10.0  # that a try in this process may take; what it imports is imported before
 MEGABYTES = 2_048  # that a try may add to the largest size that the process had
 

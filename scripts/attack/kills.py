@@ -149,7 +149,7 @@ def reference(command: Command) -> Reference:
     took = time.monotonic() - begun
     steps = int((folder / "steps").read_text())
     (folder / "steps").unlink()
-    if code not in (0, 1) or not steps:
+    if code not in (0, 1, 10) or not steps:  # 10: a gate of a part of the checks never passes
         said = (folder / "said").read_text("utf-8", "replace")
         raise Failed(f"uninterrupted, it ends with {code} after {steps} steps on the disk: {said[-400:]}")
     return Reference(code, state(folder), before, steps, took)

@@ -18,10 +18,12 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, partial
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 import canary
+import numpy as np
 from attacks import Failed, add_cases
 from mutated import DATA, GROUPS, built, entry_in, right_scores, same
 from reading import command, held, scores_of
@@ -564,8 +566,6 @@ def _yaml(tag: str, folder: Path) -> None:
 
 
 def _objects(folder: Path) -> None:
-    import numpy as np
-
     from encheck.errors import EncheckError
     from encheck.language.lexicon.embedded import EmbeddedLexicon
 
@@ -595,6 +595,39 @@ def _extension(what: str, folder: Path) -> None:
         two_runs(folder)
         pyarrow.parquet.write_table(table, folder / "a/items.parquet")
         held(*command("export", folder / "a"), "items.parquet")
+
+
+# outputs of a graph
+
+
+SIZES = {"own": 1, "twice": 2, "thrice": 3}  # what of the right vectors an output is; the others are no vectors
+
+
+def outputs() -> Iterator[Callable[[Path], None]]:
+    """A graph with up to three outputs in any order: ids, weights, scores of words, and vectors of several names."""
+    names = (*SIZES, "ids", "weights", "logits")
+    yield from (partial(_outputs, some) for count in (1, 2, 3) for some in permutations(names, count))
+
+
+def _outputs(names: tuple[str, ...], folder: Path) -> None:
+    """The vectors of the output that is named as one, or of the only one that fits; else an error that lists them."""
+    from test_adapters_onnx import with_outputs
+
+    from encheck.errors import EncoderError
+
+    right, entry = right_scores("onnx"), built("onnx")
+    copy = shutil.copytree(entry[0], folder / "copy")
+    with_outputs(next(copy.rglob("model.onnx")).parent, *names)
+    fit = [name for name in names if name in SIZES]
+    size = 1 if "own" in fit else SIZES[fit[0]] if len(fit) == 1 else 0
+    try:
+        found = scores_of(entry_in("onnx", copy), folder)[1]
+    except EncoderError as error:
+        if size or not all(name in str(error) for name in names):
+            raise Failed(f"outputs {names}: {error}") from error
+        return
+    if not size or not np.allclose(found, size * right[1], atol=1e-5):
+        raise Failed(f"outputs {names}: other vectors are taken")
 
 
 @cache
@@ -635,4 +668,5 @@ add_cases("models", "programs-tensorflow", list(graphs()), ready=tensorflow, sec
 add_cases("models", "folders", list(folders()), ready=all_right)
 add_cases("models", "small-inputs", list(small()), ready=small_right)
 add_cases("models", "runs", list(runs()), ready=lambda: built("sentence-transformers"), seconds=180.0)
+add_cases("models", "outputs-onnx", list(outputs()), default=30, ready=onnx)
 add_cases("models", "files", list(files()), ready=reads)

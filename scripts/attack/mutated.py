@@ -167,6 +167,57 @@ def probes(folder: Path) -> None:
     (folder / "probes.jsonl").write_text("\n".join(lines[:20]) + "\n", "utf-8")
 
 
+def stores() -> Sequence[Kind]:
+    """Vectors with their texts, in the format of every store and library that the tests have."""
+    import test_store_files as tests
+
+    written = {path.name: partial(_copied, path) for path in sorted(tests.STORES.iterdir())}
+    made = {name: partial(_written, name, write) for name, write in tests.WRITERS.items()}
+    return [Kind(f"store {name}", make, of_vectors) for name, make in {**written, **made}.items()]
+
+
+def _copied(path: Path, folder: Path) -> None:
+    shutil.copy(path, folder / path.name)
+
+
+def _written(name: str, write: Callable[[Path], object], folder: Path) -> None:
+    write(folder / name)
+
+
+def of_vectors(folder: Path, path: Path) -> Any:
+    """What a model of the file gives for the texts, and what an audit says of it."""
+    import test_store_files as tests
+
+    import encheck
+
+    encheck.audit_index(tests.encode, f"vectors:{path}")
+    found = encheck.load_model(f"vectors:{path}").encode(tests.TEXTS)
+    if not np.isfinite(found).all():
+        raise Failed(f"{path.name}: its numbers are not finite")
+    return found.tolist()
+
+
+def searches(ending: str) -> Callable[[Path], object]:
+    """Queries, documents and judgements: a folder as TREC has it, or one file as LlamaIndex and FlagEmbedding do."""
+
+    def make(folder: Path) -> None:
+        import test_retrieval_data as tests
+
+        rows = [{"query": f"q {i}", "pos": [f"right {i}"], "neg": [f"wrong {i}"]} for i in range(9)]
+        if ending == "trec":
+            tests.flat(folder)
+            (folder / "qrels.jsonl").unlink()
+            (folder / "qrels.txt").write_text("q1 0 2 2\nq1 0 d3 0\nq2 0 d3 1\n")
+        elif ending == "llama":
+            (folder / "qa.json").write_text(json.dumps(tests.LLAMA_INDEX))
+        else:
+            (folder / f"own.{ending}").write_bytes(
+                tests.jsonl(rows) if ending == "jsonl" else json.dumps(rows).encode()
+            )
+
+    return make
+
+
 def predictions(folder: Path) -> None:
     pairs(".csv")(folder)
     lines = "".join(f"{i % 2},{i / 40}\n" for i in range(40))
@@ -421,9 +472,15 @@ DATA = (
     Kind("predictions", predictions, told("run", "--data", "pairs:FOLDER/data.csv", "--predictions", "FILE"),
          "theirs.csv"),
 )  # fmt: skip
+SEARCHES = (
+    Kind("trec", searches("trec"), told("data", "retrieval:FOLDER")),
+    *(Kind(end, searches(end), told("data", "retrieval:FILE")) for end in ("llama", "jsonl", "json")),
+)
 GROUPS = {
     "settings": (SETTINGS, 2_000),
     "data": (DATA, 6_000),
+    "searches": (SEARCHES, 1_000),
+    "stores": (stores(), 1_500),
     "lexicons": ([Kind("lexicon", lexicon, of_lexicon)], 100),
     "runs": ([Kind("runs", runs, of_run)], 1_500),
     "baselines": ([Kind("baseline", baseline, of_baseline, sealed=True)], 800),

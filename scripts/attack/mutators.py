@@ -141,9 +141,10 @@ def other_file(path: Path, rng: random.Random) -> None:
 
 
 def _as_json(path: Path, data: bytes, rng: random.Random) -> bytes | None:
-    if path.suffix == ".json":
+    is_lines = path.suffix in (".jsonl", ".lock") or path.name == "one.json"
+    if path.suffix == ".json" and not is_lines:
         return other_json(json.loads(data), rng)
-    if path.suffix in (".jsonl", ".lock"):
+    if is_lines:
         lines = data.rstrip(b"\n").split(b"\n")
         at = rng.randrange(len(lines))
         lines[at] = other_json(json.loads(lines[at]), rng)

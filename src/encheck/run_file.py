@@ -17,13 +17,13 @@ from encheck.system.typed_files import Count, DeferredClass, Positive
 from encheck.types import ClaimEntry, CurvePoint, Declaration, Validity, Verdict
 
 if TYPE_CHECKING:
-    from encheck.datasets.dataset import Whole
+    from encheck.datasets.dataset import WholeDataSummary
     from encheck.gating.types import Gate
 
     Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 else:
     Json = object  # as files hold it
-    Whole = Annotated[Any, DeferredClass("encheck.datasets.dataset", "Whole")]
+    WholeDataSummary = Annotated[Any, DeferredClass("encheck.datasets.dataset", "WholeDataSummary")]
     Gate = Annotated[Any, DeferredClass("encheck.gating.types", "Gate")]
 
 SCHEMA_VERSION: Literal[2] = 2
@@ -191,7 +191,7 @@ class DataEntry:
     language: Mapping[str, bool | str] | None
     calibration: Mapping[str, Scale]
     measured: Mapping[str, MeasuredItems] = field(default_factory=dict)
-    whole: Whole | None = None
+    whole: WholeDataSummary | None = None
     own_documents: Count = 0
 
 

@@ -51,14 +51,14 @@ from encheck.gating.decision import assess, decide, measure
 from encheck.gating.gate_rows import cases_with_chance, pool_by_property, pool_rows
 from encheck.gating.pairing import ModelScores, compare_all
 from encheck.gating.types import DEFAULT
-from encheck.items.reading import refuse_unread
+from encheck.items.variants import refuse_unread_variants
 from encheck.metrics import named
 from encheck.options.settings import from_keywords
 from encheck.running.bench import Bench
 from encheck.running.labels import OBJECT
 from encheck.running.subject import Subject
-from encheck.scoring.splits import splits_together
-from encheck.scoring.table import DEV_SPLIT
+from encheck.scoring.frame import DEV_SPLIT
+from encheck.scoring.splits import split_label
 from encheck.store import Store
 from encheck.system.files import Scratch
 from encheck.system.lock import no_locks
@@ -85,7 +85,7 @@ class PlannedItems:
         evaluation = Evaluation.open(settings, (), quiet=True)
         try:
             ((self.data, whole),) = evaluation.bench.data.items()
-            refuse_unread(whole, [check.claim for check in packaged_checks()])
+            refuse_unread_variants(whole, [check.claim for check in packaged_checks()])
             self.dataset = part(whole)
             gates = [check.claim.declared.gates for check in checks]
             calibrates = not all(metric and named(metric).kind == "rate" for metric in gates)  # rates need no scale
@@ -466,7 +466,7 @@ class _Evaluator(Base):
         data = self._dev.plan.dataset
         splits = [*(group.split for group in data.groups), *(pair.split for pair in data.pairs)]
         return {
-            "data": data.name, "checks": list(self._dev.plan.properties), "split": splits_together(splits),
+            "data": data.name, "checks": list(self._dev.plan.properties), "split": split_label(splits),
             "seed": self.seed, "primary_metric": self.primary_metric,
         }  # fmt: skip
 

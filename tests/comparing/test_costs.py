@@ -175,10 +175,8 @@ def test_wrong_use_is_one_clear_message(labels, models, how, said):
 
 
 def test_a_model_that_fails_midway_is_named(monkeypatch):
-    from encheck import api as costing
-
     ran = run_file({"models": [{"label": "random"}, {"label": "oracle", "error": "it broke"}], "checks": []})
-    monkeypatch.setattr(costing, "run", lambda *_, **__: Results(ran, {}))
+    monkeypatch.setattr("encheck.engine.run.run", lambda *_, **__: Results(ran, {}))
     with pytest.raises(EncoderError, match="oracle: it broke"):
         encheck.compare_costs(["random", "oracle"])
 

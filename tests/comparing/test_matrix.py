@@ -105,8 +105,7 @@ def test_certain_is_certain_for_all_cells_together():
 def test_an_adjusted_rate_is_paired_as_it_is_weighed(tmp_path):
     """Under one model the surface decides alone: the rate that a comparison pairs is the one that the run reports."""
     from encheck.metrics import adjusted_rate
-    from encheck.scoring.differences import differences
-    from encheck.scoring.triplets import Triplet
+    from encheck.scoring.triplets import Triplet, surface_differences
     from encheck.statistics.balancing import balancing_weights
 
     texts = [("one two three four", f"one two three {'five' if i % 3 else 'four six seven'}", f"one two {i} four")
@@ -114,7 +113,7 @@ def test_an_adjusted_rate_is_paired_as_it_is_weighed(tmp_path):
     wins = {"old": won(50), "new": won(40)}
     claim = {"metric": adjusted_rate.calibrated.name}
     runs = [write_run(tmp_path / name, near, model=name, texts=texts, **claim) for name, near in wins.items()]
-    weights = balancing_weights(differences([Triplet("", *some, "") for some in texts]))
+    weights = balancing_weights(surface_differences([Triplet("", *some, "") for some in texts]))
     ((line),) = compare(runs).matrix
     rates = [float(weights @ (near > 0.5) / weights.sum()) for near in wins.values()]
     change = line.cells[1].change

@@ -27,7 +27,7 @@ from encheck.comparing.exports import (
     line_sources,
     tidy_rows,
 )
-from encheck.datasets.load import names
+from encheck.datasets.load import known_data_sets
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = r"50%_a&b $x$ #1 {y} \input{z} ~^<>[1]"
@@ -40,7 +40,7 @@ def sources():
     ]
     claims = [found for module in modules for value in vars(module).values() if (found := claim_of(value))]
     yield from (claim.declared.source for claim in claims)
-    yield from (module.CITATION for module in names().values() if hasattr(module, "CITATION"))
+    yield from (module.CITATION for module in known_data_sets().values() if hasattr(module, "CITATION"))
 
 
 def is_balanced(tex):

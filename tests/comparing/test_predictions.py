@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 
 from encheck.cli import app
 from encheck.comparing.predictions import Predictions, aligned, lines, random_average_precision, read_predictions, score
-from encheck.datasets.labelled import from_rows
+from encheck.datasets.dataset import dataset_from_rows
 from encheck.datasets.load import load
-from encheck.datasets.reader import Row
+from encheck.datasets.reader import PairRow
 from encheck.errors import DataError, UsageError
 from encheck.metrics.nonobvious import average_precision
 
@@ -38,8 +38,8 @@ def ranking(questions=30, candidates=4, seed=0):
     for q in range(questions):
         for c in range(candidates):
             first, second = (" ".join(rng.choice(words, 5)) + f" {q} {c}" for _ in range(2))
-            rows.append(Row(first, second, int(rng.integers(0, 2)), "A", f"Q{q}", key=f"Q{q}/Q{q}_R{c}"))
-    return from_rows("own", rows)
+            rows.append(PairRow(first, second, int(rng.integers(0, 2)), "A", f"Q{q}", key=f"Q{q}/Q{q}_R{c}"))
+    return dataset_from_rows("own", rows)
 
 
 def table(tmp_path, text, name="p.csv"):
@@ -140,8 +140,8 @@ def test_a_run_is_matched_by_its_ids_in_whatever_order_it_comes():
 
 
 def test_a_run_covers_the_splits_that_it_names_and_no_other():
-    rows = [Row(f"a {i}", f"b {i}", i % 2, "AB"[i % 2], key=f"Q{i}/R{i}") for i in range(10)]
-    data = from_rows("own", rows)
+    rows = [PairRow(f"a {i}", f"b {i}", i % 2, "AB"[i % 2], key=f"Q{i}/R{i}") for i in range(10)]
+    data = dataset_from_rows("own", rows)
     keys = tuple(p.key for p in data.pairs if p.split == "B")
     at, _ = aligned(Predictions("run", np.ones(5), np.ones(5), keys), data.pairs)
     assert {data.pairs[i].split for i in at} == {"B"}
@@ -201,12 +201,12 @@ def test_scores_alone_are_cut_at_thresholds_of_other_folds():
 
 
 def test_pairs_without_a_label_are_left_out_and_counted():
-    data = from_rows("own", [Row("a b", "a c", 1), Row("d", "e", 0), Row("f", "g", None)])
+    data = dataset_from_rows("own", [PairRow("a b", "a c", 1), PairRow("d", "e", 0), PairRow("f", "g", None)])
     found = score(Predictions("p", np.array([1, 0, 1.0]), None), data)
     assert found.excluded == 1
     assert len(found.cases.predicted) == 2
     with pytest.raises(DataError, match="no label for any of the pairs"):
-        score(Predictions("p", np.ones(1), None), from_rows("own", [Row("f", "g", None)]))
+        score(Predictions("p", np.ones(1), None), dataset_from_rows("own", [PairRow("f", "g", None)]))
 
 
 @given(st.integers(1, 8), st.integers(0, 8), st.integers(1, 9))

@@ -6,12 +6,10 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from encheck.datasets.guessing import taken_for
-from encheck.datasets.load import is_unlabelled, load, stem
-from encheck.datasets.near_duplicates import near_duplicates
-from encheck.datasets.passages import PassageOptions
+from encheck.datasets.clusters import near_duplicates
+from encheck.datasets.load import data_label, guess_kind, is_unlabelled, load
+from encheck.datasets.passages import PageSection, PassageOptions, page_of_html, page_of_markdown
 from encheck.datasets.splitting import WORD, split
-from encheck.datasets.web_pages import Section, of_html, of_markdown
 from encheck.errors import DataError, NothingToMeasure
 from encheck.items import headings, logged_queries, ranked_queries, titles
 from encheck.items.variants import Maker
@@ -84,25 +82,29 @@ def test_a_folder_in_every_format_is_recognised_and_the_guess_is_said(centre, tm
 )
 def test_a_table_is_taken_for_what_its_columns_say(tmp_path, content, kind):
     path = log_of(tmp_path, content, "rows.csv")
-    assert taken_for(path, has_log=False) == kind
-    assert taken_for(path, has_log=True) == "passages"
+    assert guess_kind(path, has_log=False) == kind
+    assert guess_kind(path, has_log=True) == "passages"
 
 
 def test_a_folder_with_judgements_is_no_folder_of_articles(tmp_path):
     for name in ("corpus.jsonl", "queries.jsonl", "qrels.jsonl.gz"):
         (tmp_path / name).touch()
-    assert taken_for(tmp_path, has_log=False) == "retrieval"
+    assert guess_kind(tmp_path, has_log=False) == "retrieval"
 
 
 def test_html_in_head_scripts_and_menus_is_not_read():
-    page = of_html("<head><title>Shop</title><style>p {}</style></head><nav>Home</nav><p>Hello<br>there &lt;3</p>")
-    assert (page.title, page.sections) == ("Shop", (Section("", "Hello\nthere <3"),))
-    assert of_html("<h1>One <b>two</b></h1><h2></h2>text").sections == (Section("One two", "text"),)
-    assert of_html("<head><title>No end of head<body><p>Text").sections == ()  # a title without an end is all title
+    page = page_of_html("<head><title>Shop</title><style>p {}</style></head><nav>Home</nav><p>Hello<br>there &lt;3</p>")
+    assert (page.title, page.sections) == ("Shop", (PageSection("", "Hello\nthere <3"),))
+    assert page_of_html("<h1>One <b>two</b></h1><h2></h2>text").sections == (PageSection("One two", "text"),)
+    assert (
+        page_of_html("<head><title>No end of head<body><p>Text").sections == ()
+    )  # a title without an end is all title
 
 
 def test_markdown_has_front_matter_tables_and_code():
-    page = of_markdown('---\nid: 7\ntitle: "Refunds: how"\n---\n\n| a | b |\n|---|---|\n| c | d |\n\n```\nx < y\n```\n')
+    page = page_of_markdown(
+        '---\nid: 7\ntitle: "Refunds: how"\n---\n\n| a | b |\n|---|---|\n| c | d |\n\n```\nx < y\n```\n'
+    )
     assert page.title == "Refunds: how"
     assert page.sections[0].text.split() == ["a", "b", "c", "d", "x", "<", "y"]
 
@@ -209,7 +211,7 @@ def test_documents_that_cannot_be_read_are_refused_with_the_place(tmp_path):
 
 def test_a_path_that_is_not_there_is_no_misspelt_name():
     assert complaint("./no-such-folder") == "--data=./no-such-folder: there is no such file or folder"
-    assert stem("./some/help-center/") == "help-center"
+    assert data_label("./some/help-center/") == "help-center"
     assert is_unlabelled("./no-such-folder", has_log=True)
     assert not is_unlabelled("mrpc:./folder", has_log=True)
 

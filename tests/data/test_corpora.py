@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from encheck.datasets.load import load, names
+from encheck.datasets.load import known_data_sets, load
 from encheck.errors import DataError
 
 QUORA = ("id", "qid1", "qid2", "question1", "question2", "is_duplicate")
@@ -161,12 +161,14 @@ def test_one_label_changed_is_told_from_the_published_file(shared_data, tmp_path
 
 
 def test_every_data_set_states_its_licence_and_its_files():
-    assert {"mrpc", "paws", "qqp", "pairs", "probes", *(name for name, _ in PUBLISHED)} <= set(names())
-    assert all(module.LICENCE and module.FILES for module in names().values())
+    assert {"mrpc", "paws", "qqp", "pairs", "probes", *(name for name, _ in PUBLISHED)} <= set(known_data_sets())
+    assert all(module.LICENCE and module.FILES for module in known_data_sets().values())
 
 
 def test_every_public_corpus_has_a_citation_and_published_counts():
-    public = {name: module for name, module in names().items() if name != "probes" and module.LICENCE != "yours"}
+    public = {
+        name: module for name, module in known_data_sets().items() if name != "probes" and module.LICENCE != "yours"
+    }
     assert {"paws-qqp", "sick"} <= public.keys()
     for name, module in public.items():
         assert "\n" not in module.CITATION, name

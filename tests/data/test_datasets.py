@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encheck.datasets.clusters import clusters_of, sample_clusters, shares_of
-from encheck.datasets.labelled import from_rows
-from encheck.datasets.load import load, names
-from encheck.datasets.reader import Row
+from encheck.datasets.dataset import dataset_from_rows
+from encheck.datasets.load import known_data_sets, load
+from encheck.datasets.reader import PairRow
 from encheck.errors import DataError, NothingToMeasure
 from encheck.items.builders import labelled_pairs
 from encheck.items.variants import Maker
@@ -22,11 +22,11 @@ from encheck.types import content_hash
 
 WORDS = "kettle lantern harbour violin meadow copper tunnel the of was".split()
 sentences = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
-rows = st.tuples(sentences, sentences, st.integers(0, 1)).map(lambda fields: Row(*fields))
+rows = st.tuples(sentences, sentences, st.integers(0, 1)).map(lambda fields: PairRow(*fields))
 
 
 def kettle(count):
-    return [Row(f"Kettle {n} sings.", f"Kettle {n} whistles.", n % 2) for n in range(count)]
+    return [PairRow(f"Kettle {n} sings.", f"Kettle {n} whistles.", n % 2) for n in range(count)]
 
 
 @pytest.mark.parametrize(("name", "near"), [("mrcp", "mrpc"), ("probs", "probes"), ("Paws", "paws")])
@@ -34,7 +34,7 @@ def test_an_unknown_name_gives_the_nearest_and_lists_the_others(name, near):
     with pytest.raises(DataError) as caught:
         load(f"{name}:x.csv")
     assert f"unknown data set {name!r}; did you mean {near!r}?" in str(caught.value)
-    assert str(caught.value).endswith(", ".join(sorted(names())))
+    assert str(caught.value).endswith(", ".join(sorted(known_data_sets())))
 
 
 @pytest.mark.parametrize("spec", ["mrpc", "mrpc:", "qqp", "pairs"])
@@ -43,12 +43,12 @@ def test_a_name_without_its_path_says_what_the_path_holds(spec):
     with pytest.raises(DataError) as caught:
         load(spec)
     assert str(caught.value).startswith(f"data set {name!r} needs a path: --data {name}:PATH, where PATH holds ")
-    assert names()[name].FILES in str(caught.value)
+    assert known_data_sets()[name].FILES in str(caught.value)
 
 
 def test_a_cluster_that_is_no_text_is_refused():
     with pytest.raises(DataError, match="the cluster of a row is 7, but should be text"):
-        clusters_of([Row("a", "b", 1, cluster=7)])
+        clusters_of([PairRow("a", "b", 1, cluster=7)])
 
 
 def test_a_label_names_the_data_in_every_id(tmp_path):
@@ -79,20 +79,20 @@ def test_a_path_that_no_file_system_takes_is_refused(name):
 
 
 def test_the_positive_pairs_are_the_groups():
-    data = from_rows("own", [Row("a b", "b c", 1, "test"), Row("d e", "e f", 0)])
+    data = dataset_from_rows("own", [PairRow("a b", "b c", 1, "test"), PairRow("d e", "e f", 0)])
     assert [(g.source, g.paraphrase, g.split) for g in data.groups] == [("a b", "b c", "test")]
     assert data.labels == {"0": 1, "1": 1}
 
 
 def test_one_class_and_ten_rows_load_but_give_nothing_to_compare():
-    data = from_rows("own", [row._replace(label=1) for row in kettle(10)])
+    data = dataset_from_rows("own", [row._replace(label=1) for row in kettle(10)])
     assert data.labels == {"1": 10}
     with pytest.raises(NothingToMeasure, match="own has 0 pairs of label 0, but two classes are compared"):
         labelled_pairs(data, 1, Maker())
 
 
 def test_duplicate_rows_have_distinct_ids():
-    data = from_rows("own", [Row("a", "b", 1)] * 3)
+    data = dataset_from_rows("own", [PairRow("a", "b", 1)] * 3)
     assert len({p.id for p in data.pairs}) == 3
     assert len({g.id for g in data.groups}) == 3
     assert len(data.universe) == 1
@@ -101,19 +101,21 @@ def test_duplicate_rows_have_distinct_ids():
 @given(st.lists(rows, max_size=8), st.randoms())
 def test_ids_do_not_depend_on_the_order_of_rows(found, rng):
     mixed = rng.sample(found, len(found))
-    assert {p.id for p in from_rows("own", found).pairs} == {p.id for p in from_rows("own", mixed).pairs}
+    assert {p.id for p in dataset_from_rows("own", found).pairs} == {
+        p.id for p in dataset_from_rows("own", mixed).pairs
+    }
 
 
 def test_an_id_follows_from_the_texts_and_the_name_alone():
-    (one,) = from_rows("own", [Row("a", "b", 1)]).pairs
-    (same,) = from_rows("own", [Row("a", "b", 0, "test", "topic")]).pairs
-    (turned,) = from_rows("own", [Row("b", "a", 1)]).pairs
+    (one,) = dataset_from_rows("own", [PairRow("a", "b", 1)]).pairs
+    (same,) = dataset_from_rows("own", [PairRow("a", "b", 0, "test", "topic")]).pairs
+    (turned,) = dataset_from_rows("own", [PairRow("b", "a", 1)]).pairs
     assert one.id == same.id != turned.id
 
 
-@pytest.mark.parametrize("other", [Row("a", "c", 1), Row("a", "b", 0)])
+@pytest.mark.parametrize("other", [PairRow("a", "c", 1), PairRow("a", "b", 0)])
 def test_the_fingerprint_changes_with_a_text_or_a_label(other):
-    assert from_rows("own", [Row("a", "b", 1)]).fingerprint != from_rows("own", [other]).fingerprint
+    assert dataset_from_rows("own", [PairRow("a", "b", 1)]).fingerprint != dataset_from_rows("own", [other]).fingerprint
 
 
 @given(st.lists(rows, max_size=8), st.randoms())
@@ -131,19 +133,19 @@ def test_pairs_that_share_a_sentence_share_a_cluster(found):
 
 
 def test_a_chain_of_shared_sentences_is_one_cluster_and_others_are_apart():
-    chain = [Row("a", "b", 1), Row("c", "d", 1), Row("b", "C", 0), Row("e", "f", 0)]
+    chain = [PairRow("a", "b", 1), PairRow("c", "d", 1), PairRow("b", "C", 0), PairRow("e", "f", 0)]
     clusters = clusters_of(chain)
     assert clusters[0] == clusters[1] == clusters[2] != clusters[3]
 
 
 def test_the_ends_of_a_chain_share_no_sentence_and_pairs_and_groups_say_what_they_share():
-    chain = [Row("a", "b", 1), Row("B", "c", 1), Row("c", "d", 1, cluster="own"), Row("e", "f", 1)]
+    chain = [PairRow("a", "b", 1), PairRow("B", "c", 1), PairRow("c", "d", 1, cluster="own"), PairRow("e", "f", 1)]
     first, middle, last, alone = shares_of(chain)
     assert len({*first} & {*middle}) == len({*middle} & {*last}) == 1
     assert not {*first} & {*last}
     assert content_hash("own") in last
     assert alone == ()
-    made = from_rows("own", chain)
+    made = dataset_from_rows("own", chain)
     assert [pair.shares for pair in made.pairs] == [group.shares for group in made.groups] == shares_of(chain)
 
 
@@ -155,7 +157,7 @@ def test_pairs_that_share_something_are_of_one_cluster(found):
 
 
 def test_words_in_another_order_are_one_cluster():
-    first, second = clusters_of([Row("Ann pays Bob", "x", 1), Row("bob pays ann", "y", 1)])
+    first, second = clusters_of([PairRow("Ann pays Bob", "x", 1), PairRow("bob pays ann", "y", 1)])
     assert first == second
 
 
@@ -175,29 +177,29 @@ def test_clusters_added_later_displace_but_never_reshuffle(old, new, count, seed
 
 
 def test_rows_added_later_bring_no_other_old_pair_into_the_sample():
-    before = {p.id for p in from_rows("own", kettle(50), sample=20).pairs}
-    old = {p.id for p in from_rows("own", kettle(50)).pairs}
-    after = {p.id for p in from_rows("own", kettle(80), sample=20).pairs}
+    before = {p.id for p in dataset_from_rows("own", kettle(50), sample=20).pairs}
+    old = {p.id for p in dataset_from_rows("own", kettle(50)).pairs}
+    after = {p.id for p in dataset_from_rows("own", kettle(80), sample=20).pairs}
     assert after & old < before
     assert after - old
 
 
 @given(st.lists(rows, min_size=1, max_size=12), st.integers(1, 4))
 def test_a_sample_keeps_whole_clusters(found, count):
-    whole, sample = from_rows("own", found), from_rows("own", found, sample=count)
+    whole, sample = dataset_from_rows("own", found), dataset_from_rows("own", found, sample=count)
     assert len(sample.universe) == min(count, len(whole.universe))
     assert [p for p in whole.pairs if p.cluster in sample.universe] == list(sample.pairs)
     assert sample.sampled == (len(sample.pairs) < len(found))
 
 
 def test_another_seed_takes_another_sample():
-    first, second = (from_rows("own", kettle(50), sample=10, seed=seed) for seed in (0, 1))
+    first, second = (dataset_from_rows("own", kettle(50), sample=10, seed=seed) for seed in (0, 1))
     assert first.universe != second.universe
 
 
 @given(st.lists(rows, max_size=12), st.integers(0, 3))
 def test_reference_pairs_share_no_content_word_and_no_cluster(found, seed):
-    data = from_rows("own", found)
+    data = dataset_from_rows("own", found)
     cluster = {text: pair.cluster for pair in data.pairs for text in (pair.first, pair.second)}
     for pair in data.reference(seed=seed, count=20):
         assert pair.cluster == cluster[pair.first] != cluster[pair.second]
@@ -207,12 +209,12 @@ def test_reference_pairs_share_no_content_word_and_no_cluster(found, seed):
 @given(st.lists(rows, max_size=12), st.randoms())
 def test_reference_pairs_depend_on_the_sentences_and_the_seed_alone(found, rng):
     mixed = rng.sample(found, len(found))
-    once, again = from_rows("own", found), from_rows("own", mixed)
+    once, again = dataset_from_rows("own", found), dataset_from_rows("own", mixed)
     assert once.reference(seed=1, count=20) == again.reference(seed=1, count=20)
 
 
 def numbered(count):
-    return from_rows("own", [Row(f"kettle{n} sings{n}", f"pot{n}", 1) for n in range(count)])
+    return dataset_from_rows("own", [PairRow(f"kettle{n} sings{n}", f"pot{n}", 1) for n in range(count)])
 
 
 def test_reference_pairs_are_as_many_as_asked_and_distinct():
@@ -233,20 +235,22 @@ def test_another_seed_or_purpose_gives_other_reference_pairs(seed, purpose):
     assert numbered(50).reference(seed=0, count=50) != numbered(50).reference(seed=seed, purpose=purpose, count=50)
 
 
-@pytest.mark.parametrize("found", [[], [Row("a kettle", "a pot", 1)], [Row("kettle", "b", 1), Row("kettle x", "c", 1)]])
+@pytest.mark.parametrize(
+    "found", [[], [PairRow("a kettle", "a pot", 1)], [PairRow("kettle", "b", 1), PairRow("kettle x", "c", 1)]]
+)
 def test_data_without_such_pairs_have_no_reference(found):
-    assert from_rows("own", found).reference(seed=0) == ()
+    assert dataset_from_rows("own", found).reference(seed=0) == ()
 
 
 def test_a_sentence_of_two_topics_is_no_reference_for_itself():
-    data = from_rows("own", [Row("Who is it?", "x", 1, "", topic) for topic in ("north", "south")])
+    data = dataset_from_rows("own", [PairRow("Who is it?", "x", 1, "", topic) for topic in ("north", "south")])
     assert data.reference(seed=0) == ()
 
 
 SCRIPT = """
-from encheck.datasets.labelled import from_rows
-from encheck.datasets.reader import Row
-data = from_rows("own", [Row(f"kettle{n} sings{n}", f"pot{n}", n % 2) for n in range(60)], sample=30)
+from encheck.datasets.dataset import dataset_from_rows
+from encheck.datasets.reader import PairRow
+data = dataset_from_rows("own", [PairRow(f"kettle{n} sings{n}", f"pot{n}", n % 2) for n in range(60)], sample=30)
 print(data.fingerprint, data.universe, [p.id for p in data.reference(seed=0, count=40)])
 """
 
@@ -269,29 +273,31 @@ def test_function_words_and_split_off_endings_are_no_content():
 def split_kettle(train, validation, test):
     counts = {"train": train, "validation": validation, "test": test}
     return [
-        Row(f"Kettle {split} {n} sings.", f"Kettle {split} {n} whistles.", n % 2, split)
+        PairRow(f"Kettle {split} {n} sings.", f"Kettle {split} {n} whistles.", n % 2, split)
         for split, count in counts.items()
         for n in range(count)
     ]
 
 
 def test_a_sample_is_drawn_from_the_part_that_is_measured_and_from_the_one_that_thresholds_come_from():
-    data = from_rows("own", split_kettle(400, 60, 50), sample=30)
+    data = dataset_from_rows("own", split_kettle(400, 60, 50), sample=30)
     assert Counter(p.split for p in data.pairs) == {"validation": 30, "test": 30}
     assert (data.sampled, data.rows) == (True, 510)
-    assert Counter(p.split for p in from_rows("own", split_kettle(400, 60, 50)).pairs)["train"] == 400
+    assert Counter(p.split for p in dataset_from_rows("own", split_kettle(400, 60, 50)).pairs)["train"] == 400
 
 
 def test_data_without_a_test_part_are_sampled_as_a_whole():
-    data = from_rows("own", split_kettle(400, 60, 0), sample=100)
+    data = dataset_from_rows("own", split_kettle(400, 60, 0), sample=100)
     found = Counter(p.split for p in data.pairs)
     assert found.total() == 100
     assert found["train"] > found["validation"] > 0
 
 
 def test_a_cluster_that_lies_in_two_parts_is_sampled_in_each():
-    shared = [Row("A kettle sings.", f"It sings {n}.", 1, split) for n, split in enumerate(("train", "test", "dev"))]
-    found = from_rows("own", [*shared, *split_kettle(5, 0, 0)], sample=1)
+    shared = [
+        PairRow("A kettle sings.", f"It sings {n}.", 1, split) for n, split in enumerate(("train", "test", "dev"))
+    ]
+    found = dataset_from_rows("own", [*shared, *split_kettle(5, 0, 0)], sample=1)
     assert [p.split for p in found.pairs] == ["test", "dev"]
 
 

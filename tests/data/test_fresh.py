@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from measuring import Vectors, measured
 
-from encheck.datasets import fresh, probes
-from encheck.datasets.fresh.frames import frames
+from encheck.datasets import fresh_probes, probes
+from encheck.datasets.fresh_probes import probe_frames
 from encheck.datasets.load import load
 from encheck.encoders.fake import BagOfWords, Contrary, Oracle
 from encheck.errors import DataError
 from encheck.items import crossed
 from encheck.metrics import adjusted_rate, both_directions, directions_mean
-from encheck.scoring.differences import SCORERS, differences
+from encheck.scoring.triplets import DIFFERENCE_SCORERS, surface_differences
 from encheck.surface import SURFACE, tokens
 from encheck.types import apply_edits, keeps_meaning
 
@@ -49,7 +49,7 @@ RIVALS |= {
 
 
 def groups():
-    return fresh.groups(1)  # made once a process
+    return fresh_probes.fresh_groups(1)  # made once a process
 
 
 @cache
@@ -64,7 +64,7 @@ def items(seed, name):
 
 @cache
 def data(seed):
-    return probes.dataset(list(fresh.groups(seed)))
+    return probes.dataset_of_groups(list(fresh_probes.fresh_groups(seed)))
 
 
 @cache
@@ -77,9 +77,9 @@ def scores(name, by):
 
 
 def test_a_seed_gives_the_same_groups_again_and_another_seed_others():
-    again = fresh.groups.__wrapped__(1)
+    again = fresh_probes.fresh_groups.__wrapped__(1)
     assert again == groups()
-    shared = {g.source for g in groups()} & {g.source for g in fresh.groups(2)}
+    shared = {g.source for g in groups()} & {g.source for g in fresh_probes.fresh_groups(2)}
     assert len(shared) < len(groups()) / 4
 
 
@@ -123,7 +123,7 @@ def test_edits_give_the_text_and_every_text_says_why_it_holds():
 
 
 def test_a_group_has_its_frame_for_a_cluster_and_no_free_paraphrase():
-    assert {g.cluster for g in groups()} == {frame.id for frame in frames()}
+    assert {g.cluster for g in groups()} == {frame.id for frame in probe_frames()}
     assert all(g.paraphrase == g.source and g.split == "gate" for g in groups())
     assert len({g.id for g in groups()}) == len(groups())
 
@@ -154,14 +154,16 @@ def test_both_candidates_have_the_same_words_and_the_sources_are_written_in_seve
     for item in items(1, name).kept:
         side = item.sides[0]
         assert Counter(tokens(side.near)) == Counter(tokens(side.far))
-    forms = {frame.form for frame in frames() if frame.phenomenon == name}
+    forms = {frame.form for frame in probe_frames() if frame.phenomenon == name}
     assert len(forms) >= 6
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", RENAMED)
 def test_the_surface_of_mirrored_groups_favours_neither_text_and_both_in_some(name, seed):
-    found = np.array([differences(item.triplets)[:, : len(SCORERS)] for item in items(seed, name).kept])
+    found = np.array(
+        [surface_differences(item.triplets)[:, : len(DIFFERENCE_SCORERS)] for item in items(seed, name).kept]
+    )
     assert (np.abs(found.mean(axis=(0, 1))) < 0.005).all()
     assert (found > 0).any(axis=(0, 1)).all()
     assert (found < 0).any(axis=(0, 1)).all()
@@ -170,7 +172,9 @@ def test_the_surface_of_mirrored_groups_favours_neither_text_and_both_in_some(na
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", [*EXCHANGED, *RENAMED])
 def test_surface_scorers_win_one_half(name, seed):
-    found = np.array([differences(item.triplets)[:, : len(SCORERS)] for item in items(seed, name).kept])
+    found = np.array(
+        [surface_differences(item.triplets)[:, : len(DIFFERENCE_SCORERS)] for item in items(seed, name).kept]
+    )
     assert (np.abs(np.sign(found).mean(axis=(0, 1))) < 0.06).all()  # of wins less losses: 0.53 of them at most
 
 

@@ -6,9 +6,9 @@ import logging
 
 import pytest
 
-from encheck.datasets import mrpc, senteval, sick, sts12, sts16, stsb, twitter_url
+from encheck.datasets import mrpc, senteval, sick, sts, stsb, twitter_url
 from encheck.datasets.hub import Hub, Hubs
-from encheck.datasets.load import load, names
+from encheck.datasets.load import known_data_sets, load
 from encheck.errors import DataError
 
 
@@ -57,8 +57,9 @@ def test_a_split_that_is_one_row_of_lists_is_read_pair_by_pair(repository):
 
 def test_sentevals_pairs_are_those_of_the_five_years(repository, monkeypatch):
     rows = [{"sentence1": "a b", "sentence2": "c d", "score": 4.5}]
-    folder = repository(sts12, train=rows, test=rows)
-    parts = {"STS12": sts12.HUB, "STS16": dataclasses.replace(sts16.HUB, repo=str(folder))}
+    folder = repository(stsb, train=rows, test=rows)
+    years = {name: sts.DATA_SETS[name].HUB for name in ("sts12", "sts16")}
+    parts = {name.upper(): dataclasses.replace(hub, repo=str(folder)) for name, hub in years.items()}
     monkeypatch.setattr(senteval, "HUB", Hubs(parts))
     splits = [pair.split for pair in load("senteval:hub", sample=None).pairs]
     assert splits == ["STS12/train", "STS12/test", "STS16/train", "STS16/test"]
@@ -96,7 +97,7 @@ def test_what_cannot_be_fetched_is_said_with_the_remedy(tmp_path, monkeypatch):
 
 
 def test_every_set_of_the_hub_is_pinned_to_a_commit():
-    hubs = {name: module.HUB for name, module in names().items() if hasattr(module, "HUB")}
+    hubs = {name: module.HUB for name, module in known_data_sets().items() if hasattr(module, "HUB")}
     parts = hubs.pop("senteval").parts
     assert list(parts.values()) == [hubs[f"sts{y}"] for y in range(12, 17)]
     assert set(hubs) == {

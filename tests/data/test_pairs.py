@@ -18,7 +18,7 @@ from encheck.errors import DataError, NothingToMeasure
 from encheck.items import graded_pairs
 from encheck.items.variants import Maker
 from encheck.reporting.data import describe
-from encheck.scale.sources import plan, table_of
+from encheck.scale.sources import plan_shards, table_of
 
 HEADER = "first,second,label\n"
 ROWS = [("The kettle sings.", "The kettle whistles.", 1), ("The kettle sings.", "The pan is cold.", 0)]
@@ -207,7 +207,7 @@ def folder_of(tmp_path):
 def test_a_folder_of_parquet_is_read_without_an_engine_as_with_one(tmp_path):
     folder = folder_of(tmp_path)
     assert read(folder) == [*ROWS, ("c", "d", 0)]
-    shards = plan(folder).shards
+    shards = plan_shards(folder).shards
     assert [tuple(row.values()) for shard in shards for row in table_of(shard).to_pylist()] == read(folder)
 
 

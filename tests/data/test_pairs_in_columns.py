@@ -8,11 +8,11 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from encheck.datasets import pairs, pairs_in_columns
-from encheck.datasets.kept import KeptPairs, shared_by
-from encheck.datasets.labelled import from_rows
+from encheck.datasets import pairs
+from encheck.datasets.dataset import dataset_from_rows
 from encheck.datasets.load import load, load_in_columns
-from encheck.datasets.reader import BadRows, Row
+from encheck.datasets.pair_table import SampledPairs, shared_sample_file
+from encheck.datasets.reader import BadRows, PairRow
 from encheck.errors import DataError
 from encheck.reporting.data import describe, describe_columns
 
@@ -78,12 +78,12 @@ def written(path, rows):
 def by_rows(path, *, sample=None, seed=0, skip=False):
     bad = BadRows(skip=skip)
     rows = list(pairs.read(path, bad))
-    return from_rows("pairs", rows, licence="yours", sample=sample, seed=seed, skipped=bad.skipped)
+    return dataset_from_rows("pairs", rows, licence="yours", sample=sample, seed=seed, skipped=bad.skipped)
 
 
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch):
-    monkeypatch.setattr(pairs_in_columns, "ROWS_AT_ONCE", 37)
+    monkeypatch.setattr(pairs, "ROWS_AT_ONCE", 37)
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -213,7 +213,7 @@ def test_a_disk_that_is_full_is_named(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("encheck.datasets.held.IN_MEMORY", 1)
+    monkeypatch.setattr("encheck.datasets.pair_table.IN_MEMORY", 1)
     monkeypatch.setattr("tempfile.SpooledTemporaryFile.write", full)
     with pytest.raises(DataError, match=r"No space left on device.*Set TMPDIR to a folder with more space"):
         load(f"pairs:{path}")
@@ -227,7 +227,7 @@ def test_the_processes_of_a_run_read_a_file_once(tmp_path, monkeypatch, caplog):
     told = [record.getMessage() for record in caplog.records]
     caplog.clear()
     with monkeypatch.context() as patch:
-        patch.setattr(pairs, "hold", None)
+        patch.setattr(pairs, "read_in_columns", None)
         assert (
             load(f"pairs:{path}", **asked)
             == first
@@ -248,9 +248,9 @@ def test_held_rows_can_be_read_again_after_a_reading_that_was_given_up(tmp_path)
 
 
 def test_kept_pairs_are_read_as_they_were_written(tmp_path):
-    row = Row("ä", "b", None, "", "\ud800", 0.1)
-    kept = KeptPairs([(row, "\ud800"), (Row("a", "b", 1), "0123")], 7, ("said",), ("x:1: wrong",))
-    with shared_by(str(tmp_path / "run"), ("pairs", str(tmp_path / "own.csv"))) as file:
+    row = PairRow("ä", "b", None, "", "\ud800", 0.1)
+    kept = SampledPairs([(row, "\ud800"), (PairRow("a", "b", 1), "0123")], 7, ("said",), ("x:1: wrong",))
+    with shared_sample_file(str(tmp_path / "run"), ("pairs", str(tmp_path / "own.csv"))) as file:
         assert file
         assert file.read() is None
         file.write(kept)

@@ -10,9 +10,9 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from encheck.datasets.collection import CollectionQuery, clustered
+from encheck.datasets.collection import CollectionQuery, with_clusters
+from encheck.datasets.data_warnings import data_warnings, unjudged_copies
 from encheck.datasets.load import load
-from encheck.datasets.oddities import oddities, unjudged_copies
 from encheck.errors import DataError
 from encheck.reporting.data import describe
 
@@ -224,28 +224,28 @@ def asked(name, *right, negatives=(), cluster=""):
 
 def test_what_queries_share_is_each_right_document_and_the_cluster_that_the_data_name():
     queries = [asked("a", "1", "2"), asked("b", "2", negatives=("1",)), asked("c", "3", cluster="own"), asked("d")]
-    a, b, c, d = (set(q.shares) for q in clustered(queries))
+    a, b, c, d = (set(q.shares) for q in with_clusters(queries))
     assert len(a & b) == 1
     assert (len(a), len(c), d) == (2, 2, set())
     assert not (a | b) & c
 
 
 def test_a_chain_of_queries_is_one_cluster_and_its_ends_share_nothing():
-    first, _, last = clustered([asked("a", "1"), asked("b", "1", "2"), asked("c", "2")])
+    first, _, last = with_clusters([asked("a", "1"), asked("b", "1", "2"), asked("c", "2")])
     assert first.cluster == last.cluster
     assert not {*first.shares} & {*last.shares}
 
 
 def test_clusters_join_queries_by_right_documents_and_never_by_negatives():
     queries = [asked("a", "x"), asked("b", "x", "y"), asked("c", "y"), asked("d", "z", negatives=("x",)), asked("e")]
-    names = [q.cluster for q in clustered(queries)]
+    names = [q.cluster for q in with_clusters(queries)]
     assert names[0] == names[1] == names[2]
     assert len(set(names)) == 3
-    assert [q.cluster for q in clustered(queries[::-1])] == names[::-1]
+    assert [q.cluster for q in with_clusters(queries[::-1])] == names[::-1]
 
 
 def test_a_named_cluster_goes_before_the_right_documents():
-    names = [q.cluster for q in clustered([asked("a", "x", cluster="one"), asked("b", "x", cluster="two")])]
+    names = [q.cluster for q in with_clusters([asked("a", "x", cluster="one"), asked("b", "x", cluster="two")])]
     assert names == ["one", "two"]
 
 
@@ -285,7 +285,7 @@ def test_what_is_odd_is_found(tmp_path):
     ]
     queries = [*QUERIES, {"_id": "q3", "text": "Which words?"}, {"_id": "q4", "text": "which words?"}]
     found = collection(flat(tmp_path, corpus=corpus, queries=queries, qrels=qrels))
-    said = {one.what.partition(",")[0]: (one.count, one.example) for one in oddities(found)}
+    said = {one.what.partition(",")[0]: (one.count, one.example) for one in data_warnings(found)}
     assert said == {
         "documents with the same text as another one": (1, "'copy'"),
         "queries without a right document": (1, "'q4'"),
@@ -307,7 +307,7 @@ def test_the_description_says_split_and_what_was_left_out(tmp_path):
 
 
 def said_of(path):
-    return {one.what: (one.count, one.example) for one in oddities(collection(path))}
+    return {one.what: (one.count, one.example) for one in data_warnings(collection(path))}
 
 
 def test_the_same_question_with_other_right_documents_is_suspected(tmp_path):
@@ -483,7 +483,7 @@ def test_documents_of_100_000_words_are_read_in_every_format(tmp_path):
     for name in ("own.csv", "own.parquet"):
         found = collection(tmp_path / name)
         assert [*found.documents.values()] == [text]
-        assert [one.count for one in oddities(found) if "100,000 words" in one.what] == [1]
+        assert [one.count for one in data_warnings(found) if "100,000 words" in one.what] == [1]
 
 
 def test_a_gzipped_file_that_is_cut_off_is_named_with_its_line(tmp_path):

@@ -4,10 +4,8 @@ import json
 
 import pytest
 
-from encheck.datasets import searched_texts
-from encheck.datasets.collection import Collection, CollectionQuery, Passage, clustered
+from encheck.datasets.collection import ArticlePassage, Collection, CollectionQuery, search_groups, with_clusters
 from encheck.datasets.load import load
-from encheck.datasets.searched_texts import groups_of
 from encheck.datasets.splitting import sentences
 from encheck.errors import NothingToMeasure
 from encheck.items import contrasts, cut, random_pairs, repeated
@@ -26,11 +24,11 @@ QUERIES = [
 
 
 def collection(**how):
-    return Collection(DOCUMENTS, clustered(QUERIES), **how)
+    return Collection(DOCUMENTS, with_clusters(QUERIES), **how)
 
 
 def test_queries_and_sentences_of_right_documents_are_texts_in_the_cluster_of_their_query():
-    found = groups_of("own", collection())
+    found = search_groups("own", collection())
     assert {group.source for group in found} == {
         *(q.text for q in QUERIES),
         "A refund takes 14 days to arrive.",
@@ -44,27 +42,27 @@ def test_queries_and_sentences_of_right_documents_are_texts_in_the_cluster_of_th
 
 
 def test_the_order_of_the_rows_changes_no_text_and_no_cluster():
-    turned = Collection(dict(reversed(DOCUMENTS.items())), clustered(QUERIES[::-1]))
-    assert set(groups_of("own", turned)) == set(groups_of("own", collection()))
+    turned = Collection(dict(reversed(DOCUMENTS.items())), with_clusters(QUERIES[::-1]))
+    assert set(search_groups("own", turned)) == set(search_groups("own", collection()))
 
 
 def test_of_many_texts_some_are_taken_by_their_hash(monkeypatch):
-    whole = groups_of("own", collection())
-    monkeypatch.setattr(searched_texts, "MOST", 2)
-    found = groups_of("own", collection())
+    whole = search_groups("own", collection())
+    monkeypatch.setattr("encheck.datasets.collection.MOST_SEARCHED_TEXTS", 2)
+    found = search_groups("own", collection())
     assert (len(whole), len(found)) == (6, 4)
     assert found == (*whole[:2], *whole[3:5])
 
 
 def test_a_query_as_long_as_a_document_is_left_out():
     long = CollectionQuery("q4", "word " * 61, {"b": 1})
-    found = groups_of("own", Collection(DOCUMENTS, clustered([*QUERIES, long])))
-    assert found == groups_of("own", collection())
+    found = search_groups("own", Collection(DOCUMENTS, with_clusters([*QUERIES, long])))
+    assert found == search_groups("own", collection())
 
 
 def test_documents_that_nobody_judged_give_no_text():
-    passage = Passage("a#1", "a", "Refunds", "", "A refund takes 14 days to arrive.")
-    assert groups_of("own", collection(passages=(passage,))) == ()
+    passage = ArticlePassage("a#1", "a", "Refunds", "", "A refund takes 14 days to arrive.")
+    assert search_groups("own", collection(passages=(passage,))) == ()
 
 
 @pytest.mark.parametrize(

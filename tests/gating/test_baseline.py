@@ -264,11 +264,11 @@ from encheck.gating.weighing import weigh
 from encheck.system import files
 from test_baseline import changed
 
-real = files.put
+real = files.move_into_place
 def put(path, to):
     real(path, to)
     os.kill(os.getpid(), signal.SIGKILL)
-files.put = put
+files.move_into_place = put
 changed(Path(sys.argv[1]))
 """
 
@@ -283,11 +283,20 @@ def test_what_a_killed_process_left_is_read_from_a_folder_that_may_not_be_writte
     assert found["items.parquet"] == both[0]["items.parquet"]
     with failing(0), pytest.raises(Killed):
         read(folder)  # it would mend
-    with failing(0, full=True), mock.patch.object(files, "alone", side_effect=PermissionError):
+    with failing(0, full=True), mock.patch.object(files, "lock_folder", side_effect=PermissionError):
         assert read(folder).cases
     assert told(folder) == found
     assert read_whole(folder, both) == 1
     assert told(folder) == both[1]
+
+
+@pytest.mark.parametrize("text", ["[1]", '{"mine": 1}'])
+def test_a_file_of_others_with_the_name_of_a_summary_is_left_as_it_is(folder, text):
+    (folder / "baseline.json").write_text(text)
+    for attempt in (refuse_place, write):
+        with pytest.raises(BaselineError, match=r"baseline.json is no baseline's\. Name a new"):
+            attempt(folder)
+    assert (folder / "baseline.json").read_text() == text
 
 
 def test_what_older_versions_left_is_swept_and_a_users_files_are_not(folder):

@@ -10,8 +10,8 @@ from encheck.claims import claim_of
 from encheck.gating.decision import decide
 from encheck.gating.gate_rows import group_into_rows, pool_rows, row_parts
 from encheck.gating.pairing import compare
+from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import Scale
-from encheck.scoring.table import Table
 from encheck.types import Declaration
 
 SCALE = Scale(0.1, 1.0)
@@ -25,7 +25,7 @@ def case(tested, level="1", *, check="a_is_b", wins=0.7, n=200, clusters=50, cro
     texts, groups = (tuple(f"{prefix}{i}" for i in ns) for prefix, ns in (
         (f"{tested}-{level}-", range(first, first + n)), ("c", (np.arange(n) // 2 % clusters).tolist()),
     ))  # fmt: skip
-    return Table(
+    return CaseScores(
         f"{check}/d/{level}", check, tested, "d", level, "triplet", ids, texts, groups, ("",) * n, (None,) * n,
         np.where(won, 0.8, 0.5), np.full(n, 0.6), declared,
     )  # fmt: skip
@@ -114,7 +114,7 @@ def test_directions_that_differ_alike_in_every_group_leave_no_error():
     """One direction is won more and the other lost: that is no noise of their mean."""
     crossed = case("roles", check="both", crossed=True, gates="directions_mean", wins=0.5)
     moved = np.where(np.arange(200) % 2, 0.8, 0.5)
-    before, after = (Table(**{**vars(crossed), "near": near}) for near in (np.full(200, 0.8), moved))
+    before, after = (CaseScores(**{**vars(crossed), "near": near}) for near in (np.full(200, 0.8), moved))
     row = decide(pool_rows([compare(before, after, (SCALE, SCALE))])).rows[0]
     assert (row.change, row.error) == (-0.5, 0)
 

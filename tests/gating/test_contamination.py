@@ -5,8 +5,8 @@ import pytest
 
 from encheck.gating.contamination import CLEAR, TURNED, contamination, contaminations, data_pairs, says
 from encheck.gating.pairing import ModelScores
+from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import Scale
-from encheck.scoring.table import Table
 from encheck.types import Declaration
 
 DATA = ("probes", "probes-fresh=1")
@@ -23,7 +23,7 @@ def table(data, wins, *, check="a_is_b", declared=SINGLE, clusters=None, split="
     ids = [f"{data}/{i // 2:04x}/x/1/w/0/{i % 2 + 1}" if crossed else f"{data}/{i:04x}" for i in range(count)]
     names = [f"c{i // 2}" for i in range(count)] if clusters is None else [f"c{c}" for c in clusters]
     splits = (split,) * count if isinstance(split, str) else tuple(split)
-    return Table(
+    return CaseScores(
         f"{check}/{data}/1", check, "number", data, "1", "triplet", tuple(ids), tuple(map(str, range(count))),
         tuple(names), splits, (None,) * count, 0.5 + (wins - 0.5) / 10, np.full(count, 0.5), declared,
     )  # fmt: skip

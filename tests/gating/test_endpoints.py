@@ -12,9 +12,9 @@ from scipy.stats import spearmanr
 from encheck.gating.gate_rows import choose_slices, group_into_rows, lost_queries, pool_rows
 from encheck.gating.pairing import ENDPOINTS, compare, endpoint_of, graded_endpoint, secondary_metrics
 from encheck.gating.types import DEFAULT
-from encheck.scoring.answers import Answers
+from encheck.scoring.documents import Answers
+from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import Scale
-from encheck.scoring.table import Table
 from encheck.statistics.sharing import interval_of_mean, sharing_of
 from encheck.types import Declaration
 
@@ -30,7 +30,7 @@ def table(ranks, *, clusters=None, slices=(), more=(), declared=DECLARED):
         str(Answers(((rank, 1), *([(rank + 1, 1)] if i in more else [])), first=(100 + i if rank == 1 else rank, 7)))
         for i, rank in enumerate(ranks)
     )
-    return Table(
+    return CaseScores(
         "finds/own/1", "finds", "retrieval", "own", "1", "triplet", names, names,
         tuple(f"c{i}" for i in (range(n) if clusters is None else clusters)), ("",) * n, (None,) * n, np.full(n, 0.5),
         np.full(n, 0.4), declared, answers, slices=tuple(map(json.dumps, slices)),
@@ -154,7 +154,7 @@ def graded(scores, gold, clusters=None):
     """Graded pairs with these scores."""
     n = len(scores)
     names = tuple(f"p{i}" for i in range(n))
-    return Table(
+    return CaseScores(
         "ranks/own/1", "ranks", "sts", "own", "1", "pair", names, names,
         tuple(f"c{i}" for i in (range(n) if clusters is None else clusters)), ("",) * n, (None,) * n,
         np.asarray(scores), np.full(n, np.nan), GRADED, gold=tuple(gold),

@@ -81,6 +81,13 @@ def test_nothing_on_both_sides_never_passes():
     assert decide([]).outcome == "inconclusive"
 
 
+def test_a_space_that_kept_its_shape_is_no_evidence_of_behaviour():
+    kept = rate("health", family="health")
+    assert decide([kept]).outcome == "inconclusive"
+    assert "no gate row of behaviour" in decide([kept, rate("a", n=10)]).reasons[0]
+    assert decide([kept, rate("a")]).outcome == "pass"
+
+
 @pytest.mark.parametrize("few", [{"n": 10}, {"n": 149}, {"n": 1_000, "clusters": 29}])
 def test_too_few_items_or_clusters_are_reported_and_decide_nothing(few):
     decision = decide([rate("a", lost=4, **few)])
@@ -122,7 +129,7 @@ def test_clusters_that_move_together_count_for_less():
 
 
 def test_means_on_the_calibrated_scale_gate_at_their_own_delta():
-    assert decide([mean("m", -0.005)]).outcome == "pass"
+    assert decide([mean("m", -0.005), rate("a")]).outcome == "pass"
     assert decide([mean("m", -0.03)]).outcome == "block"
 
 

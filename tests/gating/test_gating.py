@@ -23,8 +23,8 @@ from encheck.gating.types import DEFAULT, TOLERANCE, Balanced, GateDecision, Noi
 from encheck.gating.weighing import doubt_seed_noise, weigh
 from encheck.metrics import named
 from encheck.run_file import Selection
+from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import Scale
-from encheck.scoring.table import Table
 
 DIVIDED = ["dev", "gate"] * 200
 
@@ -229,7 +229,7 @@ def table(near, far=None, *, kind="triplet", tested="antonym", labels=None, chec
     n = len(near)
     ids = tuple(items or (f"i{i}" for i in range(n)))
     far = np.full(n, np.nan) if far is None else np.asarray(far, float)
-    return Table(
+    return CaseScores(
         f"{check}/d/1", check, tested, "d", "1", kind, ids, ids, ids, ("",) * n, tuple(labels or [None] * n),
         np.asarray(near, float), far, declared=DECLARED.get(check) or DECLARED.get(tested),
     )  # fmt: skip

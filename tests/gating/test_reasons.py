@@ -72,6 +72,16 @@ def test_what_a_loss_means_is_the_check_s_own_sentence_and_stands_on_the_termina
     assert sum(text.startswith("  lost in antonym/d/1: source ") for text in said) == 3
 
 
+def test_the_terminal_shows_one_lost_item_with_all_its_texts_and_what_blocks_before_what_passes(weighed):
+    (found, _) = weighed(*scores(lost=range(40)))
+    (row,) = found.against[0].rows
+    of_one_text = replace(row, lost_examples=[replace(one, texts=one.texts[:1]) for one in row.lost_examples])
+    passed = replace(row, name="passed/d/1", outcome="pass", evidence=True, lost_examples=())
+    said = list(terminal.lines(replace(found, against=(replace(found.against[0], rows=(passed, of_one_text)),))))
+    assert sum(text.startswith("  lost in ") for text in said) == 1
+    assert [text.split()[0] for text in said if text.startswith(("  block ", "  pass "))] == ["block", "pass"]
+
+
 def test_a_row_that_passes_shows_no_items(weighed):
     (found, _) = weighed(*scores())
     assert found.against[0].rows[0].lost_examples == ()

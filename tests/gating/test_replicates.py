@@ -9,8 +9,8 @@ from gate_fakes import CASE, scores
 from encheck.errors import BaselineError
 from encheck.gating.pairing import ModelScores
 from encheck.gating.replicates import check_replicates, is_copy, refuse_few, refuse_other_dimension, seed_noise
+from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import Scale
-from encheck.scoring.table import Table
 
 PROPERTIES = ("antonym", "negation", "number", "temporal", "synonym", "entity")
 
@@ -18,7 +18,7 @@ PROPERTIES = ("antonym", "negation", "number", "temporal", "synonym", "entity")
 def table(near, far, *, tested="antonym", check=CASE):
     n = len(near)
     ids = tuple(f"i{i}" for i in range(n))
-    return Table(
+    return CaseScores(
         f"{check}/d/1", check, tested, "d", "1", "triplet", ids, ids, ids, ("",) * n, (None,) * n,
         np.asarray(near, float), np.asarray(far, float),
     )  # fmt: skip

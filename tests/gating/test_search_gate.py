@@ -14,7 +14,7 @@ from encheck.gating.weighing import weigh
 from encheck.reporting import markdown, terminal
 from encheck.reporting.answers import write_unjudged
 from encheck.reporting.gate import record
-from encheck.scoring.answers import Answers
+from encheck.scoring.documents import Answers
 from encheck.system.typed_files import as_values, schema_of
 
 CHECK = "query_finds_its_documents"

@@ -18,8 +18,8 @@ from encheck.metrics.search import ndcg, recall
 from encheck.reporting import terminal
 from encheck.reporting.gate import record, words
 from encheck.reporting.gate.words import explained, word
-from encheck.scoring.answers import Answers
-from encheck.scoring.table import Table
+from encheck.scoring.documents import Answers
+from encheck.scoring.frame import CaseScores
 
 DOCUMENTS = 14
 ROWS = st.permutations(range(DOCUMENTS))
@@ -40,7 +40,7 @@ def table(firsts, *, weights=None, clusters=None, scores=0.5):
     """Queries of a log whose first ten answers these are."""
     n = len(firsts)
     names = tuple(f"q{i}" for i in range(n))
-    return Table(
+    return CaseScores(
         "logged/help/1", "logged", "retrieval", "help", "1", "pair", names, names,
         tuple(clusters or names), ("",) * n, (None,) * n, np.full(n, scores), np.full(n, np.nan),
         answers=tuple(str(Answers((), first=tuple(first))) for first in firsts), weights=tuple(weights or (1,) * n),

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from encheck.datasets.labelled import from_rows
-from encheck.datasets.reader import Row
+from encheck.datasets.dataset import dataset_from_rows
+from encheck.datasets.reader import PairRow
 from encheck.generators.antonym import antonym, negated_antonym, unnegated
 from encheck.generators.base import beside
 from encheck.generators.control import COMMON, control, pool
@@ -147,8 +147,10 @@ def test_an_opposite_is_not_negated_where_the_two_could_say_something_else(maker
 
 
 def test_the_negated_antonym_stands_beside_the_same_opposite_without_its_negation():
-    rows = [Row(text, "x", 1) for text in ("The bridge is legal.", "The nurse was aware of the danger.", "It rained.")]
-    items = contrast(negated_antonym, beside(negated_antonym, unnegated))(from_rows("own", rows), 1, Maker())
+    rows = [
+        PairRow(text, "x", 1) for text in ("The bridge is legal.", "The nurse was aware of the danger.", "It rained.")
+    ]
+    items = contrast(negated_antonym, beside(negated_antonym, unnegated))(dataset_from_rows("own", rows), 1, Maker())
     assert [(item.near, item.far) for item in items.kept] == [
         ("The bridge is not illegal.", "The bridge is illegal."),
         ("The nurse was not unaware of the danger.", "The nurse was unaware of the danger."),

@@ -12,7 +12,7 @@ from encheck.generators.base import beside, name_of
 from encheck.generators.jumble import jumble
 from encheck.items import catalogue, variants
 from encheck.items.catalogue import list_all
-from encheck.items.variants import Maker, make
+from encheck.items.variants import Maker, make_variant
 from encheck.language.english import English
 from encheck.store import Store
 from encheck.types import Edit, Group, Variant
@@ -112,7 +112,7 @@ def test_a_variant_that_equals_its_source_is_none(english):
     def same(group, *, level, rng, english):
         return Variant(group.source, "same", level, (Edit(0, 1, group.source[0]),))
 
-    assert make(GROUPS[0], same, level=1, seed=0, english=english) == "same equals its source"
+    assert make_variant(GROUPS[0], same, level=1, seed=0, english=english) == "same equals its source"
 
 
 def test_a_stream_remembers_nothing(english):

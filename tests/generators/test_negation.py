@@ -8,7 +8,7 @@ from encheck.generators.phenomenon import SIDES, phenomenon
 from encheck.items import contrast, crossed
 from encheck.items.variants import Maker
 from encheck.language.english import English
-from encheck.scoring.differences import favour
+from encheck.scoring.triplets import surface_preference
 from encheck.types import Group, Variant
 
 negation, negation_kept, negation_control, negation_mirror = (
@@ -128,7 +128,7 @@ def test_the_four_texts_are_of_one_place_and_differ():
 def test_the_surface_favours_the_kept_text_as_often_as_the_changed_one():
     texts = [f"The {thing} was left in the {place}." for thing in ("box", "bag", "key") for place in ("car", "hall")]
     signs = {
-        favour(text, made(text, negation_kept, seed=seed).text, made(text, negation, seed=seed).text)
+        surface_preference(text, made(text, negation_kept, seed=seed).text, made(text, negation, seed=seed).text)
         for text in texts
         for seed in SEEDS
     }
@@ -175,7 +175,11 @@ def test_the_checks_take_negations_of_texts_without_labels():
     for item in crossed("negation")(data, 1, Maker(0, ENGLISH)).kept:
         first, second = item.sides
         assert (first.near, first.far) == (second.far, second.near)
-        assert favour(first.source, first.near, first.far) + favour(second.source, second.near, second.far) <= 0
+        assert (
+            surface_preference(first.source, first.near, first.far)
+            + surface_preference(second.source, second.near, second.far)
+            <= 0
+        )
 
 
 def test_what_readers_found_right_is_made_without_the_option_and_as_with_it():

@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
-from encheck.datasets.labelled import from_rows
-from encheck.datasets.reader import Row
+from encheck.datasets.dataset import dataset_from_rows
+from encheck.datasets.reader import PairRow
 from encheck.errors import NothingToMeasure
 from encheck.generators.antonym import antonym
 from encheck.generators.paper import antonyms_of, jumbled, paper_antonym, paper_synonym, substituted
@@ -85,7 +85,7 @@ def test_a_sentence_without_an_antonym_comes_back_as_it_is():
 
 def published(*sources, relation, level=1):
     """The items of a criterion by the published recipe."""
-    data = from_rows("own", [Row(source, f"{source} indeed", 1) for source in sources])
+    data = dataset_from_rows("own", [PairRow(source, f"{source} indeed", 1) for source in sources])
     maker = Maker(english=English(mode="paper"))
     build = against_paraphrase(antonym) if relation == "antonym" else edited(synonym)
     return build(data, level, maker)
@@ -105,7 +105,7 @@ def test_a_synonym_that_nobody_knows_leaves_a_pair_of_equal_texts():
 
 
 def test_a_contrast_of_one_word_leaves_an_unchanged_sentence_out():
-    data = from_rows("own", [Row("Zelda zzzyx", "It is Zelda", 1), Row("The old dog ran", "It ran", 1)])
+    data = dataset_from_rows("own", [PairRow("Zelda zzzyx", "It is Zelda", 1), PairRow("The old dog ran", "It ran", 1)])
     nothing = contrast(antonym, paper_unchanged)
     with pytest.raises(NothingToMeasure, match="changed nothing"):
         nothing(data, 1, Maker(english=English(mode="paper")))
@@ -119,6 +119,6 @@ def test_careful_mode_leaves_out_what_equals_its_sentence():
     def same(group, *, level, rng, english):
         return Variant(group.source, "antonym", level)
 
-    data = from_rows("own", [Row("The old dog ran", "It ran", 1)])
+    data = dataset_from_rows("own", [PairRow("The old dog ran", "It ran", 1)])
     with pytest.raises(NothingToMeasure, match="same equals its source"):
         against_paraphrase(same)(data, 1, Maker())

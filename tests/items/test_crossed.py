@@ -21,7 +21,7 @@ from encheck.items.variants import Maker
 from encheck.metrics import both_directions, directions_mean, worse_direction
 from encheck.metrics.crossed import direction
 from encheck.scoring.measure import SurfaceScorer
-from encheck.scoring.scores import CrossedScores, MarginScores, Scale, frame_of
+from encheck.scoring.scores import CrossedScores, MarginScores, Scale, item_frame
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import apply_edits
 
@@ -66,7 +66,7 @@ def denied(thing):
 def dataset(tmp_path, groups):
     path = tmp_path / "own.jsonl"
     path.write_text("".join(json.dumps(g) + "\n" for g in groups), "utf-8")
-    return probes.dataset(list(probes.groups(path, BadRows())))
+    return probes.dataset_of_groups(list(probes.groups(path, BadRows())))
 
 
 @pytest.fixture
@@ -204,7 +204,7 @@ def test_a_row_a_side_goes_to_the_item_file_and_comes_back_to_the_gate(roles):
     items, case = items_of(roles)[:3], CaseId("roles", "m", "probes", "1")
     frame = scores(items).frame(case, items)
     columns = frame.to_columns()
-    again = frame_of(case, columns)
+    again = item_frame(case, columns)
     assert (again.kind.name, len(again), again.steps) == ("crossed", 6, (1, 2) * 3)
     assert columns["item"][:2] == [f"{items[0].id}/1", f"{items[0].id}/2"]
     assert [columns["near"][i] for i in (0, 1)] == [side.near for side in items[0].sides]

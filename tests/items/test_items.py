@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from encheck.datasets.labelled import from_rows
+from encheck.datasets.dataset import dataset_from_rows
 from encheck.datasets.load import load
-from encheck.datasets.reader import Row
+from encheck.datasets.reader import PairRow
 from encheck.errors import NothingToMeasure
 from encheck.generators.antonym import antonym
 from encheck.generators.jumble import jumble
@@ -26,11 +26,11 @@ from encheck.scoring.triplets import Triplet
 from encheck.types import Variant, apply_edits
 
 ROWS = [
-    Row("The plumber mends the leaking tap.", "The tap that leaks is mended.", 1, "test"),
-    Row("Seven goats crossed the narrow bridge.", "Across the narrow bridge went seven goats.", 1),
-    Row("Goats.", "These are goats.", 1),
-    Row("The bell rang twice.", "A bell was cast.", 0),
-    Row("Snow fell on the roof.", "The roof is red.", 0),
+    PairRow("The plumber mends the leaking tap.", "The tap that leaks is mended.", 1, "test"),
+    PairRow("Seven goats crossed the narrow bridge.", "Across the narrow bridge went seven goats.", 1),
+    PairRow("Goats.", "These are goats.", 1),
+    PairRow("The bell rang twice.", "A bell was cast.", 0),
+    PairRow("Snow fell on the roof.", "The roof is red.", 0),
 ]
 
 
@@ -43,7 +43,7 @@ def shouting(group, *, level, rng, english):
 
 @pytest.fixture
 def data():
-    return from_rows("own", ROWS)
+    return dataset_from_rows("own", ROWS)
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def test_a_sentence_without_a_variant_is_left_out_and_counted(data):
 
 
 def test_a_paraphrase_that_equals_the_sentence_is_left_out_and_counted():
-    data = from_rows("own", [ROWS[0], Row("It is a very long day.", "It is a very long day.", 1)])
+    data = dataset_from_rows("own", [ROWS[0], PairRow("It is a very long day.", "It is a very long day.", 1)])
     assert against_paraphrase(shouting)(data, 1, Maker()).excluded == {"the paraphrase is identical to the sentence": 1}
 
 
@@ -110,7 +110,7 @@ def test_a_contrast_counts_which_side_is_missing(probes):
 
 @pytest.mark.parametrize("build", [against_paraphrase(shouting), edited(shouting), contrast(shouting, jumble)])
 def test_duplicate_groups_have_items_with_distinct_ids(build):
-    items = build(from_rows("own", [ROWS[0]] * 3), 1, Maker())
+    items = build(dataset_from_rows("own", [ROWS[0]] * 3), 1, Maker())
     assert len({item.id for item in items.kept}) == 3
 
 
@@ -121,12 +121,12 @@ def test_an_id_names_data_relation_level_generator_and_occurrence(data):
 
 
 def test_ids_and_variants_do_not_depend_on_the_order_of_rows(data):
-    turned = from_rows("own", ROWS[::-1])
+    turned = dataset_from_rows("own", ROWS[::-1])
     assert set(edited(shouting)(data, 1, Maker()).kept) == set(edited(shouting)(turned, 1, Maker()).kept)
 
 
 def test_a_sentence_added_later_changes_no_other_variant(data):
-    more = from_rows("own", [Row("A barge came up the old canal.", "A barge came.", 1), *ROWS])
+    more = dataset_from_rows("own", [PairRow("A barge came up the old canal.", "A barge came.", 1), *ROWS])
     assert set(edited(jumble)(data, 1, Maker()).kept) < set(edited(jumble)(more, 1, Maker()).kept)
 
 
@@ -162,7 +162,7 @@ def test_random_negatives_are_drawn_apart_from_the_calibration_pairs(probes):
 )
 def test_two_classes_of_two_pairs_are_needed(rows, build, lack):
     with pytest.raises(NothingToMeasure, match=lack):
-        build(from_rows("own", rows), 1, Maker())
+        build(dataset_from_rows("own", rows), 1, Maker())
 
 
 def test_a_group_without_the_edit_that_keeps_the_meaning_is_left_out_of_passages_and_counted(probes):

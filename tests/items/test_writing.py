@@ -8,15 +8,14 @@ import tiny
 from typer.testing import CliRunner
 
 from encheck.cli import app
-from encheck.datasets.labelled import from_rows
+from encheck.datasets.dataset import dataset_from_rows
 from encheck.datasets.probes import embedded
-from encheck.datasets.reader import Row
+from encheck.datasets.reader import PairRow
 from encheck.encoders.writing import BackTranslator, Continuer, Translator, back_translator
 from encheck.errors import ModelError, NothingToMeasure, UsageError
 from encheck.generators.back_translation import why_not
 from encheck.generators.continuation import AT_CUT, continuation
-from encheck.items.chains import continuation_chains, restated, swap_chains
-from encheck.items.fluency import Surprisal
+from encheck.items.chains import Surprisal, continuation_chains, in_other_words, swap_chains
 from encheck.items.variants import Maker, Writers
 from encheck.language.english import English
 from encheck.language.words import FUNCTION_WORDS
@@ -142,7 +141,7 @@ def test_chains_of_the_probes_are_cut_where_a_clause_ends():
 
 def test_data_without_continuations_have_nothing_to_measure():
     with pytest.raises(NothingToMeasure, match="--continuation-model"):
-        continuation_chains(from_rows("own", [Row("It rained.", "Rain fell.", 1)]), 30, Maker())
+        continuation_chains(dataset_from_rows("own", [PairRow("It rained.", "Rain fell.", 1)]), 30, Maker())
 
 
 def test_a_language_model_writes_what_follows_each_text_and_not_the_text_itself(gpt):
@@ -173,7 +172,7 @@ def test_what_was_written_is_kept_and_another_model_has_a_place_of_its_own(gpt, 
 
 def test_chains_of_other_data_are_made_with_the_language_model(gpt):
     maker = Maker(english=English(mode="paper"), writers=Writers(continuations=Continuer(gpt, device="cpu")))
-    data = from_rows("own", [Row("The dog sings.", "A dog is singing.", 1)])
+    data = dataset_from_rows("own", [PairRow("The dog sings.", "A dog is singing.", 1)])
     (chain,) = continuation_chains(data, 30, maker).kept
     assert chain.members[0].startswith("The dog sings, and ")
     assert len(chain.members) >= 2
@@ -187,7 +186,7 @@ def test_nothing_is_written_for_a_text_that_the_model_has_no_room_for(gpt, maria
         found = writer(["she sleeps under the red cat", LONG, "the dog \ud800 sings", ""])
         assert found == [writer(["she sleeps under the red cat"])[0], "", writer(["the dog \ufffd sings"])[0], ""]
     group = Group("g", LONG, "x", "c")
-    assert restated([group], Maker(writers=Writers(translations=Translator(marians[0], device="cpu")))) == [
+    assert in_other_words([group], Maker(writers=Writers(translations=Translator(marians[0], device="cpu")))) == [
         "the back-translation is empty"
     ]
 
@@ -226,7 +225,7 @@ def test_chains_bear_the_surprisal_of_every_text_where_a_language_model_is_given
         "The old gardener quietly planted red tulips and quickly watered dry ferns.",
         "Red tulips the old gardener quietly planted and dry ferns she quickly watered.",
     )
-    data = from_rows("own", [Row(a, b, 1)])
+    data = dataset_from_rows("own", [PairRow(a, b, 1)])
     (chain,) = swap_chains()(data, "pivot=a", Maker(writers=Writers(surprisal=bits(gpt)))).kept
     assert chain.surprisal == pytest.approx(bits(gpt)([b, *chain.members]).tolist())
     assert swap_chains()(data, "pivot=a", Maker()).kept[0].surprisal == ()
@@ -273,7 +272,7 @@ def test_back_translations_take_the_place_of_the_sentence():
     source, other = "The old mill quietly closed on Monday.", "On Monday they shut down the old mill."
     groups = [Group("g", source, "x", "c"), Group("h", "It rained.", "x", "c")]
     maker = Maker(writers=Writers(translations=lambda texts: [{source: other}.get(text, text) for text in texts]))
-    found = restated(groups, maker)
+    found = in_other_words(groups, maker)
     assert found[0].text == other
     assert found[1] == "the back-translation is a copy of the sentence"
 
@@ -285,7 +284,7 @@ def test_a_chain_of_a_back_translation_keeps_its_paraphrase():
         "Quietly the old man put in tulips and in haste gave water to dry plants.",
     )
     maker = Maker(writers=Writers(translations=lambda texts: [c] * len(texts)))
-    (chain,) = swap_chains(restated)(from_rows("own", [Row(a, b, 1)]), "pivot=a", maker).kept
+    (chain,) = swap_chains(in_other_words)(dataset_from_rows("own", [PairRow(a, b, 1)]), "pivot=a", maker).kept
     assert (chain.source, chain.partner) == (c, b)
 
 

@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import pearsonr, rankdata, spearmanr
 from sklearn import metrics as sk
 
-from encheck.datasets.labelled import from_rows
-from encheck.datasets.reader import Row
+from encheck.datasets.dataset import dataset_from_rows
+from encheck.datasets.reader import PairRow
 from encheck.errors import NothingToMeasure
 from encheck.items.builders import graded_pairs
 from encheck.items.variants import Maker
@@ -41,10 +41,9 @@ from encheck.metrics.nonobvious import (
     queries,
 )
 from encheck.metrics.thresholds import accuracy, best_threshold, by_folds
-from encheck.scoring.difficulty import CELLS, split_by
-from encheck.scoring.folds import fold_of
-from encheck.scoring.pairs import SentencePair
+from encheck.scoring.pairs import CELLS, SentencePair, difficulty_by_divergence
 from encheck.scoring.scores import PairScores, Scale
+from encheck.scoring.splits import fold_of
 from encheck.statistics.bootstrap import Resampler
 
 
@@ -57,7 +56,7 @@ def scores_of(items, values, *, surface=()):
 def cases(values, labels, divergence, predicted, splits=None):
     items = [SentencePair(f"d/{i}", "a", "b", y, str(i), "") for i, y in enumerate(labels)]
     items = [replace(item, split=s) for item, s in zip(items, splits or [""] * len(items), strict=True)]
-    cells = split_by(np.array(divergence, float), np.array(labels), [item.split for item in items])
+    cells = difficulty_by_divergence(np.array(divergence, float), np.array(labels), [item.split for item in items])
     return Cases(scores_of(items, values), cells, np.array(predicted, float))
 
 
@@ -260,7 +259,7 @@ def test_map_is_that_of_semevals_own_scorer(shared_data):
     official = float(re.search(r"^MAP *: *\S+ +(\S+)", said.with_suffix(".txt.score").read_text(), re.MULTILINE)[1])
     items = [SentencePair(f"d/{i}", "q", "c", int(true[q, c]), q, key=f"{q}/{c}") for i, (q, c, *_) in enumerate(rows)]
     values = [float(row[3]) for row in rows]
-    cells = split_by(np.zeros(len(rows)), np.array([i.label for i in items]), [""] * len(rows))
+    cells = difficulty_by_divergence(np.zeros(len(rows)), np.array([i.label for i in items]), [""] * len(rows))
     found = mean_average_precision(Cases(scores_of(items, values), cells, np.ones(len(rows))))
     assert found.value == pytest.approx(official, abs=5e-5)
     assert found.n == len({row[0] for row in rows})
@@ -350,15 +349,15 @@ def test_a_pair_without_a_grade_is_refused():
 
 
 def test_graded_pairs_are_those_of_the_test_part():
-    rows = [Row(f"a{i}", f"b{i}", None, s, score=float(i)) for i, s in enumerate(["train", "test", "test"])]
-    found = graded_pairs(from_rows("d", [*rows, Row("c", "d", 1, "test")]), 1, Maker())
+    rows = [PairRow(f"a{i}", f"b{i}", None, s, score=float(i)) for i, s in enumerate(["train", "test", "test"])]
+    found = graded_pairs(dataset_from_rows("d", [*rows, PairRow("c", "d", 1, "test")]), 1, Maker())
     assert [p.split for p in found.kept] == ["test", "test"]
     assert found.excluded == {"no score": 1, "not in the test part": 1}
 
 
 def test_labels_alone_are_not_graded():
     with pytest.raises(NothingToMeasure, match="d has 0 pairs with a graded similarity"):
-        graded_pairs(from_rows("d", [Row("a", "b", 1)]), 1, Maker())
+        graded_pairs(dataset_from_rows("d", [PairRow("a", "b", 1)]), 1, Maker())
 
 
 # as its users run it

@@ -10,15 +10,14 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from encheck.claims import Claim
-from encheck.datasets.labelled import from_rows
+from encheck.datasets.dataset import dataset_from_rows
 from encheck.datasets.probes import embedded
-from encheck.datasets.reader import Row
+from encheck.datasets.reader import PairRow
 from encheck.encoders.fake import BagOfWords, Oracle, Overlap
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import NothingToMeasure
 from encheck.ids import CaseId
-from encheck.items.chains import PIVOTS, pivot_of, restated, swap_chains
-from encheck.items.fluency import unusual_of
+from encheck.items.chains import PIVOTS, chain_pivot, in_other_words, swap_chains, unusual_tag_pairs
 from encheck.items.variants import Maker
 from encheck.metrics.ranking import (
     accuracies,
@@ -46,7 +45,7 @@ from encheck.reporting.failures import failure_message
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
 from encheck.scoring.chains import Chain
-from encheck.scoring.learned import Learned
+from encheck.scoring.pairs import TuningScores
 from encheck.scoring.scores import ChainScores, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.store import Store
@@ -146,7 +145,7 @@ def test_a_copy_lover_has_the_lowest_figures_there_are():
 
 def test_the_threshold_comes_from_labelled_pairs_of_the_validation_part_and_not_from_chains():
     values = [[0.4, 0.6, 0.2, 0.2], [0.9, 0.4, 0.6, 0.1]]  # the chains' own best cut is 0.7
-    tuned = Learned(np.array([0.9, 0.6, 0.4, 0.1]), np.array([1, 1, 0, 0], np.int8))
+    tuned = TuningScores(np.array([0.9, 0.6, 0.4, 0.1]), np.array([1, 1, 0, 0], np.int8))
     found = list(accuracies(scores_of(values, learned=tuned)))
     assert [e.value for e in found] == [0.5, 0.5, 0.5, 1]
     assert found[0].params == {"threshold": 0.5}
@@ -213,9 +212,9 @@ def test_rejected_exchanges_are_counted_by_reason():
 
 
 def test_a_pivot_is_one_of_two():
-    assert [pivot_of(level) for level in PIVOTS] == ["a", "b"]
+    assert [chain_pivot(level) for level in PIVOTS] == ["a", "b"]
     with pytest.raises(ValueError, match="'c', but should be one of pivot=a, pivot=b"):
-        pivot_of("c")
+        chain_pivot("c")
 
 
 def test_the_pivots_stand_beside_sentence_and_paraphrase():
@@ -231,7 +230,7 @@ def maker():
 
 @pytest.fixture(scope="module")
 def own():
-    return from_rows("own", [Row(a, b, 1) for a, b in PAIRS])
+    return dataset_from_rows("own", [PairRow(a, b, 1) for a, b in PAIRS])
 
 
 def run(model, data, maker, tmp_path, level, builder=None):
@@ -287,9 +286,12 @@ def test_chains_say_what_was_swapped_and_what_it_cost_in_fluency(own, maker, tmp
 
 
 def test_what_is_left_out_is_counted(maker):
-    rows = [Row(*PAIRS[0], 1, split="test"), Row(*PAIRS[1], 1, split="train")]
-    rows += [Row("Dogs bark.", "Dogs bark!", 1, split="test"), Row(PAIRS[2][0], PAIRS[2][0], 1, split="validation")]
-    found = swap_chains()(from_rows("own", rows), "pivot=a", maker)
+    rows = [PairRow(*PAIRS[0], 1, split="test"), PairRow(*PAIRS[1], 1, split="train")]
+    rows += [
+        PairRow("Dogs bark.", "Dogs bark!", 1, split="test"),
+        PairRow(PAIRS[2][0], PAIRS[2][0], 1, split="validation"),
+    ]
+    found = swap_chains()(dataset_from_rows("own", rows), "pivot=a", maker)
     assert found.excluded == {
         "fewer than 3 groups of words with the same tag": 1,
         "not in the test part": 2,
@@ -299,17 +301,17 @@ def test_what_is_left_out_is_counted(maker):
 
 def test_rewrites_take_the_place_of_the_sentence_and_data_without_any_have_nothing_to_measure(own, maker):
     with pytest.raises(NothingToMeasure, match="no rewrite was written: give --back-translate: 3"):
-        swap_chains(restated)(own, "pivot=a", maker)
+        swap_chains(in_other_words)(own, "pivot=a", maker)
     groups = [group for group in embedded().groups if not group.is_contrast][:40]
     some = replace(embedded(), groups=groups)
-    found = swap_chains(restated)(some, "pivot=a", maker).kept
+    found = swap_chains(in_other_words)(some, "pivot=a", maker).kept
     assert {item.source for item in found} <= {group.variant("rewrite").text for group in groups}
     plain = swap_chains()(some, "pivot=a", maker).kept
     assert np.mean([i.overlap for i in found]) < np.mean([i.overlap for i in plain])
 
 
 def test_pairs_of_tags_that_no_sentence_has_are_unusual(maker):
-    share = unusual_of(maker, [a for a, _ in PAIRS])
+    share = unusual_tag_pairs(maker, [a for a, _ in PAIRS])
     assert share(maker.english.parse(PAIRS[0][0]).tags) == 0
     assert share(["DT", "DT", "no tag", "DT"]) == 1
 

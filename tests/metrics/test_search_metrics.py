@@ -7,11 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encheck.metrics.search import average_precision, duels_won, ndcg, ndcg_at_10, recall, reciprocal_rank
-from encheck.scoring.answers import Answers, Ranks
-from encheck.scoring.documents import Documents
-from encheck.scoring.nearest import nearest
+from encheck.scoring.documents import Answers, Documents, Ranks
 from encheck.scoring.ranked import RankedScores
 from encheck.scoring.scores import Scale
+from encheck.scoring.vector_search import nearest
 from encheck.statistics.bootstrap import Resampler
 
 names = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=4)
@@ -115,7 +114,7 @@ def vectors(rows, seed, width=5):
 
 @pytest.mark.parametrize("similarity", ["cosine", "dot", "euclidean", "manhattan"])
 def test_search_in_blocks_from_a_memory_map_is_the_sort_of_all_similarities(tmp_path, monkeypatch, similarity):
-    from encheck.scoring import nearest as module
+    from encheck.scoring import vector_search as module
     from encheck.similarity import SIMILARITIES
 
     queries, documents = vectors(7, 1), vectors(300, 2)

@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 
 from encheck.claims import Claim
 from encheck.cli import app
-from encheck.datasets.labelled import from_rows
+from encheck.datasets.dataset import dataset_from_rows
 from encheck.datasets.load import load
-from encheck.datasets.reader import Row
+from encheck.datasets.reader import PairRow
 from encheck.encoders.fake import BagOfWords, Lopsided, Overlap
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import NothingToMeasure
@@ -24,9 +24,9 @@ from encheck.metrics.symmetry import consistency, decision_cuts, decision_thresh
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
 from encheck.scoring.both_orders import BothOrders
-from encheck.scoring.folds import fold_of
-from encheck.scoring.learned import Learned
+from encheck.scoring.pairs import TuningScores
 from encheck.scoring.scores import BothOrdersScores, Scale
+from encheck.scoring.splits import fold_of
 from encheck.statistics.bootstrap import Resampler
 from encheck.store import Store
 from encheck.system.lock import no_locks
@@ -45,7 +45,7 @@ def scored(forward, backward, labels, **more):
 
 
 def learned(values, labels):
-    return Learned(np.array(values, float), np.array(labels, np.int8))
+    return TuningScores(np.array(values, float), np.array(labels, np.int8))
 
 
 def measured(model, data, tmp_path):
@@ -72,15 +72,15 @@ def test_a_pair_is_scored_in_both_orders():
 
 
 def test_pairs_without_a_label_and_identical_sentences_are_left_out_and_counted():
-    rows = [Row("a", "b", 1), Row("c", "d", 0), Row("e", "e", 1), Row("f", "g", None)]
-    items = both_orders(from_rows("own", rows), 1, Maker())
+    rows = [PairRow("a", "b", 1), PairRow("c", "d", 0), PairRow("e", "e", 1), PairRow("f", "g", None)]
+    items = both_orders(dataset_from_rows("own", rows), 1, Maker())
     assert [(i.first, i.label) for i in items.kept] == [("a", 1), ("c", 0)]
     assert items.excluded == {"no label": 1, "identical sentences": 1}
 
 
 def test_without_two_labels_there_is_no_threshold_and_nothing_is_measured():
     with pytest.raises(NothingToMeasure, match="not have both labels"):
-        both_orders(from_rows("own", [Row("a", "b", 1), Row("c", "d", 1)]), 1, Maker())
+        both_orders(dataset_from_rows("own", [PairRow("a", "b", 1), PairRow("c", "d", 1)]), 1, Maker())
 
 
 def test_flips_are_counted_by_hand():

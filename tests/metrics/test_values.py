@@ -10,8 +10,8 @@ from encheck.metrics import adjusted_rate, margin_rate, mean_margin, mean_simila
 from encheck.metrics.health import recall_at_1
 from encheck.metrics.pairs import won
 from encheck.metrics.ranking import in_order, reversed_at, top_of
+from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import Scale
-from encheck.scoring.table import Table
 
 SCALE = Scale(0.1)
 NEAR, FAR = np.array([0.9, 0.8, 0.7, 0.6, 0.75]), np.array([0.5, 0.79, 0.7, 0.9, 0.3])
@@ -20,7 +20,7 @@ LABELS = (1, 0, 1, 0, 0)
 
 def table(near=NEAR, far=FAR):
     ids = tuple(f"d/{i}" for i in range(len(near)))
-    return Table("x/m-d-1", "x", "p", "d", "1", "triplet", ids, ids, ids, ("",) * len(ids), LABELS, near, far)
+    return CaseScores("x/m-d-1", "x", "p", "d", "1", "triplet", ids, ids, ids, ("",) * len(ids), LABELS, near, far)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.02, 0.45, -0.2])

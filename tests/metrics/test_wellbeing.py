@@ -21,7 +21,7 @@ from encheck.language.english import English
 from encheck.metrics.health import contract_kept, ends_seen, evenness, hubness, room, steadiness, unseen
 from encheck.running.service import EncoderService
 from encheck.running.subject import Subject
-from encheck.scoring.grids import overlap_grid, vector_grid
+from encheck.scoring.measure import overlap_grid, vector_grid
 from encheck.scoring.scores import PairScores, RepeatedScores, Scale
 from encheck.scoring.searches import Query, search
 from encheck.similarity import SIMILARITIES, jaccard, same

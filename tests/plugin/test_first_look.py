@@ -15,7 +15,7 @@ from encheck.encoders.model_config import ModelConfig
 from encheck.engine import first_look as looking
 from encheck.engine.first_look import LookDecision, SharedDecision, decide, first_look, headlines, mode_of
 from encheck.errors import UsageError
-from encheck.gating.baseline import CaseScores, FirstLookItems
+from encheck.gating.baseline import FirstLookItems, SavedScores
 from encheck.items.variants import Maker
 from encheck.options import Settings, refuse_wrong, without_quick
 from encheck.options.settings import OPTIONS
@@ -23,8 +23,8 @@ from encheck.reporting.results import read_items, read_results
 from encheck.reporting.terminal import rest_lines
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
+from encheck.scoring.frame import CaseScores
 from encheck.scoring.pairs import SentencePair
-from encheck.scoring.table import Table
 from encheck.store import Store
 from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
@@ -253,11 +253,11 @@ def test_what_is_left_is_said_with_time_tokens_and_price():
 def test_the_reference_is_held_against_the_items_of_a_look_where_its_case_has_them_all():
     names = tuple("edcba")
     scores = np.arange(5.0) / 10
-    whole = Table("c/d/1", "c", "p", "d", "1", "pair", names, names, names, ("",) * 5, (None,) * 5, scores, scores)
+    whole = CaseScores("c/d/1", "c", "p", "d", "1", "pair", names, names, names, ("",) * 5, (None,) * 5, scores, scores)
     mine = whole.of(np.array([3, 0]))
     part = FirstLookItems.of(mine, whole)
-    assert CaseScores.of(whole).facing_part(mine, part).near.tolist() == [0.3, 0.0]
-    assert CaseScores.of(whole.of(np.arange(4))).facing_part(mine, part) is None
+    assert SavedScores.of(whole).facing_part(mine, part).near.tolist() == [0.3, 0.0]
+    assert SavedScores.of(whole.of(np.arange(4))).facing_part(mine, part) is None
     assert FirstLookItems.of(whole, mine) is None
 
 

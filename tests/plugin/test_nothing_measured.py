@@ -6,7 +6,7 @@ import pytest
 
 from encheck.datasets.load import load
 from encheck.engine.checks import shipped_checks
-from encheck.items.reading import variants_read
+from encheck.items.variants import variants_read
 
 TOWNS = "Aldra Bexley Corvin Dunmore Elsmere Farrow Gorsey Hadlow Iverne Jarrow".split()
 SUBJECTS = "rain farmers trains bread music glass rivers lamps horses paint".split()

@@ -75,15 +75,17 @@ def test_the_gallery_names_each_model_once_and_leads_to_its_page(tmp_path, monke
         assert page.count(f'src="{one.name}.svg"') == 1
 
 
-def test_the_gallery_shows_real_models_where_they_lie_but_none_that_a_server_runs(tmp_path):
-    assert gallery.real_ones(tmp_path) == []
+def test_the_gallery_shows_real_models_where_they_lie_and_those_of_a_server_where_it_runs(tmp_path):
+    assert gallery.real_ones(tmp_path, is_served=True) == []
     entries = {"mine": {"description": "A model."}, "served": {"adapter": "openai", "description": "Another."}}
     (tmp_path / "models.yaml").write_text(yaml.safe_dump(entries), "utf-8")
-    (one,) = gallery.real_ones(tmp_path)
+    (one,) = gallery.real_ones(tmp_path, is_served=False)
     assert (one.name, one.text, one.home) == ("mine", "A model.", tmp_path)
-    page = gallery.index([*gallery.EXHIBITS, one], size="quick")
-    assert "What encheck says of 6 models" in page
-    assert '<a href="mine.html">mine</a>' in page
+    page = gallery.index([*gallery.EXHIBITS, *gallery.real_ones(tmp_path, is_served=True)], size="quick")
+    assert "What encheck says of 7 models" in page
+    assert '<a href="served.html">served</a>' in page
+    assert '<a href="cost.html">' in page
+    assert '<a href="cost.html">' not in gallery.index(gallery.EXHIBITS, size="quick")
 
 
 def test_a_command_of_the_gallery_that_fails_ends_it(tmp_path):

@@ -7,15 +7,15 @@ import pytest
 
 from encheck.ids import CaseId
 from encheck.reporting.html.charts import divergence_chart
-from encheck.scoring.frame import Frame, Side
+from encheck.scoring.frame import ItemFrame, TextColumns
 from encheck.scoring.pairs import LABELLED
 
-FRAME = Frame(
+FRAME = ItemFrame(
     LABELLED,
     CaseId("a", "m", "d", "1"),
     ids=("1", "2", "3", "4"),
     sources=("the red car", "one two three", "a b c", "grey geese fly"),
-    near=Side(("the red bus", "four five six", "a b c", "the moon is up"), np.zeros(4)),
+    near=TextColumns(("the red bus", "four five six", "a b c", "the moon is up"), np.zeros(4)),
     clusters=("1", "2", "3", "4"),
     splits=("train", "train", "train", "test"),
     labels=(1, 0, 1, 0),

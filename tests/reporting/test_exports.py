@@ -116,12 +116,13 @@ def test_every_row_of_csv_and_parquet_can_be_told_from_the_others(results, tmp_p
     assert pyarrow.parquet.read_table(table)["id"].to_pylist() == ids
 
 
-def test_no_spreadsheet_takes_a_name_for_a_formula(results, tmp_path):
-    results["models"][0]["label"] = "=1+1"
+@pytest.mark.parametrize("name", ["=1+1", "\n=1+1", "\uff1d1+1"])
+def test_no_spreadsheet_takes_a_name_for_a_formula(results, tmp_path, name):
+    results["models"][0]["label"] = name
     for r in results["checks"][:3]:
-        r["model"] = "=1+1"
+        r["model"] = name
     (path,) = export(run_file(results), tmp_path, formats=["csv"])
-    assert next(csv.DictReader(io.StringIO(path.read_text("utf-8"))))["model"] == "'=1+1"
+    assert next(csv.DictReader(io.StringIO(path.read_text("utf-8"))))["model"] == f"'{name}"
 
 
 def test_an_unknown_format_lists_what_there_is(results, tmp_path):
@@ -134,6 +135,15 @@ def test_the_command_writes_beside_the_run(results, tmp_path):
     done = CliRunner().invoke(app, ["export", str(tmp_path), "--to", "csv"])
     assert done.exit_code == 0
     assert (tmp_path / "exports/figures.csv").exists()
+
+
+@pytest.mark.parametrize("leads_to", ["nothing/page.html", "/dev/full"])
+def test_a_file_that_cannot_be_written_is_named(results, tmp_path, leads_to):
+    write_results(tmp_path, run_file(results))
+    (tmp_path / "page.html").symlink_to(leads_to)
+    done = CliRunner().invoke(app, ["export", str(tmp_path), "--out", str(tmp_path / "page.html")])
+    assert done.exit_code == 4
+    assert f"cannot write {tmp_path}/page.html: No s" in done.output
 
 
 @pytest.mark.parametrize("place", ["afile", "afile/x"])

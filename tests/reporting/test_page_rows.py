@@ -10,7 +10,7 @@ from encheck.reporting.html import charts
 from encheck.reporting.html.page import packed_payload
 from encheck.reporting.html.sections import mark_of, verdict_words
 from encheck.reporting.profile import AgainstReference, ProfileLine
-from encheck.scoring.frame import Frame, Side
+from encheck.scoring.frame import ItemFrame, TextColumns
 from encheck.scoring.triplets import TRIPLET
 from encheck.types import Declaration
 
@@ -61,10 +61,10 @@ def test_what_is_no_share_is_a_number_without_marks():
 
 def frame(margins, **columns):
     n = len(margins)
-    sides = [Side(("t",) * n, np.array(scores)) for scores in (margins, [0.0] * n)]
+    sides = [TextColumns(("t",) * n, np.array(scores)) for scores in (margins, [0.0] * n)]
     ids = tuple(f"d/{i}/x/1/y/0" for i in range(n))
     case = CaseId("a", "m", "d", "1")
-    return Frame(
+    return ItemFrame(
         TRIPLET, case, ids, ("The cache is full.",) * n, sides[0], ("c",) * n, ("",) * n, far=sides[1], **columns
     )
 

@@ -9,7 +9,7 @@ from recorded import run_file
 
 from encheck.ids import CaseId
 from encheck.reporting.story import LINES, MOST, mistake, percent, story
-from encheck.scoring.frame import Frame, Side
+from encheck.scoring.frame import ItemFrame, TextColumns
 from encheck.scoring.triplets import TRIPLET
 
 RATE = {"family": "order", "metric": "margin_rate_calibrated", "chance": 0.5}
@@ -169,8 +169,10 @@ def frame(margins, lengths):
     sources = tuple("a " * length for length in lengths)
     edits = ('[[0, 1, "b"]]',) * n
     ids = tuple(f"d/{i}/x/1/y/0" for i in range(n))
-    sides = [Side(sources, scores, edits=edits) for scores in (near, far)]
-    return Frame(TRIPLET, CaseId("edit", "m", "d", "1"), ids, sources, sides[0], ("c",) * n, ("",) * n, far=sides[1])
+    sides = [TextColumns(sources, scores, edits=edits) for scores in (near, far)]
+    return ItemFrame(
+        TRIPLET, CaseId("edit", "m", "d", "1"), ids, sources, sides[0], ("c",) * n, ("",) * n, far=sides[1]
+    )
 
 
 def test_the_example_is_a_mistake_and_the_shortest_of_the_worst():

@@ -17,7 +17,7 @@ from encheck.reporting import where as module
 from encheck.reporting.results import write_items, write_results
 from encheck.reporting.where import find_failing_kinds, kind_blocks, kind_lines
 from encheck.scoring.both_orders import BOTH_ORDERS
-from encheck.scoring.frame import Frame, Side, edits_json
+from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
 from encheck.scoring.run_items import RunItems
 from encheck.scoring.triplets import TRIPLET
 from encheck.types import Edit
@@ -58,9 +58,9 @@ def frame(rng, *, fails=0.9, usual=0.2, overlaps=False, count=240, model="m"):
     lost = rng.random(count) < np.where(is_adverb, fails, usual)
     edits = tuple(edits_json([edit]) for edit in spans)
     names = tuple(map(str, range(count)))
-    return Frame(
-        TRIPLET, CaseId(CHECK, model, "own", "1"), names, sources, Side(near, np.where(lost, 0.1, 0.9)), names,
-        ("test",) * count, Side(far, np.full(count, 0.5), None, edits),
+    return ItemFrame(
+        TRIPLET, CaseId(CHECK, model, "own", "1"), names, sources, TextColumns(near, np.where(lost, 0.1, 0.9)), names,
+        ("test",) * count, TextColumns(far, np.full(count, 0.5), None, edits),
     )  # fmt: skip
 
 

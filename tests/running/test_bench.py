@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from encheck.claims import Claim
-from encheck.datasets.labelled import from_rows
-from encheck.datasets.reader import Row
+from encheck.datasets.dataset import dataset_from_rows
+from encheck.datasets.reader import PairRow
 from encheck.encoders.fake import BagOfWords, Overlap, Random
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import EncoderError, NothingToMeasure
@@ -34,12 +34,12 @@ ROWS = [
     row
     for thing, doing, other in zip(THINGS, DOINGS, THINGS[1:] + THINGS[:1], strict=True)
     for row in (
-        Row(f"the {thing} {doing} again", f"again the {thing} {doing} quietly", 1),
-        Row(f"the {thing} {doing} again", f"no {other} {doing}", 0),
+        PairRow(f"the {thing} {doing} again", f"again the {thing} {doing} quietly", 1),
+        PairRow(f"the {thing} {doing} again", f"no {other} {doing}", 0),
     )
 ]
-DATA = from_rows("demo", ROWS)
-OTHER = from_rows("other", [row._replace(first=f"{row.first} once more") for row in ROWS])
+DATA = dataset_from_rows("demo", ROWS)
+OTHER = dataset_from_rows("other", [row._replace(first=f"{row.first} once more") for row in ROWS])
 PAIRS = Claim(labelled_pairs, levels=("own",))
 TURNED = Claim(both_orders, levels=("own",))
 
@@ -493,7 +493,7 @@ def test_items_are_made_once_and_nothing_to_measure_is_remembered(store):
 
 
 def test_data_without_two_unrelated_sentences_has_nothing_to_calibrate_with(store):
-    alike = from_rows("alike", [Row("the otter drifts", f"the otter drifts {n}", n % 2) for n in range(6)])
+    alike = dataset_from_rows("alike", [PairRow("the otter drifts", f"the otter drifts {n}", n % 2) for n in range(6)])
     bench = prepared(store, Counting(), requests=[("tiny", "alike", PAIRS, "own")], data=(alike,))
     found = scores_of(bench, data="alike")
     assert np.isfinite(found.values).all()

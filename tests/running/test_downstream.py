@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from encheck.claims import claim_of
-from encheck.datasets.classes import Sentence, with_tasks
-from encheck.datasets.dataset import Dataset
+from encheck.datasets.dataset import ClassifiedText, Dataset, with_tasks
 from encheck.encoders.fake import BagOfWords, Constant, Nan, Overlap
 from encheck.encoders.model_config import ModelConfig
 from encheck.engine.first_look import in_tasks
@@ -17,7 +16,7 @@ from encheck.items.variants import Maker
 from encheck.metrics.downstream import new_texts_accuracy, task_accuracy
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
-from encheck.scoring.scores import frame_of
+from encheck.scoring.scores import item_frame
 from encheck.statistics import regression
 from encheck.store import Store
 from encheck.system.progress import Progress
@@ -28,18 +27,18 @@ CASE = CaseId("linear_classifier_on_vectors_tells_classes", "m", "own", "TREC")
 
 def questions(split, count):
     """Questions of two classes, which their first word gives away."""
-    return [Sentence(f"{w} {t} {i}", w, split) for i in range(count) for t in THINGS for w in ("who", "where")]
+    return [ClassifiedText(f"{w} {t} {i}", w, split) for i in range(count) for t in THINGS for w in ("who", "where")]
 
 
 def sentences(count=1):
     """Sentences of two classes without parts, of which each class has some that say the other's word as well."""
-    return [Sentence(f"{w} {t} {i}", w, "") for i in range(count) for t in THINGS for w in ("good", "bad")]
+    return [ClassifiedText(f"{w} {t} {i}", w, "") for i in range(count) for t in THINGS for w in ("good", "bad")]
 
 
 def pairs(split):
     """A pair is a paraphrase where both sides have the same words."""
-    same = [Sentence(f"the {t} sings", "1", split, f"sings the {t}") for t in THINGS]
-    other = [Sentence(f"a {t} waits", "0", split, f"no {t[:3]} drifts") for t in THINGS]
+    same = [ClassifiedText(f"the {t} sings", "1", split, f"sings the {t}") for t in THINGS]
+    other = [ClassifiedText(f"a {t} waits", "0", split, f"no {t[:3]} drifts") for t in THINGS]
     return [*same, *other]
 
 
@@ -139,7 +138,7 @@ def test_a_second_run_encodes_nothing(store):
 
 def test_texts_are_ordered_as_the_toolkit_orders_them(store):
     kinds = (("a b c", "x"), ("d", "y"), ("e", "x"))
-    rows = [Sentence(f"{w} {t}", c, split) for split in ("train", "test") for w, c in kinds for t in THINGS]
+    rows = [ClassifiedText(f"{w} {t}", c, split) for split in ("train", "test") for w, c in kinds for t in THINGS]
     items, _ = measured(store, BagOfWords(), "TREC", rows)
     for some in (items.kept, items.tuning):
         order = [(len(one.first.split()), one.label) for one in some]
@@ -148,8 +147,8 @@ def test_texts_are_ordered_as_the_toolkit_orders_them(store):
 
 
 def test_near_duplicates_that_were_learned_from_are_counted_and_left_out_of_a_second_figure(store):
-    copies = [Sentence("who otter 0", "who", "test"), Sentence("who lantern 0", "where", "test")]
-    rows = [*questions("train", 1), *copies, Sentence("where is the moon", "where", "test")]
+    copies = [ClassifiedText("who otter 0", "who", "test"), ClassifiedText("who lantern 0", "where", "test")]
+    rows = [*questions("train", 1), *copies, ClassifiedText("where is the moon", "where", "test")]
     scores = measured(store, BagOfWords(), "TREC", rows)[1]
     whole, new = task_accuracy(scores), new_texts_accuracy(scores)
     assert (whole.params["near_duplicates"], whole.n, new.n) == (2, 3, 1)
@@ -159,7 +158,7 @@ def test_near_duplicates_that_were_learned_from_are_counted_and_left_out_of_a_se
 
 
 def test_near_duplicates_in_other_folds_are_counted(store):
-    rows = [*sentences(), Sentence("good glacier 0", "good", ""), Sentence("glacier good 0", "good", "")]
+    rows = [*sentences(), ClassifiedText("good glacier 0", "good", ""), ClassifiedText("glacier good 0", "good", "")]
     assert 0 < task_accuracy(measured(store, BagOfWords(), "MR", rows)[1]).params["near_duplicates"] <= 3
 
 
@@ -190,7 +189,7 @@ def test_data_without_a_task_are_skipped_in_one_line(store):
 
 def test_items_travel_and_pair_by_their_texts(store):
     items, scores = measured(store, BagOfWords(), "MRPC")
-    frame = frame_of(CASE, scores.frame(CASE, items.kept).to_columns())
+    frame = item_frame(CASE, scores.frame(CASE, items.kept).to_columns())
     assert (frame.kind.name, set(frame.near.scores)) == ("classified", {1.0})
     table = scored_table(CASE, "downstream", frame.to_columns(), the_claim().declared)
     other = measured(store, Constant(), "MRPC")[1].frame(CASE, items.kept)

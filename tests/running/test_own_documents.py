@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import encheck
+from encheck.datasets.data_warnings import data_warnings
 from encheck.datasets.load import load
-from encheck.datasets.oddities import oddities
 
 COUNT = 40
 SAID = "40 of its 40 queries stand among the documents too, with the same id and text"
@@ -55,12 +55,12 @@ def test_a_query_does_not_find_itself(tmp_path, model):
 def test_an_approximate_search_does_not_count_it_either():
     """Nor does the sample that says what an index misses."""
     pytest.importorskip("faiss")
-    from encheck.scoring.inverted import IndexSize, InvertedLists, compared
+    from encheck.scoring.vector_search import IndexSize, InvertedLists, compare_with_exact
 
     documents = np.random.default_rng(0).standard_normal((400, 8)).astype(np.float32)
     index = InvertedLists(documents, similarity="cosine", size=IndexSize(lists=4, probes=1))
     right, own = [frozenset({row}) for row in range(20)], list(range(20))
-    found, others = (compared(index, documents[:20], right, count=10, own=some) for some in (own, ()))
+    found, others = (compare_with_exact(index, documents[:20], right, count=10, own=some) for some in (own, ()))
     assert (others.right, found.right, found.lost) == (20, 0, 0)
     assert found.found.shape == (20, 1)
 
@@ -72,7 +72,7 @@ def test_another_id_or_another_text_is_another_document(tmp_path, how):
     """It is searched; `encheck data` counts the same text under another id."""
     found = load(f"retrieval:{duplicates(tmp_path / 'data', **how)}", sample=None).collection
     assert found.own_documents == 0
-    odd = {one.what: one.count for one in oddities(found)}
+    odd = {one.what: one.count for one in data_warnings(found)}
     same = "queries with the same text as a document of another id, which is searched"
     assert odd.get(same, 0) == (COUNT if "query_id" in how else 0)
 
@@ -119,7 +119,7 @@ def test_new_queries_on_an_old_index_leave_it_out_as_a_run_does(tmp_path):
 
 
 def test_what_is_left_out_keeps_the_order_and_the_number():
-    from encheck.scoring.nearest import nearest, without_own
+    from encheck.scoring.vector_search import nearest, without_own
 
     documents = np.random.default_rng(0).standard_normal((30, 8)).astype(np.float32)
     every = list(nearest(documents[:3], documents, similarity="cosine", count=30))

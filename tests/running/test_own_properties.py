@@ -6,7 +6,7 @@ import pytest
 
 import encheck
 from encheck.cli import main
-from encheck.datasets.load import load, properties_of, stem, with_property
+from encheck.datasets.load import data_label, load, properties_of, with_property
 from encheck.engine.checks import packaged_checks, select_checks
 from encheck.engine.results import read
 from encheck.errors import ConfigError, DataError, NothingToMeasure, UsageError
@@ -238,4 +238,4 @@ def test_one_text_may_stand_under_two_properties_and_not_twice_in_a_triplet(tmp_
               "doc2": CONTRASTS[0]["doc1"]}  # fmt: skip
     turned = load(f"contrast:{put(tmp_path / 'own.jsonl', [CONTRASTS[0], halves], 'x')}")
     assert len(turned.properties["x"]) == 1
-    assert stem(f"contrast@x:{tmp_path}") == "contrast"
+    assert data_label(f"contrast@x:{tmp_path}") == "contrast"

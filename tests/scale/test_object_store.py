@@ -12,9 +12,9 @@ from ray_works import Overlap
 from encheck.datasets.reader import BadRows
 from encheck.errors import DataError
 from encheck.scale import storage
-from encheck.scale.local import LocalEngine
 from encheck.scale.ray_engine import RayEngine
-from encheck.scale.sources import plan, table_of
+from encheck.scale.shards import LocalEngine
+from encheck.scale.sources import plan_shards, table_of
 
 pytest_plugins = ("ray_fixtures",)
 
@@ -63,42 +63,42 @@ def store(server, monkeypatch, in_files, tmp_path):
 
 
 def counted(engine, work, place):
-    done = list(engine.run(work, plan(place, rows=25).shards))
+    done = list(engine.run(work, plan_shards(place, rows=25).shards))
     assert Counter(one.shard.number for one in done) == Counter(range(12))
     return [dict(one.counts) for one in sorted(done, key=lambda one: one.shard.number)]
 
 
 def test_a_bucket_is_read_and_written_as_a_folder_is(store, in_files, tmp_path):
     place = f"s3://{BUCKET}/logs"
-    made = plan(place, rows=25)
+    made = plan_shards(place, rows=25)
     assert made.rows == 300
-    assert table_of(made.shards[5]).equals(table_of(plan(in_files, rows=25).shards[5]))
+    assert table_of(made.shards[5]).equals(table_of(plan_shards(in_files, rows=25).shards[5]))
     finished = f"s3://{BUCKET}/finished"
     expected = counted(LocalEngine(), Overlap(str(tmp_path / "finished")), in_files)
     assert counted(LocalEngine(), Overlap(finished), place) == expected
-    assert len(storage.listed(finished, ending=".json")) == 12
+    assert len(storage.list_files(finished, ending=".json")) == 12
     assert counted(LocalEngine(), Overlap(finished, kind="begin crashes"), place) == expected  # from what is there
 
 
 def test_the_fingerprint_follows_the_objects(store, in_files):
-    before = plan(f"s3://{BUCKET}/logs").fingerprint
-    assert plan(f"s3://{BUCKET}/logs").fingerprint == before
+    before = plan_shards(f"s3://{BUCKET}/logs").fingerprint
+    assert plan_shards(f"s3://{BUCKET}/logs").fingerprint == before
     store.rm(f"{BUCKET}/logs/data/part-2.parquet")
-    assert plan(f"s3://{BUCKET}/logs").fingerprint != before
+    assert plan_shards(f"s3://{BUCKET}/logs").fingerprint != before
 
 
 def test_an_object_that_cannot_be_read_is_named_or_counted(store):
     store.pipe_file(f"{BUCKET}/logs/data/part-3.parquet", b"PAR1, and no more")
     with pytest.raises(DataError, match=rf"s3://{BUCKET}/logs/data/part-3.parquet: is not a Parquet file"):
-        plan(f"s3://{BUCKET}/logs")
-    made = plan(f"s3://{BUCKET}/logs", BadRows(skip=True))
+        plan_shards(f"s3://{BUCKET}/logs")
+    made = plan_shards(f"s3://{BUCKET}/logs", BadRows(skip=True))
     assert made.rows == 300
     assert len(made.skipped) == 1
 
 
 def test_a_bucket_that_does_not_exist_is_named(store):
     with pytest.raises(DataError, match="s3://no-such-bucket/logs: does not exist: check the name of the bucket"):
-        plan("s3://no-such-bucket/logs")
+        plan_shards("s3://no-such-bucket/logs")
     with pytest.raises(DataError, match="s3://no-such-bucket/a: "):
         storage.write_whole("s3://no-such-bucket/a", b"a")
 
@@ -108,7 +108,7 @@ def test_missing_credentials_are_told_with_what_to_set(store, monkeypatch):
         monkeypatch.delenv(name)
     type(store).clear_instance_cache()
     with pytest.raises(DataError, match=r"no credentials were found.*AWS_ACCESS_KEY_ID"):
-        plan(f"s3://{BUCKET}/logs")
+        plan_shards(f"s3://{BUCKET}/logs")
 
 
 @pytest.mark.long
@@ -118,7 +118,7 @@ def test_a_run_measures_a_bucket(store, tmp_path):
     done = subprocess.run([*command, *places], capture_output=True, text=True, cwd=tmp_path, timeout=300)
     assert done.returncode in (0, 1), done.stdout + done.stderr
     assert json.loads((tmp_path / "r" / "results.json").read_text())["data"][0]["whole"]["pairs"] == 300
-    assert storage.listed(f"s3://{BUCKET}/run", ending=".parquet")
+    assert storage.list_files(f"s3://{BUCKET}/run", ending=".parquet")
 
 
 @pytest.mark.long
@@ -126,4 +126,4 @@ def test_actors_read_and_write_a_bucket(store, ray_here, in_files, tmp_path):
     expected = counted(LocalEngine(), Overlap(str(tmp_path / "expected")), in_files)
     finished = f"s3://{BUCKET}/by-actors"
     assert counted(RayEngine(finished, workers=2), Overlap(finished), f"s3://{BUCKET}/logs") == expected
-    assert len(storage.listed(finished, ending=".json")) == 12
+    assert len(storage.list_files(finished, ending=".json")) == 12

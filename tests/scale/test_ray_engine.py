@@ -12,9 +12,9 @@ import pytest
 from ray_works import Overlap, begun
 
 from encheck.errors import DataError, EncoderError
-from encheck.scale.local import LocalEngine
 from encheck.scale.ray_engine import RayEngine
-from encheck.scale.sources import plan
+from encheck.scale.shards import LocalEngine
+from encheck.scale.sources import plan_shards
 
 ROWS = 25  # of a shard
 DRIVER = """
@@ -31,7 +31,7 @@ list(RayEngine(folder, workers=2).run(Overlap(folder, pause=0.3), plan(data, row
 
 def counted(engine, work, data):
     """The counts of each shard, in order."""
-    done = list(engine.run(work, plan(data, rows=ROWS).shards))
+    done = list(engine.run(work, plan_shards(data, rows=ROWS).shards))
     numbers = [one.shard.number for one in done]
     assert sorted(numbers) == list(range(12))  # each once
     return [dict(one.counts) for one in sorted(done, key=lambda one: one.shard.number)]

@@ -8,10 +8,9 @@ import ray_works
 
 import encheck
 from encheck.errors import UsageError
-from encheck.scale import ray_cluster, ray_worker
-from encheck.scale.ray_engine import RayEngine
+from encheck.scale.ray_engine import RayEngine, RayWorker, TryLedger, check_node, connect_ray
 from encheck.scale.shards import Shard
-from encheck.scale.sources import plan
+from encheck.scale.sources import plan_shards
 
 pytest_plugins = ("ray_fixtures",)
 
@@ -26,7 +25,7 @@ def failing(error):
 def test_a_missing_ray_is_named_with_what_installs_it(in_files, tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "ray", None)
     with pytest.raises(UsageError, match=r"pip install 'encheck\[ray\]'"):
-        list(RayEngine(str(tmp_path)).run(ray_works.Overlap(str(tmp_path)), plan(in_files).shards))
+        list(RayEngine(str(tmp_path)).run(ray_works.Overlap(str(tmp_path)), plan_shards(in_files).shards))
 
 
 def test_other_versions_of_ray_and_python_are_named():
@@ -35,12 +34,12 @@ def test_other_versions_of_ray_and_python_are_named():
         "This process on node 10.0.0.1 was started with:\n    Ray: 2.60.0\n    Python: 3.11.7\n"
     )
     with pytest.raises(UsageError, match=r"the cluster has Ray 2.9.0 and Python 3.10.4, this machine has Ray 2.60.0"):
-        ray_cluster.connect(failing(RuntimeError(said)), "auto", None)
+        connect_ray(failing(RuntimeError(said)), "auto", None)
 
 
 def test_an_address_where_nothing_answers_is_named():
     with pytest.raises(UsageError, match=r"--address=auto: no Ray cluster answers there .*`ray start --head`"):
-        ray_cluster.connect(failing(ConnectionError("Could not find any running Ray instance.")), "auto", None)
+        connect_ray(failing(ConnectionError("Could not find any running Ray instance.")), "auto", None)
 
 
 def test_a_port_where_nothing_listens_is_named_at_once():
@@ -48,7 +47,7 @@ def test_a_port_where_nothing_listens_is_named_at_once():
         taken.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         with pytest.raises(UsageError, match=f"--address={address}: nothing listens there"):
-            ray_cluster.connect(failing(AssertionError), address, None)
+            connect_ray(failing(AssertionError), address, None)
 
 
 @pytest.mark.parametrize("place", ["folder", "data"])
@@ -77,16 +76,16 @@ def test_a_node_that_cannot_do_the_work_is_named(tmp_path, answer, said):
     own = tmp_path / "own"
     own.touch()
     with pytest.raises(UsageError, match=said):
-        ray_cluster.check_node("node-7", answer, str(own), str(tmp_path), "/data")
+        check_node("node-7", answer, str(own), str(tmp_path), "/data")
 
 
 def test_a_worker_with_another_version_of_encheck_says_so():
-    worker = ray_worker.Worker(ray_works.Overlap("/tmp"), ledger=None, version="0.0.1")
+    worker = RayWorker(ray_works.Overlap("/tmp"), ledger=None, version="0.0.1")
     assert "the run has 0.0.1" in worker.error["message"]
 
 
 def test_the_ledger_counts_tries_and_stops_what_dies_while_it_loads():
-    ledger = ray_worker.Ledger(2)
+    ledger = TryLedger(2)
     assert [ledger.begin(), ledger.begin(), ledger.begin()] == [True, True, False]
     assert [ledger.take(7), ledger.take(7), ledger.take(8)] == [1, 2, 1]
     assert ledger.begin()

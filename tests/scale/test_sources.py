@@ -6,7 +6,7 @@ from pyarrow import parquet
 
 from encheck.datasets.reader import BadRows
 from encheck.errors import DataError
-from encheck.scale.sources import batches_of, plan, table_of
+from encheck.scale.sources import batches_of, plan_shards, table_of
 
 
 def pairs(count, *, start=0, **more):
@@ -34,7 +34,7 @@ def folder(tmp_path):
 
 
 def test_row_groups_are_put_together_up_to_the_limit_and_a_bigger_one_is_its_own_shard(folder):
-    made = plan(folder, rows=25)
+    made = plan_shards(folder, rows=25)
     assert [(s.number, s.first, s.last, s.start, s.rows) for s in made.shards] == [
         (0, 0, 2, 0, 20),
         (1, 2, 4, 20, 20),
@@ -49,37 +49,37 @@ def test_row_groups_are_put_together_up_to_the_limit_and_a_bigger_one_is_its_own
 
 
 def test_shards_hold_every_row_once_under_the_names_of_the_roles(folder):
-    tables = [table_of(shard) for shard in plan(folder, rows=25).shards]
+    tables = [table_of(shard) for shard in plan_shards(folder, rows=25).shards]
     texts = [text for table in tables for text in table["first"].to_pylist()]
     assert texts == [f"The price of ticket {n} rose." for n in range(125)]
     assert tables[0].column_names == ["first", "second", "label"]
 
 
 def test_a_large_row_group_is_read_in_batches(folder):
-    shard = plan(folder).shards[1]
+    shard = plan_shards(folder).shards[1]
     assert [batch.num_rows for batch in batches_of(shard, rows=12)] == [12, 12, 6]
 
 
 def test_the_fingerprint_follows_the_data(folder):
-    before = plan(folder).fingerprint
-    assert plan(str(folder)).fingerprint == before
+    before = plan_shards(folder).fingerprint
+    assert plan_shards(str(folder)).fingerprint == before
     write(folder / "b.parquet", pairs(30, start=96), rows=30)
-    assert plan(folder).fingerprint != before
+    assert plan_shards(folder).fingerprint != before
 
 
 def test_a_single_file_and_a_url_are_places_too(folder):
     file = folder / "a.parquet"
-    assert plan(file).rows == plan(file.as_uri()).rows == 95
+    assert plan_shards(file).rows == plan_shards(file.as_uri()).rows == 95
 
 
 def test_an_object_store_is_read_as_a_folder_is(folder):
     fsspec = pytest.importorskip("fsspec")
     store = fsspec.filesystem("memory")
     store.put(str(folder), "/scale-sources", recursive=True)
-    made = plan("memory://scale-sources", rows=25)
+    made = plan_shards("memory://scale-sources", rows=25)
     assert [shard.rows for shard in made.shards] == [20, 20, 20, 20, 15, 30]
     assert table_of(made.shards[-1])["second"][0].as_py() == "Ticket 95 got dearer."
-    assert plan("memory://scale-sources/a.parquet").rows == 95
+    assert plan_shards("memory://scale-sources/a.parquet").rows == 95
     store.rm("/scale-sources", recursive=True)
 
 
@@ -99,10 +99,10 @@ def test_a_file_that_cannot_be_used_is_named_or_left_out_and_counted(folder, spo
     write(wrong, pairs(5))
     spoil(wrong)
     with pytest.raises(DataError, match="--skip-bad-rows") as raised:
-        plan(folder)
+        plan_shards(folder)
     assert said in str(raised.value)
     assert str(wrong) in str(raised.value)
-    made = plan(folder, BadRows(skip=True))
+    made = plan_shards(folder, BadRows(skip=True))
     assert made.rows == 125
     assert len(made.skipped) == 1
     assert said in made.skipped[0]
@@ -118,22 +118,22 @@ def test_a_file_that_cannot_be_used_is_named_or_left_out_and_counted(folder, spo
 )
 def test_a_place_that_is_none_is_named(place, said):
     with pytest.raises(DataError, match=said):
-        plan(place)
+        plan_shards(place)
 
 
 def test_a_folder_without_parquet_files_is_no_data(tmp_path):
     with pytest.raises(DataError, match="holds no"):
-        plan(tmp_path)
+        plan_shards(tmp_path)
 
 
 def test_files_without_rows_are_no_data(tmp_path):
     write(tmp_path / "a.parquet", pairs(0))
     with pytest.raises(DataError, match="has no rows"):
-        plan(tmp_path)
+        plan_shards(tmp_path)
 
 
 def test_a_shard_that_changed_after_planning_is_named(folder):
-    shards = plan(folder, rows=25).shards
+    shards = plan_shards(folder, rows=25).shards
     write(folder / "a.parquet", pairs(5))
     with pytest.raises(DataError, match=r"a.parquet, row groups 2 to 3: is no longer there"):
         table_of(shards[1])
@@ -146,4 +146,4 @@ def test_a_shard_that_unpacks_too_far_is_refused(tmp_path, monkeypatch):
     texts = pyarrow.table({"first": ["a" * 500] * 1000, "second": ["b" * 500] * 1000, "label": [1] * 1000})
     write(tmp_path / "a.parquet", texts, rows=1000)
     with pytest.raises(DataError, match="unpacks to more than 100 times"):
-        table_of(plan(tmp_path).shards[0])
+        table_of(plan_shards(tmp_path).shards[0])

@@ -11,9 +11,8 @@ import numpy as np
 from encheck import claim
 from encheck.ids import ItemId
 from encheck.metrics import margin_rate
-from encheck.scoring.example import Line
-from encheck.scoring.frame import Frame, Side
-from encheck.scoring.item import Item, Items, Kind
+from encheck.scoring.frame import ItemFrame, TextColumns
+from encheck.scoring.item import ExampleLine, Item, Items, Kind
 from encheck.scoring.triplets import MarginScores
 from encheck.types import content_hash
 
@@ -53,11 +52,13 @@ class OrderedScores(MarginScores):
 
     def frame(self, case, items):
         first, last = (tuple(item.texts[at] for item in items) for at in (0, -1))
-        sides = Side(first, self.near), Side(last, self.far)
-        return Frame.of_items(ORDERED, case, items, sources=tuple(i.source for i in items), near=sides[0], far=sides[1])
+        sides = TextColumns(first, self.near), TextColumns(last, self.far)
+        return ItemFrame.of_items(
+            ORDERED, case, items, sources=tuple(i.source for i in items), near=sides[0], far=sides[1]
+        )
 
     def example(self, item, position):
-        return [Line("of   ", item.source), *(Line("order", text) for text in item.texts)]
+        return [ExampleLine("of   ", item.source), *(ExampleLine("order", text) for text in item.texts)]
 
 
 def orders(dataset, _level, _maker):

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from encheck.scoring.differences import NAMES, differences, favour
-from encheck.scoring.triplets import Triplet
+from encheck.scoring.triplets import SURFACE_DIFFERENCES, Triplet, surface_differences, surface_preference
 
 WORDS = st.lists(st.sampled_from("the nurse called a surgeon twice".split()), min_size=1, max_size=9)
 
@@ -21,8 +20,8 @@ def triplet(source, near, far):
 def test_near_and_far_exchanged_turn_every_sign(source, near, far):
     one = triplet(*map(" ".join, (source, near, far)))
     turned = replace(one, near=one.far, far=one.near)
-    assert differences([one]).tolist() == (-differences([turned])).tolist()
-    assert favour(one.source, one.near, one.far) == -favour(one.source, one.far, one.near)
+    assert surface_differences([one]).tolist() == (-surface_differences([turned])).tolist()
+    assert surface_preference(one.source, one.near, one.far) == -surface_preference(one.source, one.far, one.near)
 
 
 @pytest.mark.parametrize(
@@ -43,10 +42,16 @@ def test_near_and_far_exchanged_turn_every_sign(source, near, far):
     ],
 )
 def test_each_difference_says_what_its_name_says(near, far, favoured):
-    found = dict(zip(NAMES, differences([triplet("The nurse called the surgeon.", near, far)])[0], strict=True))
+    found = dict(
+        zip(
+            SURFACE_DIFFERENCES,
+            surface_differences([triplet("The nurse called the surgeon.", near, far)])[0],
+            strict=True,
+        )
+    )
     assert {name: np.sign(found[name]) for name in favoured} == favoured
 
 
 def test_a_length_differs_in_shares_of_the_sentence():
-    found = differences([triplet("a surgeon!", "a surgeon!??", "a surgeon")])[0]
-    assert found[NAMES.index("length")] == pytest.approx(-2 / 10 + 1 / 10)
+    found = surface_differences([triplet("a surgeon!", "a surgeon!??", "a surgeon")])[0]
+    assert found[SURFACE_DIFFERENCES.index("length")] == pytest.approx(-2 / 10 + 1 / 10)

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encheck.datasets.load import load
-from encheck.scoring.difficulty import CELLS, difficulty, split_by
-from encheck.scoring.pairs import SentencePair
+from encheck.scoring.pairs import CELLS, SentencePair, difficulty, difficulty_by_divergence
 
 PAIRS = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 1), st.sampled_from("xy")), min_size=1, max_size=40)
 PUBLISHED = {
@@ -62,7 +61,7 @@ def test_each_pair_off_the_median_has_the_cell_that_the_authors_code_gives_it(sh
 def test_a_pair_is_high_only_above_the_median_of_its_own_split(rows):
     divergence = np.array([eighths for eighths, _, _ in rows]) / 8
     labels, splits = np.array([label for _, label, _ in rows]), [split for _, _, split in rows]
-    found = split_by(divergence, labels, splits)
+    found = difficulty_by_divergence(divergence, labels, splits)
     for value, label, split, cell in zip(divergence, labels, splits, found.cells, strict=True):
         high = value > np.median([d for d, s in zip(divergence, splits, strict=True) if s == split])
         assert CELLS[cell] == {(1, False): "Po", (1, True): "Pn", (0, True): "No", (0, False): "Nn"}[label, bool(high)]
@@ -71,17 +70,17 @@ def test_a_pair_is_high_only_above_the_median_of_its_own_split(rows):
 
 def test_float_noise_at_the_median_moves_no_pair():
     noise = np.array([0.5, 0.5 + 1e-15, 0.5 - 1e-15, 0.1, 0.9])
-    assert split_by(noise, np.ones(5), [""] * 5).counts == {"Po": 4, "Pn": 1, "No": 0, "Nn": 0}
+    assert difficulty_by_divergence(noise, np.ones(5), [""] * 5).counts == {"Po": 4, "Pn": 1, "No": 0, "Nn": 0}
 
 
 def test_a_fixed_value_cuts_every_split_alike_and_is_recorded():
-    found = split_by(np.array([0.2, 0.4, 0.4]), np.array([1, 1, 0]), ["a", "a", "b"], scope=0.3)
+    found = difficulty_by_divergence(np.array([0.2, 0.4, 0.4]), np.array([1, 1, 0]), ["a", "a", "b"], scope=0.3)
     assert found.counts == {"Po": 1, "Pn": 1, "No": 1, "Nn": 0}
     assert (found.scope, found.medians) == (0.3, {"a": 0.3, "b": 0.3})
 
 
 def test_a_selection_keeps_its_cells():
-    found = split_by(np.array([0.1, 0.2, 0.8]), np.array([1, 0, 1]), [""] * 3)
+    found = difficulty_by_divergence(np.array([0.1, 0.2, 0.8]), np.array([1, 0, 1]), [""] * 3)
     assert found.of(np.array([2])).counts == {"Po": 0, "Pn": 1, "No": 0, "Nn": 0}
 
 

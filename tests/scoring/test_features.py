@@ -7,7 +7,7 @@ from encheck.ids import CaseId
 from encheck.language.lexicon.load import lexicon
 from encheck.language.parse import Parse
 from encheck.scoring.features import LEXFILES, features
-from encheck.scoring.frame import Frame, Side, edits_json
+from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
 from encheck.scoring.triplets import TRIPLET
 from encheck.types import Edit
 
@@ -45,10 +45,10 @@ def parsed(written):
 def of(written, changed=(), *, kept=(), why=None, slices=()):
     english = Parses(written)
     ((text, _),) = english.by_text.items()
-    far = Side(("far",), np.zeros(1), None, (edits_json(changed) if changed else None,), (why,))
-    near = Side(("near",), np.ones(1), None, (edits_json(kept) if kept else None,))
+    far = TextColumns(("far",), np.zeros(1), None, (edits_json(changed) if changed else None,), (why,))
+    near = TextColumns(("near",), np.ones(1), None, (edits_json(kept) if kept else None,))
     case = CaseId("a_is_b", "m", "d", "1")
-    frame = Frame(TRIPLET, case, ("i",), (text,), near, ("c",), ("",), far, slices=slices)
+    frame = ItemFrame(TRIPLET, case, ("i",), (text,), near, ("c",), ("",), far, slices=slices)
     return {name: column[0] for name, column in features(frame, english).items()}
 
 

@@ -14,17 +14,16 @@ from encheck.scoring.both_orders import BothOrders
 from encheck.scoring.chains import Chain
 from encheck.scoring.classified import Classified
 from encheck.scoring.contrasts import Contrast
-from encheck.scoring.crossed import Crossed, Side
+from encheck.scoring.crossed import Crossed, CrossedSide
 from encheck.scoring.documents import Documents
 from encheck.scoring.frame import edits_json, edits_of
-from encheck.scoring.lexical import Lexical
 from encheck.scoring.logged import LoggedQuery
-from encheck.scoring.measure import SurfaceScorer
+from encheck.scoring.measure import LexicalIndex, SurfaceScorer
 from encheck.scoring.pairs import SentencePair
 from encheck.scoring.ranked import RankedQuery
 from encheck.scoring.repeated import Repeated
-from encheck.scoring.run_items import COLUMNS, OPTIONAL, RunItems
-from encheck.scoring.scores import KINDS, Scale, frame_of
+from encheck.scoring.run_items import COLUMNS, OPTIONAL
+from encheck.scoring.scores import KINDS, Scale, item_frame
 from encheck.scoring.searches import Query
 from encheck.scoring.triplets import Triplet
 from encheck.statistics.bootstrap import Resampler
@@ -65,9 +64,11 @@ ITEMS = {
     "crossed": [
         Crossed(
             name("role_reversal", "crossed"),
-            (Side("a red car", "a red bus", "a blue car", (), EDITS), Side("a", "b", "c")), "c", "gate",
+            (CrossedSide("a red car", "a red bus", "a blue car", (), EDITS), CrossedSide("a", "b", "c")), "c", "gate",
         ),
-        Crossed(name("role_reversal", "crossed", 1), (Side("d", "e", "f"), Side("d", "g", "h")), "c2", "gate"),
+        Crossed(
+            name("role_reversal", "crossed", 1), (CrossedSide("d", "e", "f"), CrossedSide("d", "g", "h")), "c2", "gate"
+        ),
     ],
     "contrast": [
         Contrast(name("contrast", "data", i), (f"red {i}", f"blue {i}"), (f"a red {i}", f"a blue {i}"), f"c{i}", "gate")
@@ -105,7 +106,7 @@ ITEMS = {
 
 def scores(kind):
     items = tuple(ITEMS[kind])
-    overlap = SurfaceScorer(index=Lexical(DOCUMENTS) if kind in ("ranked", "logged") else None)
+    overlap = SurfaceScorer(index=LexicalIndex(DOCUMENTS) if kind in ("ranked", "logged") else None)
     of = items[0].kind.scores()
     resampler = Resampler([i.cluster for i in items])
     found = of.measured(items, overlap, resampler, Scale(0.0))
@@ -133,7 +134,7 @@ def test_a_frame_comes_back_from_its_columns(kind):
     assert set(columns["case"]) == {str(CASE)}
     assert {len(values) for values in columns.values()} == {len(columns["item"])}
     assert {type(i) for i in columns["item"]} == {str}
-    back = frame_of(CASE, columns)
+    back = item_frame(CASE, columns)
     assert back.to_columns() == columns
     assert (back.kind.name, back.case, back.ids) == (kind, CASE, tuple(columns["item"]))
 
@@ -141,14 +142,14 @@ def test_a_frame_comes_back_from_its_columns(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_frame_comes_back_from_a_file(kind, tmp_path):
     made = frame(kind)
-    write_items(tmp_path, RunItems.of_columns({str(CASE): made.to_columns()}))
-    back = frame_of(CASE, read_items(tmp_path)[str(CASE)])
+    write_items(tmp_path, {str(CASE): made.to_columns()})
+    back = item_frame(CASE, read_items(tmp_path)[str(CASE)])
     assert back.to_columns() == made.to_columns()
 
 
 def test_roles_and_slices_come_back_too():
     made = replace(frame("search"), roles=("query", "document"), slices=("short", "", "long"))
-    back = frame_of(CASE, made.to_columns())
+    back = item_frame(CASE, made.to_columns())
     assert (back.roles, back.slices) == (("query", "document"), ("short", "", "long"))
     assert frame("search").roles == ("", "")
     assert made.to_columns()["source_role"] == ["query"] * 3
@@ -160,7 +161,7 @@ def test_roles_and_slices_come_back_too():
 def test_a_kind_that_there_is_not_is_refused_by_name():
     columns = frame("pair").to_columns() | {"kind": ["pear", "pear"]}
     with pytest.raises(ValueError, match=r"kind of a_is_b/.* is 'pear', but should be one of pair, labelled"):
-        frame_of(CASE, columns)
+        item_frame(CASE, columns)
 
 
 def test_a_pair_without_a_label_makes_the_case_one_of_unlabelled_pairs():
@@ -314,12 +315,3 @@ def test_the_document_of_the_report_says_what_every_column_and_kind_is():
 def test_a_message_names_the_label_of_a_pair(position, name):
     lines = scores("labelled").example(ITEMS["labelled"][position], position)
     assert lines[0].name == f"{name:5}"
-
-
-def test_items_keep_the_order_of_measuring_and_a_file_that_of_names(tmp_path):
-    columns = frame("pair").to_columns()
-    found = RunItems.of_columns({case: columns | {"case": [case] * 2} for case in ("b", "a")})
-    write_items(tmp_path, found)
-    assert (list(found), list(read_items(tmp_path))) == (["b", "a"], ["a", "b"])
-    assert read_items(tmp_path)["b"] == found["b"]
-    assert list(RunItems.of({})) == []

@@ -7,20 +7,20 @@ from encheck.errors import UsageError
 from encheck.ids import ItemId
 from encheck.metrics.search import first_stage
 from encheck.scoring.documents import Documents
-from encheck.scoring.inverted import (
+from encheck.scoring.logged import LoggedQuery
+from encheck.scoring.ranked import RankedScores
+from encheck.scoring.scores import Scale
+from encheck.scoring.vector_search import (
     SERVED,
     FirstStage,
     IndexSize,
     InvertedLists,
-    compared,
+    compare_with_exact,
+    nearest,
     refuse_missing,
     refuse_unserved,
-    sampled,
+    sample_queries,
 )
-from encheck.scoring.logged import LoggedQuery
-from encheck.scoring.nearest import nearest
-from encheck.scoring.ranked import RankedScores
-from encheck.scoring.scores import Scale
 from encheck.statistics.bootstrap import Resampler
 
 pytest.importorskip("faiss")
@@ -68,7 +68,7 @@ def test_what_is_found_has_its_exact_score_and_no_document_twice(vectors, simila
 def test_the_share_found_is_that_of_a_recount(vectors):
     queries, documents = vectors
     index = made(documents)
-    stage = compared(index, queries, NO_JUDGEMENTS, count=100)
+    stage = compare_with_exact(index, queries, NO_JUDGEMENTS, count=100)
     cosines = (queries @ documents.T) / np.linalg.norm(documents, axis=1)
     for column, depth in enumerate(stage.depths):
         first = [set(np.argsort(-row)[:depth].tolist()) for row in cosines]
@@ -85,7 +85,7 @@ def test_lost_and_raised_right_documents_are_those_of_a_recount(vectors):
     cosines = (queries @ documents.T) / np.linalg.norm(documents, axis=1)
     order = np.argsort(-cosines, axis=1)
     right = [frozenset(row[[0, 4, 11]].tolist()) for row in order]
-    stage = compared(index, queries, right, count=50)
+    stage = compare_with_exact(index, queries, right, count=50)
     lost = raised = 0
     for row, (rows, _) in zip(order, index.nearest(queries, count=50), strict=True):
         place = {one: i for i, one in enumerate(rows[:10].tolist())}
@@ -97,7 +97,9 @@ def test_lost_and_raised_right_documents_are_those_of_a_recount(vectors):
 
 def test_documents_that_tie_with_the_last_answer_count_as_found():
     documents = np.repeat(np.eye(4, dtype=np.float32), 30, axis=0)  # 30 equal documents around each of four
-    stage = compared(made(documents, lists=4, probes=1), np.eye(4, dtype=np.float32), NO_JUDGEMENTS[:4], count=10)
+    stage = compare_with_exact(
+        made(documents, lists=4, probes=1), np.eye(4, dtype=np.float32), NO_JUDGEMENTS[:4], count=10
+    )
     assert stage.found.tolist() == [[1.0]] * 4
 
 
@@ -160,10 +162,10 @@ def test_the_figure_has_an_interval_over_queries():
 def test_queries_are_drawn_by_their_texts_whatever_their_order():
     documents = Documents.of({"a": "one"})
     queries = [LoggedQuery(ItemId(f"x/{i}"), f"query {i}", documents, 1, "") for i in range(50)]
-    drawn = {queries[i].source for i in sampled(queries, 10)}
-    assert drawn == {queries[::-1][i].source for i in sampled(queries[::-1], 10)}
+    drawn = {queries[i].source for i in sample_queries(queries, 10)}
+    assert drawn == {queries[::-1][i].source for i in sample_queries(queries[::-1], 10)}
     assert len(drawn) == 10
-    assert sampled(queries) == list(range(50))
+    assert sample_queries(queries) == list(range(50))
 
 
 def test_what_the_index_cannot_serve_is_refused_in_one_sentence(monkeypatch):

@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 
-from encheck.scoring.table import Table
+from encheck.scoring.frame import CaseScores
 
 
 def table(*splits):
     ids = tuple(f"i{i}" for i in range(len(splits)))
     score = np.arange(float(len(splits)))
-    return Table("c/d/1", "c", "order", "d", "1", "triplet", ids, ids, ids, splits, (None,) * len(ids), score, score)
+    return CaseScores(
+        "c/d/1", "c", "order", "d", "1", "triplet", ids, ids, ids, splits, (None,) * len(ids), score, score
+    )
 
 
 @pytest.mark.parametrize(

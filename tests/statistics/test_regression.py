@@ -45,9 +45,9 @@ def test_folds_of_the_training_part_are_the_toolkits(toolkit, case):
 
 
 def _of_pairs(given):
-    from encheck.scoring.classified import of_vectors
+    from encheck.scoring.classified import classifier_inputs
 
-    return of_vectors(np.array(given["A"]), np.array(given["B"]))
+    return classifier_inputs(np.array(given["A"]), np.array(given["B"]))
 
 
 def test_a_development_part_chooses_as_the_toolkit_does(toolkit):

@@ -19,8 +19,16 @@ from encheck.errors import EncoderError, UsageError
 from encheck.running.service import EncoderService
 from encheck.running.subject import Subject
 from encheck.store import Store
-from encheck.strategies import hostile_texts, minimal_pair, paraphrases, patient, properties, sentences
-from encheck.strategies.frames import frames_of, names
+from encheck.strategies import (
+    drawable_frames,
+    framed_properties,
+    hostile_texts,
+    minimal_pair,
+    paraphrases,
+    patient,
+    properties,
+    sentences,
+)
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs/strategies.md"
 EXAMPLES = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
@@ -69,8 +77,8 @@ def test_a_pair_shrinks_to_a_clause_on_which_the_model_still_errs():
 
 
 def test_a_clause_alone_keeps_the_form_and_the_fillers_of_its_frame():
-    for name in names():
-        for drawable in frames_of(name):
+    for name in framed_properties():
+        for drawable in drawable_frames(name):
             assert len({(form.form, tuple(form.fillers.items())) for form in drawable.forms}) == 1
             assert {form.template for form in drawable.forms[:-1]} <= {"[]."}
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.errors import UsageError
-from encheck.scoring.folds import fold_of
+from encheck.scoring.splits import fold_of
 from encheck_papers.reweighting import HUMAN
 
 Floats = NDArray[np.float64]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from encheck.encoders.checkpoints.pretrained import quiet_transformers
 from encheck.errors import ModelError, UsageError
-from encheck.scoring.folds import fold_of
+from encheck.scoring.splits import fold_of
 from encheck.system.files import Scratch
 from encheck_papers.cross_fitting import Scorer, Sentences
 from encheck_papers.reweighting import HUMAN

@@ -72,7 +72,7 @@ def show(
     With --against, compare its text with that of another data set at equal sizes: overlap within pairs, repetition,
     vocabulary and length.
     """
-    from encheck.datasets.load import is_unlabelled, load, load_in_columns, names
+    from encheck.datasets.load import is_unlabelled, known_data_sets, load, load_in_columns
     from encheck.datasets.passages import PassageOptions
     from encheck.reporting.data import describe, describe_columns, row_counts
     from encheck.system.entry_points import package_of
@@ -84,7 +84,7 @@ def show(
             raise UsageError("--json requires --against")
         if spec is None:
             rows = [("name", "rows", "path should hold", "licence")]
-            ours, packaged = names().ours, names().packaged
+            ours, packaged = known_data_sets().ours, known_data_sets().packaged
             rows += [(name, row_counts(module), module.FILES, module.LICENCE) for name, module in sorted(ours.items())]
             rows += [(name, "-", f"from the package {package_of(packaged[name])}", "-") for name in sorted(packaged)]
             print_table(rows)

@@ -35,7 +35,7 @@ from encheck.ids import CaseId
 from encheck.metrics import mean_margin, mean_similarity, named
 from encheck.reporting.view import best_surface, figure, sentence, surface
 from encheck.run_file import Contamination, Result
-from encheck.scoring.table import Table
+from encheck.scoring.frame import CaseScores
 from encheck.statistics.hypothesis_tests import holm
 from encheck.types import Declaration
 
@@ -198,7 +198,9 @@ def flips(models: Sequence[ComparedModel], *, epsilons: Mapping[str, float]) -> 
     return sorted(found.values(), key=lambda one: (len(one.wrong), min(one.margins[name] for name in one.wrong)))
 
 
-def _of_case(models: Sequence[ComparedModel], tables: Sequence[Table], epsilon: float) -> Iterator[tuple[str, Flip]]:
+def _of_case(
+    models: Sequence[ComparedModel], tables: Sequence[CaseScores], epsilon: float
+) -> Iterator[tuple[str, Flip]]:
     """The flips of one case, each with the hash of its texts."""
     metric = itemwise_metric(tables[0])
     if metric is None or metric.kind != "rate" or metric.unit != "item" or not len(tables[0].items):

@@ -22,12 +22,12 @@ from encheck.comparing.models import ComparedModel
 from encheck.gating.balance import part_of
 from encheck.gating.pairing import RANKS, chance_of, declared_of, endpoint_of, gating_metric
 from encheck.running.speed import BYTES_A_NUMBER, Speed, bytes_a_million
-from encheck.scoring.table import Table
+from encheck.scoring.frame import CaseScores
 from encheck.statistics.bootstrap import Figure, Resampler, percentile_interval
 from encheck.system.typed_files import Count
 
 Floats = NDArray[np.float64]
-Tables = Mapping[str, Table]
+Tables = Mapping[str, CaseScores]
 Pairs = tuple[tuple[str, str], ...]
 Criterion = Literal["quality", "behaviour", "texts a second", "bytes", "price"]
 FASTER = 1.1
@@ -106,9 +106,9 @@ class CostRow:
         moved = []
         for mine in self.checks:
             if (its := theirs.get(mine.case)) is not None:
-                counts, own, other = float(mine.beats_chance or its.beats_chance), mine.measured, its.measured
+                counts, here, there = float(mine.beats_chance or its.beats_chance), mine.measured, its.measured
                 change = BootstrapFigure(
-                    counts * (own.value - other.value), counts * (own.replicates - other.replicates)
+                    counts * (here.value - there.value), counts * (here.replicates - there.replicates)
                 )
                 moved.append(replace(mine, measured=change))
         found = _mean(families(moved).values())

@@ -29,11 +29,10 @@ from encheck.gating.types import DEFAULT, Paired
 from encheck.ids import ItemId
 from encheck.metrics import Metric, adjusted_rate, margin_rate, named
 from encheck.run_file import Result
-from encheck.scoring.differences import differences
+from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import Scale
 from encheck.scoring.splits import TEST
-from encheck.scoring.table import Table
-from encheck.scoring.triplets import Triplet
+from encheck.scoring.triplets import Triplet, surface_differences
 from encheck.statistics.balancing import balancing_weights, effective
 from encheck.statistics.hypothesis_tests import t_cdf
 from encheck.statistics.sharing import Sharing, interval_of_mean, numbered, sharing_of
@@ -113,10 +112,10 @@ def case_differences(
     return found
 
 
-def in_common(several: Sequence[Mapping[str, Table]]) -> list[dict[str, Table]]:
+def in_common(several: Sequence[Mapping[str, CaseScores]]) -> list[dict[str, CaseScores]]:
     """Each model's tables, cut down to the cases and items (id and texts) that all the models have."""
     cases = [case for case in several[0] if all(case in tables for tables in several)]
-    found: list[dict[str, Table]] = [{} for _ in several]
+    found: list[dict[str, CaseScores]] = [{} for _ in several]
     for case in cases:
         pairs = [list(zip(tables[case].items, tables[case].texts, strict=True)) for tables in several]
         common = set(pairs[0]).intersection(*pairs[1:])
@@ -125,7 +124,7 @@ def in_common(several: Sequence[Mapping[str, Table]]) -> list[dict[str, Table]]:
     return found
 
 
-def metric_values(metric: Metric[...], table: Table, scale: Scale, *, epsilon: float = 0.0) -> Floats:
+def metric_values(metric: Metric[...], table: CaseScores, scale: Scale, *, epsilon: float = 0.0) -> Floats:
     """What each item says of a metric; shape [n]. With an `epsilon` an item is won by more than that."""
     if epsilon and metric.values and metric.kind == "rate":
         return metric.values(table, scale, epsilon=epsilon)
@@ -133,7 +132,7 @@ def metric_values(metric: Metric[...], table: Table, scale: Scale, *, epsilon: f
 
 
 def _difference(
-    metric: Metric[...], before: Table, after: Table, scales: tuple[Scale, Scale], epsilon: float
+    metric: Metric[...], before: CaseScores, after: CaseScores, scales: tuple[Scale, Scale], epsilon: float
 ) -> CaseDifference:
     old, new = (
         metric_values(metric, table, scale, epsilon=epsilon)
@@ -159,7 +158,7 @@ def counted_clusters(sharing: Sharing) -> int:
     return min(sharing.independent, MIN_CLUSTERS - 1) if sharing.withheld else sharing.independent
 
 
-def beats_chance(heads: Table, metric: Metric[...], before: Floats, after: Floats) -> bool:
+def beats_chance(heads: CaseScores, metric: Metric[...], before: Floats, after: Floats) -> bool:
     """Whether a model with the values `after` [n] is shown to beat guessing, by the gate's rule for headroom.
 
     `heads` has a row for each value. Where guessing gets no known figure, a rate has to be above 0.
@@ -172,7 +171,9 @@ def beats_chance(heads: Table, metric: Metric[...], before: Floats, after: Float
     return has_headroom(replace(one, baseline=after), delta_of(one, DEFAULT))
 
 
-def unchanged(metric: Metric[...], before: Table, after: Table, equal: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def unchanged(
+    metric: Metric[...], before: CaseScores, after: CaseScores, equal: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
     """Items that have not changed; all or none where what one says of a metric depends on other items."""
     if metric.unit == "chain":
         return equal
@@ -180,7 +181,7 @@ def unchanged(metric: Metric[...], before: Table, after: Table, equal: NDArray[n
     return np.full(len(same), same.all()) if metric.contrast else same
 
 
-def measured_items(table: Table) -> Table:
+def measured_items(table: CaseScores) -> CaseScores:
     """The part that the check measures: the test part alone, where it declares so and the data have one."""
     test = np.flatnonzero([split in TEST for split in table.splits])
     return table.of(test) if len(test) and declared_of(table).part == "test" else table
@@ -238,11 +239,11 @@ def paired_change(
     return replace(found, beats_chance=beats_chance(heads, metric, *weighted))
 
 
-def _values(metric: Metric[...], table: Table, model: ComparedModel, epsilon: float) -> Floats:
+def _values(metric: Metric[...], table: CaseScores, model: ComparedModel, epsilon: float) -> Floats:
     return metric_values(metric, table, model.side.scales.get(table.data, RANKS), epsilon=epsilon)
 
 
-def _weights(table: Table, model: ComparedModel, row: Result) -> Floats:
+def _weights(table: CaseScores, model: ComparedModel, row: Result) -> Floats:
     """The weights of the adjusted rate over these items; shape [n], NaN where none balance the surface."""
     columns = model.items[str(replace(row.case, model=model.label))]
     at = {item: i for i, item in enumerate(columns["item"])}
@@ -250,11 +251,11 @@ def _weights(table: Table, model: ComparedModel, row: Result) -> Floats:
         Triplet(ItemId(item), columns["source"][at[item]], columns["near"][at[item]], columns["far"][at[item]], "")
         for item in table.items
     ]
-    return balancing_weights(differences(triplets))
+    return balancing_weights(surface_differences(triplets))
 
 
 def _change(
-    old: Floats, moved: Floats, weights: Floats, heads: Table, *, is_rate: bool, is_adjusted: bool
+    old: Floats, moved: Floats, weights: Floats, heads: CaseScores, *, is_rate: bool, is_adjusted: bool
 ) -> PairedChange:
     """The change, by what the items share; of weighted items by what each adds to the weighted mean."""
     sharing = sharing_of(numbered(heads.things))

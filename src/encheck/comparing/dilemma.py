@@ -157,12 +157,12 @@ def _behaviour(
         there = sorted({name for own in several for name in own})
         if several and wanted not in there:
             raise UsageError(unknown("property", wanted, there) if there else f"no share of {wanted} was measured")
-        own = [one.get(wanted) for one in several]
         return f"{wanted}, share won", [
-            one and _with_interval(one.rate, rate_replicates({"": one}, seed)[""][0]) for one in own
+            _with_interval(own[wanted].rate, rate_replicates({"": own[wanted]}, seed)[""][0]) if wanted in own else None
+            for own in several
         ]
     shares = [{name: one.share for name, one in own.items()} for own in several]
-    whole = [balanced(own, families) for own in shares]
+    whole = [balanced(one, families) for one in shares]
     if whole and all(score is not None for score in whole):
         return BALANCED, [
             None if score is None else _with_interval(score, score_replicates(own, families, seed))

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import encheck.generators
 from encheck.comparing.comparison import ModelComparison, PropertyLine, Said
-from encheck.datasets.load import names
+from encheck.datasets.load import known_data_sets
 from encheck.ids import ItemId
 from encheck.metrics import named
 from encheck.reporting.results import write_named
@@ -106,8 +106,8 @@ def line_sources(found: ModelComparison, line: PropertyLine) -> list[BibEntry]:
     sources, kind = [line.source], re.split(r"[@:]", line.data)[0]
     if kind in OWN_DATA:
         sources.append("docs/probes.md")
-    elif kind in names():
-        sources.append(getattr(names()[kind], "CITATION", ""))
+    elif kind in known_data_sets():
+        sources.append(getattr(known_data_sets()[kind], "CITATION", ""))
     own = next((t for m in found.models for t in m.side.tables.values()
                 if (t.check, t.data, t.level) == (line.check, line.data, line.level)), None)  # fmt: skip
     made = {known.generator for item in (own.items if own else ()) if (known := ItemId(item).known)}

@@ -20,16 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.dataset import Dataset
-from encheck.datasets.reader import BadRows, binary_label, lines_of
-from encheck.datasets.records import ending_of, records
+from encheck.datasets.reader import BadRows, binary_label, file_ending, lines_of, table_rows
 from encheck.errors import DataError, UsageError, no_pair
 from encheck.metrics.nonobvious import LINES, RULES, Cases, at_threshold, auc_n, mean_average_precision, queries
 from encheck.metrics.thresholds import by_folds
 from encheck.reporting.failures import rounded
 from encheck.reporting.results import write_named
 from encheck.reporting.text import table
-from encheck.scoring.difficulty import CELLS, Scope, difficulty
-from encheck.scoring.pairs import SentencePair
+from encheck.scoring.pairs import CELLS, Scope, SentencePair, difficulty
 from encheck.scoring.scores import PairScores, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import Estimate
@@ -57,7 +55,7 @@ class Predictions:
 
 def read_predictions(path: Path) -> Predictions:
     """The predictions in a file; DataError names file and line of whatever is wrong."""
-    if ending_of(path) not in (".json", ".parquet") and path.suffix.lower() != ".gz":
+    if file_ending(path) not in (".json", ".parquet") and path.suffix.lower() != ".gz":
         lines = [(number, line) for number, line in enumerate(lines_of(path), 1) if line.strip()]
         if not lines:
             raise DataError(f"{path} has no predictions; expected {LAYOUTS}")
@@ -66,7 +64,7 @@ def read_predictions(path: Path) -> Predictions:
             return _run(path, lines)
         if len(fields) == 6 and fields[1].upper() in ("Q0", "0"):
             return _run(path, lines, of_trec=True)
-    columns, named = records(path, STRICT)
+    columns, named = table_rows(path, STRICT)
     rows = list(named)
     names = set(columns)
     if not names & {"prediction", "score"}:

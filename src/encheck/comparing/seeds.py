@@ -86,8 +86,8 @@ def over_seeds(folders: Sequence[Path], *, everything: bool = False) -> OverSeed
     for key, of_key in values.items():
         some = [value for value, _ in of_key.values()]
         if len(some) > 1:
-            error = statistics.stdev(some) / len(some) ** 0.5
-            spreads.append(Spread(*key, len(some), statistics.mean(some), error, min(some), max(some)))
+            of_mean = statistics.stdev(some) / len(some) ** 0.5
+            spreads.append(Spread(*key, len(some), statistics.mean(some), of_mean, min(some), max(some)))
     return OverSeeds(tuple(spreads), noise_between(pairs, replicates=len(others)))
 
 

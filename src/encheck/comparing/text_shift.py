@@ -380,7 +380,7 @@ def _brevity(tokens: Ints, stays: NDArray[np.bool_]) -> Floats:
         others = known[(counts > 1) | (known != length)].tolist()
         penalties[length] = 0.0
         if others and length:
-            closest = min(others, key=lambda other, length=length: (abs(other - length), other))
+            _, closest = min((abs(other - length), other) for other in others)
             penalties[length] = 1.0 if length > closest else float(np.exp(1 - closest / length))
     return np.array([penalties[length] for length in tokens.tolist()])
 

@@ -1,27 +1,31 @@
-"""Which rows belong together: the clusters that samples and the bootstrap draw."""
+"""Which rows belong together: the clusters that samples and the bootstrap draw, and near-duplicates."""
 
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from encheck.datasets.reader import Row
+from encheck.datasets.reader import PairRow
 from encheck.errors import DataError
+from encheck.similarity import words
 from encheck.statistics.clusters import components
 from encheck.types import content_hash
 
+ALIKE = 0.8  # of the distinct words of two documents, from which on they are near-duplicates
 
-def clusters_of(rows: Sequence[Row]) -> list[str]:
+
+def clusters_of(rows: Sequence[PairRow]) -> list[str]:
     """The cluster of each row: what the data name, else the connected component that shares sentences.
 
     Sentences of the same words in another order count as shared (PAWS makes its pairs by swapping words). A
     component is named by the hash of its first text in alphabetical order, so that no order of rows matters.
     """
-    first = np.fromiter((bag_of(row.first) for row in rows), np.int64, len(rows))
-    second = np.fromiter((bag_of(row.second) for row in rows), np.int64, len(rows))
+    first = np.fromiter((word_bag_number(row.first) for row in rows), np.int64, len(rows))
+    second = np.fromiter((word_bag_number(row.second) for row in rows), np.int64, len(rows))
     roots = components(first, second)
     least: dict[int, str] = {}
     for root, row in zip(roots, rows, strict=True):
@@ -35,7 +39,7 @@ def clusters_of(rows: Sequence[Row]) -> list[str]:
     return [row.cluster or hashed[root] for root, row in zip(roots, rows, strict=True)]
 
 
-def shares_of(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+def shares_of(rows: Sequence[PairRow]) -> list[tuple[str, ...]]:
     """Hashes of what each row shares with others: the cluster that it names, and each sentence that is in several.
 
     Empty where that is its cluster alone. Rows that hang together through others only share nothing.
@@ -43,14 +47,14 @@ def shares_of(rows: Sequence[Row]) -> list[tuple[str, ...]]:
     words = [(_words(row.first), _words(row.second)) for row in rows]
     counts = Counter(text for both in words for text in {*both})
 
-    def of(row: Row, both: tuple[str, str]) -> tuple[str, ...]:
+    def of(row: PairRow, both: tuple[str, str]) -> tuple[str, ...]:
         shared = [content_hash("sentence", text) for text in dict.fromkeys(both) if counts[text] > 1]
         return (*([content_hash(row.cluster)] if row.cluster else []), *shared) if shared else ()
 
     return [of(row, both) for row, both in zip(rows, words, strict=True)]
 
 
-def bag_of(text: str) -> int:
+def word_bag_number(text: str) -> int:
     """A number for the words of a text in any order: 64 bits, since a million texts are held by it at once."""
     return hash(_words(text))
 
@@ -70,9 +74,54 @@ def sample_clusters(clusters: Iterable[str], count: int, *, seed: int) -> set[st
 def in_seeded_order(clusters: Iterable[str], *, seed: int) -> list[str]:
     """The clusters, each once, by the hash of seed and name."""
 
-    return sorted(set(clusters), key=lambda cluster: rank(cluster, seed))
+    return sorted(set(clusters), key=lambda cluster: seeded_rank(cluster, seed))
 
 
-def rank(cluster: str, seed: int) -> bytes:
+def seeded_rank(cluster: str, seed: int) -> bytes:
     """What samples order clusters by: the hash of seed and name."""
     return hashlib.sha256(f"{seed}/{cluster}".encode()).digest()
+
+
+def near_duplicates(texts: Sequence[str]) -> tuple[int, ...]:
+    """For each text the place of the first one that it is a near-duplicate of, over others too; else its own.
+
+    >>> near_duplicates(["one two three four five", "snow", "five four three two one"])
+    (0, 1, 0)
+    """
+    bags = [frozenset(words(text)) for text in texts]
+    counts = Counter(word for bag in bags for word in bag)
+    edges = list(_alike_pairs(bags, counts))
+    if not edges:
+        return tuple(range(len(texts)))
+    every = [*edges, *((i, i) for i in range(len(texts)))]
+    roots = components(np.array([a for a, _ in every], np.int64), np.array([b for _, b in every], np.int64))
+    first: dict[int, int] = {}
+    root_of = {a: root for root, (a, _) in zip(roots, every, strict=True)}
+    return tuple(first.setdefault(root_of[i], i) for i in range(len(texts)))
+
+
+def _alike_pairs(bags: Sequence[frozenset[str]], counts: Mapping[str, int]) -> Iterator[tuple[int, int]]:
+    """Pairs that are alike; only those that share one of their rarest words are compared, see `rarest_words`."""
+    at: dict[str, list[int]] = {}
+    for i, bag in enumerate(bags):
+        rare = rarest_words(bag, counts)
+        for other in {other for word in rare for other in at.get(word, ())}:
+            if word_set_overlap(bag, bags[other]) >= ALIKE:
+                yield other, i
+        for word in rare:
+            at.setdefault(word, []).append(i)
+
+
+def rarest_words(bag: frozenset[str] | set[str], counts: Mapping[str, int]) -> list[str]:
+    """The rarest words of a set: two sets with an overlap of `ALIKE` share one of each other's.
+
+    As many as `ALIKE` leaves room for, and one (Bayardo et al. 2007, "Scaling up all pairs similarity search",
+    section 4.2).
+    """
+    room = len(bag) - math.ceil(ALIKE * len(bag)) + 1
+    return sorted(bag, key=lambda word: (counts[word], word))[:room]
+
+
+def word_set_overlap(a: frozenset[str] | set[str], b: frozenset[str] | set[str]) -> float:
+    """Jaccard overlap of two sets of words; 0 for two empty ones."""
+    return len(a & b) / max(len(a | b), 1)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
+from encheck.datasets.splitting import sentences, words_of
+from encheck.ids import ItemId
 from encheck.scoring.documents import Documents
 from encheck.statistics.clusters import components
-from encheck.types import content_hash
+from encheck.types import Group, content_hash
 
 MOST_BODIES = 1_000  # passages that titles and headings search: each is encoded once more, without them
+MOST_SEARCHED_TEXTS = 2_000  # queries, and as many sentences
+FEWEST_WORDS, MOST_WORDS = 4, 60  # of a sentence; a longer query is as long as a document
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,7 @@ class CollectionQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class ArticlePassage:
     """A part of an article: what stands under one heading, "" if there is none; `article` is the article's name."""
 
     id: str
@@ -71,7 +75,7 @@ class Collection:
     queries: tuple[CollectionQuery, ...]
     split: str = ""
     excluded: Mapping[str, int] = field(default_factory=dict)
-    passages: tuple[Passage, ...] = ()
+    passages: tuple[ArticlePassage, ...] = ()
     same: tuple[int, ...] = ()
 
     @cached_property
@@ -85,12 +89,12 @@ class Collection:
         return Documents.of({one.id: one.body for one in self.headed})
 
     @cached_property
-    def headed(self) -> tuple[Passage, ...]:
+    def headed(self) -> tuple[ArticlePassage, ...]:
         """Whole articles, chosen by the hash of their names, with `MOST_BODIES` passages and what fills the last."""
-        grouped: dict[str, list[Passage]] = {}
+        grouped: dict[str, list[ArticlePassage]] = {}
         for one in self.passages:
             grouped.setdefault(one.article, []).append(one)
-        kept: list[Passage] = []
+        kept: list[ArticlePassage] = []
         for name in sorted(grouped, key=content_hash):
             if len(kept) < MOST_BODIES:
                 kept += grouped[name]
@@ -128,7 +132,7 @@ class Collection:
         return replace(self, queries=tuple(q for q in self.queries if q.cluster in wanted))
 
 
-def said_of_own(name: str, count: int, queries: int) -> str:
+def own_documents_message(name: str, count: int, queries: int) -> str:
     """That `count` of the queries stand among the documents, and what is done about it; empty where none does."""
     if not count:
         return ""
@@ -139,7 +143,7 @@ def said_of_own(name: str, count: int, queries: int) -> str:
     )
 
 
-def clustered(queries: Sequence[CollectionQuery]) -> tuple[CollectionQuery, ...]:
+def with_clusters(queries: Sequence[CollectionQuery]) -> tuple[CollectionQuery, ...]:
     """The queries with their clusters: what the data name, else the component of queries that share right documents.
 
     A component is named by the hash of its first document id, so that no order of rows matters. A query without a right
@@ -163,3 +167,40 @@ def clustered(queries: Sequence[CollectionQuery]) -> tuple[CollectionQuery, ...]
 def _shares(query: CollectionQuery) -> tuple[str, ...]:
     documents = [content_hash("document", document) for document in query.right]
     return (*([content_hash(query.cluster)] if query.cluster else []), *documents)
+
+
+def search_groups(name: str, found: Collection) -> tuple[Group, ...]:
+    """A group a text, in the cluster of its query; none of documents that nobody judged.
+
+    At most `MOST_SEARCHED_TEXTS` queries and as many sentences, chosen by their hash. A text that stands twice is one,
+    in the first cluster by name. What is no sentence of `FEWEST_WORDS` to `MOST_WORDS` words is left out, as headings
+    are.
+    """
+    if found.passages:
+        return ()
+    queries = _first_by_hash((q.text, q.cluster) for q in found.queries if words_of(q.text) <= MOST_WORDS)
+    stated = _first_by_hash((text, cluster) for text, cluster in _right_sentences(found) if text not in queries)
+    return tuple(
+        Group(ItemId.of(name, content_hash(text), "text", 1, "data", 0), text, text, cluster)
+        for text, cluster in (*queries.items(), *stated.items())
+    )
+
+
+def _first_by_hash(texts: Iterable[tuple[str, str]]) -> Mapping[str, str]:
+    """Cluster by text."""
+    found: dict[str, str] = {}
+    for text, cluster in texts:
+        found[text] = min(found.get(text, cluster), cluster)
+    return {text: found[text] for text in sorted(found, key=content_hash)[:MOST_SEARCHED_TEXTS]}
+
+
+def _right_sentences(found: Collection) -> Iterator[tuple[str, str]]:
+    """(sentence, cluster) of the documents that are right for a query."""
+    clusters: dict[str, str] = {}
+    for q in found.queries:
+        for document in q.right:
+            clusters[document] = min(clusters.get(document, q.cluster), q.cluster)
+    for document, cluster in clusters.items():
+        for text in sentences(found.documents[document]):
+            if FEWEST_WORDS <= words_of(text) <= MOST_WORDS:
+                yield text, cluster

@@ -1,25 +1,163 @@
 """Your own contrasts: each row has two queries and two documents, each document right for one query.
 
 It is the layout of NevIR (Weller et al. 2024), as its data card describes it: q1 is answered by doc1, q2 by doc2.
+Triplets share what is here of rows whose texts compete, and of the properties that they are of.
 """
 
 from __future__ import annotations
 
+import keyword
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from encheck.datasets.contests import COLUMN, Contest, dataset_of, distinct, property_of
+import numpy as np
+
+from encheck.datasets.clusters import sample_clusters
 from encheck.datasets.dataset import Dataset
-from encheck.datasets.reader import BadRows, checked_text, is_missing, refuse_misspelt, said_of_unread
-from encheck.datasets.records import records
+from encheck.datasets.reader import (
+    BadRows,
+    checked_text,
+    is_missing,
+    refuse_misspelt,
+    table_rows,
+    unread_columns_message,
+)
 from encheck.errors import DataError
+from encheck.ids import PYTEST_MARKERS, ItemId
+from encheck.scoring.contrasts import Contrast
+from encheck.scoring.triplets import Triplet
+from encheck.statistics.clusters import components
+from encheck.types import content_hash
 
 log = logging.getLogger("encheck")
+PROPERTY_COLUMN = "property"
+CONTEST_KINDS = ("triplets", "contrast")  # the data sets that have such rows
+PROPERTY_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 LICENCE = "yours"
 FILES = "a .json, .jsonl, .csv, .tsv or .parquet file with columns q1, q2, doc1, doc2 (and cluster, property)"
 COLUMNS = ("q1", "q2", "doc1", "doc2")
+
+
+class ContestRow(NamedTuple):
+    """The texts of a row, the cluster where the data name one, and the property that it is of, "" if they name none."""
+
+    texts: tuple[str, ...]
+    cluster: str = ""
+    property: str = ""
+
+
+def properties_in_file(path: Path) -> tuple[str, ...]:
+    """The properties that the column `property` of a file names, in its order; none where it has no such column.
+
+    DataError for a row without one, and for a name that -m could not select.
+    """
+    columns, rows = table_rows(path, BadRows(skip=True))
+    if PROPERTY_COLUMN not in columns:
+        return ()
+    found: dict[str, None] = {}
+    for line, row in rows:
+        try:
+            found[checked_property(row.get(PROPERTY_COLUMN))] = None
+        except ValueError as error:
+            raise DataError(f"{path}:{line}: {error}") from error
+    return tuple(found)
+
+
+def checked_property(value: object) -> str:
+    """The name of a property; ValueError if it is none that -m selects: a plain word.
+
+    >>> checked_property(" hedging ")
+    'hedging'
+    """
+    if is_missing(value):
+        raise ValueError("the property is missing: name one in every row, or leave out the column")
+    name = value.strip() if isinstance(value, str) else ""
+    if not PROPERTY_NAME.fullmatch(name) or keyword.iskeyword(name) or name in PYTEST_MARKERS:
+        raise ValueError(
+            f"the property is {value!r:.60}, but should be a word of letters, digits and _ that neither Python nor "
+            f"pytest uses, such as hedging"
+        )
+    return name
+
+
+def property_of_row(row: Mapping[str, Any], columns: Sequence[str], given: str) -> str:
+    """The property of a row: the `given` one of all rows, else the column's; ValueError for a wrong one."""
+    if PROPERTY_COLUMN in row and PROPERTY_COLUMN not in columns:
+        raise ValueError(
+            f"the row has a {PROPERTY_COLUMN}, but the first row has none: name one in every row, or in none"
+        )
+    return given or (checked_property(row.get(PROPERTY_COLUMN)) if PROPERTY_COLUMN in columns else "")
+
+
+def contest_clusters(rows: Sequence[ContestRow]) -> list[str]:
+    """The cluster of each row: what the data name, else the component of rows that share a text.
+
+    A component is named by the hash of its first text in alphabetical order, so that no order of rows matters.
+    """
+    places: dict[str, int] = {}
+    width = len(rows[0].texts)
+    ends = [places.setdefault(text, len(places)) for row in rows for text in row.texts]
+    edges = np.array(ends, np.int64).reshape(-1, width)
+    roots = components(np.repeat(edges[:, 0], width), edges.ravel())[::width]
+    first: dict[int, str] = {}
+    for root, row in zip(roots, rows, strict=True):
+        first[root] = min(first.get(root, row.texts[0]), *row.texts)
+    return [row.cluster or content_hash(first[root]) for root, row in zip(roots, rows, strict=True)]
+
+
+def contest_dataset(
+    name: str, rows: Sequence[ContestRow], *, licence: str, skipped: Sequence[str], sample: int | None, seed: int
+) -> Dataset:
+    """The data of these rows, of each property at most `sample` clusters: triplets, or contrasts of four texts."""
+    clusters: dict[str, list[str]] = {}
+    both = list(zip(rows, contest_clusters(rows), strict=True))
+    for row, cluster in both:
+        clusters.setdefault(row.property, []).append(cluster)
+    wanted = {
+        of: set(some) if sample is None else sample_clusters(some, sample, seed=seed) for of, some in clusters.items()
+    }
+    seen: Counter[str] = Counter()  # a row may stand under several properties
+    found: dict[str, list[Triplet | Contrast]] = {}
+    for row, cluster in both:
+        if cluster not in wanted[row.property]:
+            continue
+        key, is_triplet = content_hash(*row.texts), len(row.texts) == 3
+        item = ItemId.of(name, key, "triplet" if is_triplet else "contrast", 1, "data", seen[key])
+        seen[key] += 1
+        first, second, *others = row.texts
+        found.setdefault(row.property, []).append(
+            Triplet(item, first, second, others[0], cluster)
+            if is_triplet
+            else Contrast(item, (first, second), (others[0], others[1]), cluster)
+        )
+    without = tuple(one for one in found.pop("", ()) if isinstance(one, Contrast))
+    return Dataset(
+        name, (), (), licence, len(rows), skipped=tuple(skipped), sampled=seen.total() < len(rows),
+        universe=tuple(sorted(set().union(*wanted.values()))), contrasts=without,
+        properties={of: tuple(some) for of, some in found.items()},
+    )  # fmt: skip
+
+
+def distinct_contests(path: Path, rows: Iterable[ContestRow]) -> list[ContestRow]:
+    """The rows, of those that say the same the first, and how many that leaves out is told; DataError if there is none.
+
+    A contrast says the same with its halves the other way round.
+    """
+    kept: dict[object, ContestRow] = {}
+    count = 0
+    for row in rows:
+        count += 1
+        halves = frozenset(zip(row.texts[:2], row.texts[2:], strict=True)) if len(row.texts) == 4 else row.texts
+        kept.setdefault((row.property, halves), row)
+    if not kept:
+        raise DataError(f"{path} has no valid row")
+    if again := count - len(kept):
+        log.warning("%s: %d of %d rows repeat an earlier one, and are left out", path.name, again, count)
+    return list(kept.values())
 
 
 def contrasts(name: str, path: Path, bad: BadRows, *, given: str, sample: int | None, seed: int) -> Dataset:
@@ -27,8 +165,8 @@ def contrasts(name: str, path: Path, bad: BadRows, *, given: str, sample: int | 
 
     `given` is the property of all rows; if it is "", the column `property` names that of each, where there is one.
     """
-    rows = distinct(path, _rows(path, bad, given))
-    return dataset_of(name, rows, licence=LICENCE, skipped=bad.skipped, sample=sample, seed=seed)
+    rows = distinct_contests(path, _contrast_rows(path, bad, given))
+    return contest_dataset(name, rows, licence=LICENCE, skipped=bad.skipped, sample=sample, seed=seed)
 
 
 def is_of_contrasts(names: Sequence[str]) -> bool:
@@ -40,29 +178,25 @@ def is_of_contrasts(names: Sequence[str]) -> bool:
     return set(COLUMNS) <= set(names)
 
 
-def _rows(path: Path, bad: BadRows, given: str) -> Iterator[Contest]:
+def _contrast_rows(path: Path, bad: BadRows, given: str) -> Iterator[ContestRow]:
     if not path.is_file():
         state = "is a folder" if path.is_dir() else "does not exist"
         raise DataError(f"contrast: {path} {state}; expected {FILES}")
-    columns, rows = records(path, bad)
+    columns, rows = table_rows(path, bad)
     if missing := [name for name in COLUMNS if name not in columns]:
         raise DataError(f"{path}:1: no column {' and no '.join(missing)} (columns: {', '.join(columns) or 'none'})")
-    chosen = {name: name if name in columns else None for name in (*COLUMNS, "cluster", COLUMN)}
+    chosen = {name: name if name in columns else None for name in (*COLUMNS, "cluster", PROPERTY_COLUMN)}
     refuse_misspelt(path, columns, {name: (name,) for name in chosen}, chosen)
-    for said in said_of_unread(path, columns, chosen):
+    for said in unread_columns_message(path, columns, chosen):
         log.warning("%s", said)
     for line, row in rows:
         try:
-            yield _contest(row, property_of(row, columns, given))
+            of_property = property_of_row(row, columns, given)
+            q1, q2, doc1, doc2 = (checked_text(name, row.get(name)) for name in COLUMNS)
+            for (name, one), (other, two) in ((("q1", q1), ("q2", q2)), (("doc1", doc1), ("doc2", doc2))):
+                if one == two:
+                    raise ValueError(f"{name} and {other} are the same text: there is no contrast")
+            cluster = row.get("cluster")
+            yield ContestRow((q1, q2, doc1, doc2), "" if is_missing(cluster) else str(cluster), of_property)
         except ValueError as error:
             bad(path, line, str(error))
-
-
-def _contest(fields: Mapping[str, Any], property: str) -> Contest:  # noqa: A002 - the word for it
-    """A row; ValueError if a text is missing, or where its two queries or documents are the same."""
-    q1, q2, doc1, doc2 = (checked_text(name, fields.get(name)) for name in COLUMNS)
-    for (name, one), (other, two) in ((("q1", q1), ("q2", q2)), (("doc1", doc1), ("doc2", doc2))):
-        if one == two:
-            raise ValueError(f"{name} and {other} are the same text: there is no contrast")
-    cluster = fields.get("cluster")
-    return Contest((q1, q2, doc1, doc2), "" if is_missing(cluster) else str(cluster), property)

@@ -1,22 +1,26 @@
-"""A loaded data set, as a run uses it."""
+"""A loaded data set, as a run uses it, made of labelled pairs or of texts with classes."""
 
 from __future__ import annotations
 
 import random
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Self
+from typing import NamedTuple, Self
 
+from encheck.datasets.clusters import clusters_of, near_duplicates, sample_clusters, shares_of
 from encheck.datasets.collection import Collection
+from encheck.datasets.pair_table import SampledPairs
+from encheck.datasets.reader import PairRow
 from encheck.ids import ItemId
 from encheck.language.words import content_words
 from encheck.scoring.classified import Classified
 from encheck.scoring.contrasts import Contrast
 from encheck.scoring.item import Items
 from encheck.scoring.pairs import SentencePair
+from encheck.scoring.splits import TEST, VALIDATION
 from encheck.scoring.triplets import Triplet
 from encheck.system.typed_files import Count
 from encheck.types import Group, content_hash
@@ -27,7 +31,7 @@ TEXTS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class WholeDataSummary:
     """Of data in shards: all pairs, on which checks of labelled pairs are measured, how many malformed rows were
     skipped, and the engine, its kind and how many workers it has.
     """
@@ -50,7 +54,7 @@ class WholeData(ABC):
     sentences: Sequence[tuple[str, str]]
 
     @abstractmethod
-    def described(self) -> Whole:
+    def described(self) -> WholeDataSummary:
         """What results.json says of them."""
 
     @abstractmethod
@@ -104,7 +108,7 @@ class Dataset:
             return self.whole.fingerprint
         if self.collection is not None:
             return self.collection.fingerprint
-        pairs = (fingerprint_of(p.id, p.label, p.score) for p in self.pairs)
+        pairs = (pair_fingerprint(p.id, p.label, p.score) for p in self.pairs)
         variants = (f"{g.id}{v.relation}{v.level}{v.text}" for g in self.groups for v in g.variants)
         contrasts = (f"{one.id}{one.cluster}" for one in self.contrasts)
         texts = (f"{g.id}{g.cluster}" for g in self.groups if not self.pairs and not g.variants)
@@ -163,7 +167,12 @@ class Dataset:
         for _ in range(20 * count if len(sentences) > 1 else 0):
             (first, cluster), (second, other) = rng.choice(sentences), rng.choice(sentences)
             known = (first, second) in found or (second, first) in found
-            if cluster != other and first != second and not known and not (apart and _share_words(first, second)):
+            if (
+                cluster != other
+                and first != second
+                and not known
+                and not (apart and bool(content_words(first) & content_words(second)))
+            ):
                 name = ItemId.of(self.name, content_hash(first, second), "random", 1, purpose, 0)
                 found[first, second] = SentencePair(name, first, second, 0, cluster, other=other)
                 if len(found) == count:
@@ -183,10 +192,110 @@ class Dataset:
         return sorted(found)
 
 
-def fingerprint_of(item: str, label: int | None, score: float | None) -> str:
+def pair_fingerprint(item: str, label: int | None, score: float | None) -> str:
     """What the fingerprint of a data set has of a pair."""
     return f"{item}{label}{'' if score is None else score}"
 
 
-def _share_words(first: str, second: str) -> bool:
-    return bool(content_words(first) & content_words(second))
+def dataset_from_rows(
+    name: str,
+    rows: Sequence[PairRow],
+    *,
+    licence: str = "",
+    sample: int | None = None,
+    seed: int = 0,
+    skipped: Sequence[str] = (),
+) -> Dataset:
+    """A data set of labelled pairs. The positive ones are the groups: a sentence and its paraphrase.
+
+    A sample is drawn after splitting: so many clusters of the test part, which is measured, and so many of the
+    validation part, which thresholds come from. Data without a test part are sampled as a whole.
+    """
+    clusters = clusters_of(rows)
+    kept = list(zip(rows, clusters, strict=True))
+    if sample is not None and len(set(clusters)) > sample:
+        splits = {row.split for row, _ in kept}
+        parts = [TEST, VALIDATION] if splits & TEST else [splits]
+        chosen = [sample_clusters((c for row, c in kept if row.split in part), sample, seed=seed) for part in parts]
+        wanted = list(zip(parts, chosen, strict=True))
+        kept = [(row, c) for row, c in kept if any(row.split in part and c in some for part, some in wanted)]
+    return _dataset_of_pairs(name, kept, licence, rows=len(rows), skipped=skipped)
+
+
+def dataset_from_sample(name: str, kept: SampledPairs, *, licence: str = "") -> Dataset:
+    """The data set that `dataset_from_rows` makes of all rows, of those that were kept."""
+    return _dataset_of_pairs(name, kept.rows, licence, rows=kept.of, skipped=kept.skipped)
+
+
+def _dataset_of_pairs(
+    name: str, kept: Iterable[tuple[PairRow, str]], licence: str, *, rows: int, skipped: Sequence[str]
+) -> Dataset:
+    pairs = tuple(_sentence_pairs(name, list(kept)))
+    groups = tuple(
+        Group(p.id, p.first, p.second, p.cluster, split=p.split, shares=p.shares) for p in pairs if p.label == 1
+    )
+    universe = tuple(sorted({p.cluster for p in pairs}))
+    sampled = len(pairs) < rows
+    return Dataset(name, pairs, groups, licence, rows, skipped=tuple(skipped), sampled=sampled, universe=universe)
+
+
+def _sentence_pairs(name: str, rows: Sequence[tuple[PairRow, str]]) -> Iterable[SentencePair]:
+    seen: Counter[str] = Counter()
+    every = shares_of([row for row, _ in rows])
+    for (row, cluster), shares in zip(rows, every, strict=True):
+        key = content_hash(row.first, row.second)
+        item = pair_id(name, key, seen[key])
+        yield SentencePair(
+            item, row.first, row.second, row.label, cluster, row.split, score=row.score, key=row.key, shares=shares
+        )
+        seen[key] += 1
+
+
+def pair_id(name: str, texts: str, occurrence: int) -> ItemId:
+    """The id of a pair of a data set, `texts` being the hash of both texts."""
+    return ItemId.of(name, texts, "pair", 1, "data", occurrence)
+
+
+class ClassifiedText(NamedTuple):
+    """A text with its class, and the second one of a pair; `split` is "" where the data are not divided."""
+
+    text: str
+    label: str
+    split: str
+    second: str = ""
+
+
+Tasks = Mapping[str, Sequence[ClassifiedText]]  # by their names
+
+
+def with_tasks(dataset: Dataset, found: Tasks, *, sample: int | None, seed: int) -> Dataset:
+    """The data with these tasks; of each part of a task at most `sample` clusters (None: all of them)."""
+    made = {name: tuple(_classified(dataset.name, name, rows, sample, seed)) for name, rows in found.items()}
+    count = sum(map(len, found.values()))
+    sampled = dataset.sampled or sum(map(len, made.values())) < count
+    return replace(dataset, tasks=made, rows=dataset.rows + count, sampled=sampled)
+
+
+def _classified(
+    data: str, task: str, rows: Sequence[ClassifiedText], sample: int | None, seed: int
+) -> Iterator[Classified]:
+    clusters = _text_clusters(rows)
+    parts: dict[str, set[str]] = {}
+    for row, cluster in zip(rows, clusters, strict=True):
+        parts.setdefault(row.split, set()).add(cluster)
+    chosen = {split: some if sample is None else sample_clusters(some, sample, seed=seed)
+              for split, some in parts.items()}  # fmt: skip
+    seen: Counter[str] = Counter()
+    for row, cluster in zip(rows, clusters, strict=True):
+        if cluster in chosen[row.split]:
+            key = content_hash(row.text, row.second)
+            item = ItemId.of(data, key, task, 1, "data", seen[key])
+            yield Classified(item, row.text, row.second, row.label, cluster, row.split)
+            seen[key] += 1
+
+
+def _text_clusters(rows: Sequence[ClassifiedText]) -> list[str]:
+    """Near-duplicates are one cluster, in whatever part they are; pairs that share a sentence are one too."""
+    if any(row.second for row in rows):
+        return clusters_of([PairRow(row.text, row.second, None, row.split) for row in rows])
+    return [content_hash(rows[first].text) for first in near_duplicates([row.text for row in rows])]

@@ -1,23 +1,36 @@
-"""Data sets from the Hugging Face hub, by name and at a pinned revision: `--data NAME:hub`.
+"""Data sets from the Hugging Face hub at a pinned revision: `NAME:hub`, `retrieval:hub:OWNER/NAME@COMMIT`.
 
-Fetched by the `datasets` library into its own cache, only when asked for by that word; no code of a repository is run.
+Pairs are fetched by the `datasets` library into its own cache, folders by `huggingface_hub`, only when asked for by
+that word. No code of a repository is fetched or run.
 """
 
 from __future__ import annotations
 
+import logging
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from encheck.datasets.published import Expected, warn_unless_published
-from encheck.datasets.reader import BadRows, Row, binary_label, graded, made_rows
+from encheck.datasets.reader import (
+    BadRows,
+    Expected,
+    PairRow,
+    binary_label,
+    checked_score,
+    made_rows,
+    warn_unless_published,
+)
 from encheck.errors import DataError
 
-WORD = "hub"
+HUB_WORD = "hub"
 SPLITS = {"train": "train", "validation": "validation", "test": "test"}
+log = logging.getLogger("encheck")
+HUB_PREFIX = "hub:"
+SPEC = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)@(?P<commit>[0-9a-f]{40})")
 
 
 @dataclass(frozen=True)
@@ -42,11 +55,27 @@ class Hub:
     expected: Expected = field(default_factory=dict)
     listed: bool = False
 
-    def read(self, bad: BadRows) -> Iterator[Row]:
+    def read(self, bad: BadRows) -> Iterator[PairRow]:
         """Pairs, split by split; DataError if the hub cannot be reached or holds something else."""
-        for name, rows in self._fetched().items():
+        try:
+            import datasets
+        except ImportError as error:
+            raise DataError("--data NAME:hub needs the library datasets: pip install 'encheck[hub]'") from error
+        try:
+            found: Mapping[str, Any] = datasets.load_dataset(self.repo, self.config, revision=self.revision)
+        except Exception as error:  # the library raises its own, the hub's and the network's
+            raise DataError(
+                f"{self.repo} at {self.revision[:12]} cannot be downloaded from the hub: {type(error).__name__}: "
+                f"{str(error).splitlines()[0]:.200}. Offline, give a path: --data NAME:PATH"
+            ) from error
+        for name, rows in found.items():
             where = Path(f"{self.repo}@{self.revision[:12]}", self.config or "", name)
-            self._check_columns(where, rows.column_names)
+            missing = {self.first, self.second, self.label or self.score} - set(rows.column_names)
+            if missing:
+                raise DataError(
+                    f"{where} has the columns {', '.join(rows.column_names)}, but should have "
+                    f"{', '.join(sorted(missing))}"
+                )
             counts: Counter[str] = Counter()
             for row in made_rows(where, self._published(rows), partial(self._row, split=name), bad=bad):
                 counts[str(row.label)] += 1
@@ -61,35 +90,16 @@ class Hub:
             rows = [dict(zip(columns, values, strict=True)) for values in zip(*listed, strict=True)]
         return ((n, row) for n, row in enumerate(rows, 1) if not (self.label and str(row[self.label]) == "-1"))
 
-    def _row(self, fields: Mapping[str, Any], *, split: str) -> Row:
+    def _row(self, fields: Mapping[str, Any], *, split: str) -> PairRow:
         first, second, named = fields[self.first], fields[self.second], SPLITS.get(split, split)
         if self.score:
-            score = graded(str(fields[self.score]), self.low, self.high)
+            score = checked_score(str(fields[self.score]), self.low, self.high)
             label = None if self.positive is None else int(score >= self.positive)
-            return Row(first, second, label, named, score=score)
+            return PairRow(first, second, label, named, score=score)
         label = binary_label(fields[self.label])
         if label is None:
             raise ValueError(f"the label is {fields[self.label]!r:.60}, but should be 0 or 1")
-        return Row(first, second, label, named)
-
-    def _check_columns(self, where: Path, found: list[str]) -> None:
-        missing = {self.first, self.second, self.label or self.score} - set(found)
-        if missing:
-            raise DataError(f"{where} has the columns {', '.join(found)}, but should have {', '.join(sorted(missing))}")
-
-    def _fetched(self) -> Mapping[str, Any]:
-        try:
-            import datasets
-        except ImportError as error:
-            raise DataError("--data NAME:hub needs the library datasets: pip install 'encheck[hub]'") from error
-        try:
-            found: Mapping[str, Any] = datasets.load_dataset(self.repo, self.config, revision=self.revision)
-        except Exception as error:  # the library raises its own, the hub's and the network's
-            raise DataError(
-                f"{self.repo} at {self.revision[:12]} cannot be downloaded from the hub: {type(error).__name__}: "
-                f"{str(error).splitlines()[0]:.200}. Offline, give a path: --data NAME:PATH"
-            ) from error
-        return found
+        return PairRow(first, second, label, named)
 
 
 @dataclass(frozen=True)
@@ -98,7 +108,63 @@ class Hubs:
 
     parts: Mapping[str, Hub]
 
-    def read(self, bad: BadRows) -> Iterator[Row]:
+    def read(self, bad: BadRows) -> Iterator[PairRow]:
         """Pairs of each part in turn."""
         for name, part in self.parts.items():
             yield from (row._replace(split=f"{name}/{row.split}") for row in part.read(bad))
+
+
+def hub_folder(spec: str, *, patterns: Sequence[str], is_whole: Callable[[Path], bool]) -> Path:
+    """The folder of `OWNER/NAME@COMMIT` in the hub's cache, fetched where it is not there.
+
+    `patterns` say which files are wanted, `is_whole` whether a folder holds what is needed. DataError for another
+    specification, and where the hub cannot be reached.
+    """
+    found = SPEC.fullmatch(spec)
+    if found is None:
+        raise DataError(
+            f"--data=retrieval:{HUB_PREFIX}{spec} should be retrieval:{HUB_PREFIX}OWNER/NAME@COMMIT, with all 40 "
+            "hex digits of a commit of the data set: a branch or a tag moves"
+        )
+    repo, commit = found["repo"], found["commit"]
+    cached = _cached_folder(repo, commit, patterns)
+    return cached if cached and is_whole(cached) else _downloaded_folder(repo, commit, patterns, is_whole)
+
+
+def _cached_folder(repo: str, commit: str, patterns: Sequence[str]) -> Path | None:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    try:
+        return Path(
+            snapshot_download(
+                repo, repo_type="dataset", revision=commit, allow_patterns=list(patterns), local_files_only=True
+            )
+        )
+    except (LocalEntryNotFoundError, OSError, ValueError):
+        return None
+
+
+def _downloaded_folder(repo: str, commit: str, patterns: Sequence[str], is_whole: Callable[[Path], bool]) -> Path:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    try:
+        folder = Path(snapshot_download(repo, repo_type="dataset", revision=commit, allow_patterns=list(patterns)))
+    except (HfHubHTTPError, LocalEntryNotFoundError, OSError, ValueError) as error:
+        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise DataError(_unavailable(repo, commit, reason)) from error
+    if not is_whole(folder):
+        held = ", ".join(sorted(p.name for p in folder.iterdir())[:8]) or "nothing"
+        raise DataError(_unavailable(repo, commit, f"the download holds {held}, which is not a whole collection"))
+    log.warning("%s at %s was fetched from the hub", repo, commit[:12])
+    return folder
+
+
+def _unavailable(repo: str, commit: str, reason: str) -> str:
+    return (
+        f"{repo} at {commit[:12]} is not complete in the hub's cache, and cannot be downloaded ({reason:.200}). On a "
+        f"machine with a network: hf download {repo} --repo-type dataset --revision {commit} --local-dir FOLDER. "
+        f"Then here: "
+        "--data=retrieval:FOLDER"
+    )

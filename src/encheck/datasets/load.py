@@ -9,41 +9,68 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any, cast
 
 import encheck.datasets
-from encheck.datasets.classes import Tasks, with_tasks
 from encheck.datasets.clusters import sample_clusters
-from encheck.datasets.collection import Collection, said_of_own
-from encheck.datasets.contests import KINDS, checked_property, properties_in
-from encheck.datasets.dataset import Dataset
-from encheck.datasets.drawn import drawn
-from encheck.datasets.guessing import PASSAGES, taken_for
-from encheck.datasets.hub import WORD, Hub, Hubs
-from encheck.datasets.hub_folder import PREFIX
-from encheck.datasets.kept import KeptPairs, shared_by
-from encheck.datasets.labelled import from_kept, from_rows
-from encheck.datasets.pairs_in_columns import HeldPairs
-from encheck.datasets.passages import PassageOptions
+from encheck.datasets.collection import own_documents_message, search_groups
+from encheck.datasets.contrast import CONTEST_KINDS, checked_property, is_of_contrasts, properties_in_file
+from encheck.datasets.dataset import Dataset, Tasks, dataset_from_rows, dataset_from_sample, with_tasks
+from encheck.datasets.hub import HUB_PREFIX, HUB_WORD, Hub, Hubs
+from encheck.datasets.pair_table import SampledPairs, sample_rows, shared_sample_file
+from encheck.datasets.pairs import LinkedPairs, is_of_pairs
+from encheck.datasets.passages import PassageOptions, is_page
 from encheck.datasets.probes import FRESH
-from encheck.datasets.reader import BadRows, Readings
-from encheck.datasets.searched_texts import groups_of
+from encheck.datasets.reader import FORMATS, BadRows, SplitReaders, file_ending, parquet_files, table_rows
+from encheck.datasets.retrieval import NEGATIVE, is_of_queries, json_parts
 from encheck.errors import DataError, UsageError, unknown
 from encheck.system import entry_points
 from encheck.system.files import exists, expand_home
 from encheck.system.memory import without_collection
 from encheck.types import Group
 
+PASSAGES = "passages"
 log = logging.getLogger("encheck")
 DEFAULT_SAMPLE_CLUSTERS = 2_000
 QUICK_CLUSTERS = 100
 AS_USUAL = PassageOptions()
 PATHS = (".", "/", "~")  # what no name of a data set begins with
+DataSource = Any  # a module that has LICENCE, FILES and a reader, or an object with the same names in it
+
+
+def guess_kind(path: Path, *, has_log: bool) -> str:
+    """The data set that the path is of: what its files and columns look like; articles where there is a log of queries.
+
+    >>> guess_kind(Path("handbook.md"), has_log=False)
+    'passages'
+    """
+    if has_log or is_page(path):
+        return PASSAGES
+    if path.is_dir():
+        parts = {file.name.partition(".")[0] for file in path.iterdir()}
+        if {"corpus", "queries", "qrels"} <= parts:
+            return "retrieval"
+        files = parquet_files(path) if {file.suffix for file in path.iterdir()} == {".parquet"} else []
+        return "pairs" if files and is_of_pairs(table_rows(files[0], BadRows())[0]) else PASSAGES
+    if file_ending(path) == ".json" and json_parts(path):
+        return "retrieval"
+    return _kind_by_columns(path) if file_ending(path) in FORMATS else PASSAGES
+
+
+def _kind_by_columns(path: Path) -> str:
+    columns, _ = table_rows(path, BadRows(skip=True))
+    negatives = any(NEGATIVE.fullmatch(name) for name in columns)
+    if {"anchor", "positive"} <= {*columns} and negatives:
+        return "triplets"
+    if is_of_queries(columns):
+        return "retrieval"
+    if is_of_contrasts(columns):
+        return "contrast"
+    return "pairs" if is_of_pairs(columns) else PASSAGES
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class DataRequest:
     """What is read of a data set that lies somewhere, and how; `bad` takes its malformed rows."""
 
     called: str
@@ -56,25 +83,25 @@ class _Asked:
     shared: str | None = None
 
 
-class DataSets(Mapping[str, ModuleType]):
-    """The data sets that there are, by name: every module of this package that has a LICENCE, and those of packages.
+class DataSets(Mapping[str, DataSource]):
+    """The data sets that there are, by name: those of the modules of this package, and those of packages.
 
-    Those of `packaged` are modules or objects with the same names in them, and are imported when they are asked for:
-    UsageError where that fails. DataError for one that lacks what a data set has to have.
+    A module that has a LICENCE is one; one with DATA_SETS holds several. Those of `packaged` are imported when they
+    are request for: UsageError where that fails. DataError for one that lacks what a data set has to have.
     """
 
     def __init__(self) -> None:
-        modules = [
-            importlib.import_module(f"{encheck.datasets.__name__}.{m.name}")
-            for m in pkgutil.iter_modules(encheck.datasets.__path__)
-        ]
-        self.ours = {m.__name__.rpartition(".")[2].replace("_", "-"): m for m in modules if hasattr(m, "LICENCE")}
+        self.ours: dict[str, DataSource] = {}
+        for found in pkgutil.iter_modules(encheck.datasets.__path__):
+            module = importlib.import_module(f"{encheck.datasets.__name__}.{found.name}")
+            own = {found.name.replace("_", "-"): module} if hasattr(module, "LICENCE") else {}
+            for name, source in (own | getattr(module, "DATA_SETS", {})).items():
+                _refuse_unfinished(name, source, str(module.__file__))
+                self.ours[name] = source
         self.packaged = entry_points.entry_points_of(entry_points.DATA, ours=self.ours)
         self._imported = dict(self.ours)
-        for name, module in self.ours.items():
-            _refuse_unfinished(name, module, str(module.__file__))
 
-    def __getitem__(self, name: str) -> ModuleType:
+    def __getitem__(self, name: str) -> DataSource:
         if name not in self._imported:
             module = entry_points.load_entry_point(self.packaged[name])
             _refuse_unfinished(name, module, f"the package {entry_points.package_of(self.packaged[name])}")
@@ -92,7 +119,7 @@ class DataSets(Mapping[str, ModuleType]):
 
 
 @cache
-def names() -> DataSets:
+def known_data_sets() -> DataSets:
     """The data sets that there are, by name."""
     return DataSets()
 
@@ -120,7 +147,7 @@ def load(
     part of the embedded probes, of other data at most 100 clusters. `shared` is what the names of files begin with in
     which the processes of one run keep what they read.
     """
-    label, spec = _named(label, spec, has_log=passages.queries is not None)
+    label, spec = _with_guessed_kind(label, spec, has_log=passages.queries is not None)
     if quick:
         few = min(sample or QUICK_CLUSTERS, QUICK_CLUSTERS)
         whole = load(
@@ -129,18 +156,30 @@ def load(
         return whole.quick_part()
     full, _, path = spec.partition(":")
     name, _, reading = full.partition("@")
-    module = _module_of(spec, name)
+    if name not in known_data_sets():
+        if spec.startswith(PATHS):
+            raise DataError(f"--data={spec}: there is no such file or folder")
+        raise DataError(unknown("data set", name, known_data_sets()))
+    module = known_data_sets()[name]
     _refuse_reading(name, module, reading, path)
     if not path:
-        return replace(_embedded(name, module), name=label or stem(full))
-    made: Dataset | None = module.made(path) if hasattr(module, "made") else None
+        if not hasattr(module, "embedded"):
+            fetched = f"; or --data {name}:hub, which fetches it" if hasattr(module, "HUB") else ""
+            wanted = f"--data {name}:PATH, where PATH holds {module.FILES}{fetched}"
+            raise DataError(f"data set {name!r} needs a path: {wanted}")
+        found: Dataset = module.embedded()
+        return replace(found, name=label or data_label(full))
+    made: Dataset | None = module.from_seed(path) if hasattr(module, "from_seed") else None
     if made:
-        return replace(made, name=label or stem(spec).replace(":", "-"))
-    called = label or stem(spec)
-    asked = _Asked(called, path, reading, sample, seed, passages, BadRows(skip=skip_bad_rows), shared)
-    if name in KINDS and properties_of(spec):
-        return _of_contests(module, asked)
-    return _lying_there(name, _taken_for(module, path, asked.called), asked)
+        return replace(made, name=label or data_label(spec).replace(":", "-"))
+    called = label or data_label(spec)
+    request = DataRequest(called, path, reading, sample, seed, passages, BadRows(skip=skip_bad_rows), shared)
+    if name in CONTEST_KINDS and properties_of(spec):
+        return _contest_dataset(module, request)
+    if hasattr(module, "other_kind") and (kind := module.other_kind(_place(path))):
+        log.warning("%s: %s holds queries and documents: taken for --data=%s:%s", request.called, path, kind, path)
+        module = known_data_sets()[kind]
+    return _read_place(name, module, request)
 
 
 def stream(spec: str, *, skip_bad_rows: bool = False) -> Iterator[Group] | None:
@@ -150,16 +189,16 @@ def stream(spec: str, *, skip_bad_rows: bool = False) -> Iterator[Group] | None:
     """
     full, _, path = spec.partition(":")
     name, _, reading = full.partition("@")
-    module = names().get(name)
+    module = known_data_sets().get(name)
     if module is None or not path or not hasattr(module, "stream"):
         return None
     _refuse_reading(name, module, reading, path)
-    return _told(full, module, path, reading, BadRows(skip=skip_bad_rows))
+    return _stream_groups(full, module, path, reading, BadRows(skip=skip_bad_rows))
 
 
-def _told(called: str, module: ModuleType, path: str, reading: str, bad: BadRows) -> Iterator[Group]:
+def _stream_groups(called: str, module: DataSource, path: str, reading: str, bad: BadRows) -> Iterator[Group]:
     yield from module.stream(called, path, bad, part=reading)
-    _tell_skipped(called, bad)
+    _warn_of_skipped(called, bad)
 
 
 @dataclass(frozen=True)
@@ -167,48 +206,50 @@ class InColumns:
     """All labelled pairs of a file, not one of them made; `skipped` has what was said of malformed rows."""
 
     name: str
-    pairs: HeldPairs
+    pairs: LinkedPairs
     licence: str
     skipped: tuple[str, ...]
 
 
 def load_in_columns(spec: str, *, skip_bad_rows: bool = False) -> InColumns | None:
     """The pairs of `pairs:FILE` as columns, in little memory; None of other data. DataError as for `load`."""
-    if is_path(spec) and not hasattr(names()[taken_for(Path(spec).expanduser(), has_log=False)], "hold"):
-        return None
-    label, spec = _named(None, spec, has_log=False)
+    if is_path(spec):
+        kind = guess_kind(Path(spec).expanduser(), has_log=False)
+        if not hasattr(known_data_sets()[kind], "read_in_columns"):
+            return None
+    label, spec = _with_guessed_kind(None, spec, has_log=False)
     name, _, path = spec.partition(":")
-    module = names().get(name)
-    if module is None or not path or not hasattr(module, "hold"):
+    module = known_data_sets().get(name)
+    if module is None or not path or not hasattr(module, "read_in_columns"):
         return None
-    if hasattr(module, "taken_for") and module.taken_for(_place(path)):
+    if hasattr(module, "other_kind") and module.other_kind(_place(path)):
         return None
-    asked = _Asked(label or name, path, "", None, 0, AS_USUAL, BadRows(skip=skip_bad_rows))
-    found = _held(name, module, asked)
-    for line in (*found.said, *_said_of_skipped(asked.called, asked.bad)):
+    request = DataRequest(label or name, path, "", None, 0, AS_USUAL, BadRows(skip=skip_bad_rows))
+    found = _linked_pairs(name, module, request)
+    for line in (*found.said, *_skipped_messages(request.called, request.bad)):
         log.warning("%s", line)
-    return InColumns(asked.called, found, module.LICENCE, tuple(asked.bad.skipped))
+    return InColumns(request.called, found, module.LICENCE, tuple(request.bad.skipped))
 
 
-def stem(spec: str) -> str:
+def data_label(spec: str) -> str:
     """What results call the data of a specification: its name, and the seed of what is made from one.
 
-    >>> stem("mrpc:/data/mrpc"), stem("probes:fresh=3"), stem("./help-center"), stem("triplets@hedging:hedges.csv")
-    ('mrpc', 'probes:fresh=3', 'help-center', 'triplets')
+    >>> [data_label(spec) for spec in ("mrpc:/data/mrpc", "probes:fresh=3", "./help-center", "triplets@hedging:a.csv")]
+    ['mrpc', 'probes:fresh=3', 'help-center', 'triplets']
     """
     head = spec.partition(":")[0]
     name = head.partition("@")[0]
-    if name not in names():
+    if name not in known_data_sets():
         path = Path(head).expanduser()
         return path.stem if path.name not in ("", "..") else path.resolve().stem
-    if name in KINDS:
+    if name in CONTEST_KINDS:
         return name
     return spec if spec.startswith(f"probes:{FRESH}") else head
 
 
 def is_path(spec: str) -> bool:
     """Whether a specification is a path alone, without the name of a data set."""
-    return spec.partition(":")[0].partition("@")[0] not in names() and Path(spec).expanduser().exists()
+    return spec.partition(":")[0].partition("@")[0] not in known_data_sets() and Path(spec).expanduser().exists()
 
 
 def properties_of(spec: str, kind: str = "") -> tuple[str, ...]:
@@ -218,21 +259,21 @@ def properties_of(spec: str, kind: str = "") -> tuple[str, ...]:
     one of all rows where a column names that of each.
     """
     found, given, path = _contests_of(spec)
-    if found not in ({kind} if kind else KINDS):
+    if found not in ({kind} if kind else CONTEST_KINDS):
         return ()
-    file, names = Path(path).expanduser(), tuple[str, ...]()
+    file, known_data_sets = Path(path).expanduser(), tuple[str, ...]()
     if file.is_file():
         at = file.stat()
-        names = _properties_in(file, at.st_mtime_ns, at.st_size)
-    if given and names:
+        known_data_sets = _properties_in(file, at.st_mtime_ns, at.st_size)
+    if given and known_data_sets:
         raise DataError(f"{file}:1: the column 'property' names the property of each row: leave out {given!r}")
-    return (given,) if given else names
+    return (given,) if given else known_data_sets
 
 
 @lru_cache(maxsize=64)
 def _properties_in(file: Path, _changed: int, _size: int) -> tuple[str, ...]:
     """What `properties_in` finds: each check and the data themselves ask for it."""
-    return properties_in(file)
+    return properties_in_file(file)
 
 
 def _contests_of(spec: str) -> tuple[str, str, str]:
@@ -240,8 +281,8 @@ def _contests_of(spec: str) -> tuple[str, str, str]:
     head, _, path = spec.partition(":")
     name, _, given = head.partition("@")
     if is_path(spec):
-        name, given, path = taken_for(Path(spec).expanduser(), has_log=False), "", spec
-    return (name, given, path) if name in KINDS else ("", "", "")
+        name, given, path = guess_kind(Path(spec).expanduser(), has_log=False), "", spec
+    return (name, given, path) if name in CONTEST_KINDS else ("", "", "")
 
 
 def with_property(specs: Sequence[str], given: object) -> list[str]:
@@ -272,188 +313,152 @@ def holds_search(spec: str, *, has_log: bool) -> bool:
     if properties_of(spec):
         return False
     head = spec.partition(":")[0]
-    kind = taken_for(Path(spec).expanduser(), has_log=has_log) if is_path(spec) else head
-    return hasattr(names().get(kind), "collection") or (has_log and kind == PASSAGES)
+    kind = guess_kind(Path(spec).expanduser(), has_log=has_log) if is_path(spec) else head
+    return hasattr(known_data_sets().get(kind), "collection") or (has_log and kind == PASSAGES)
 
 
 def may_hold_pairs(spec: str) -> bool:
     """Whether a specification is of data that are read as pairs; their labels and scores only show when loaded."""
-    name = taken_for(Path(spec).expanduser(), has_log=False) if is_path(spec) else stem(spec).partition("@")[0]
-    module = names().get(name)
-    return not hasattr(module, "groups") and (hasattr(module, "read") or hasattr(module, "hold"))
+    name = guess_kind(Path(spec).expanduser(), has_log=False) if is_path(spec) else data_label(spec).partition("@")[0]
+    module = known_data_sets().get(name)
+    return not hasattr(module, "groups") and (hasattr(module, "read") or hasattr(module, "read_in_columns"))
 
 
 def is_unlabelled(spec: str, *, has_log: bool) -> bool:
     """Whether a specification is of documents without labels; so is a path that is not there, which `load` refuses."""
     if is_path(spec):
-        return taken_for(Path(spec).expanduser(), has_log=has_log) == PASSAGES
+        return guess_kind(Path(spec).expanduser(), has_log=has_log) == PASSAGES
     return spec.startswith(PATHS) or spec.partition(":")[0] == PASSAGES
 
 
-def _named(label: str | None, spec: str, *, has_log: bool) -> tuple[str | None, str]:
+def _with_guessed_kind(label: str | None, spec: str, *, has_log: bool) -> tuple[str | None, str]:
     """Label and specification, of a path alone with the name of what it is taken for, which is said."""
     if not is_path(spec):
         return label, spec
-    kind = taken_for(Path(spec).expanduser(), has_log=has_log)
+    kind = guess_kind(Path(spec).expanduser(), has_log=has_log)
     log.warning("--data=%s was taken for --data=%s:%s", spec, kind, spec)
-    return label or stem(spec), f"{kind}:{spec}"
+    return label or data_label(spec), f"{kind}:{spec}"
 
 
-def _module_of(spec: str, name: str) -> ModuleType:
-    """The module of a data set; DataError for an unknown name, and a path that is not there."""
-    if name in names():
-        return names()[name]
-    if spec.startswith(PATHS):
-        raise DataError(f"--data={spec}: there is no such file or folder")
-    raise DataError(unknown("data set", name, names()))
-
-
-def _embedded(name: str, module: ModuleType) -> Dataset:
-    """The data that come with encheck; DataError for a data set that has to be given a path."""
-    if not hasattr(module, "embedded"):
-        fetched = f"; or --data {name}:hub, which fetches it" if hasattr(module, "HUB") else ""
-        wanted = f"--data {name}:PATH, where PATH holds {module.FILES}{fetched}"
-        raise DataError(f"data set {name!r} needs a path: {wanted}")
-    found: Dataset = module.embedded()
-    return found
-
-
-def _taken_for(module: ModuleType, path: str, name: str) -> ModuleType:
-    """The module that reads the path: another one where the path holds what that reads, which is said."""
-    kind = module.taken_for(_place(path)) if hasattr(module, "taken_for") else ""
-    if not kind:
-        return module
-    log.warning("%s: %s holds queries and documents: taken for --data=%s:%s", name, path, kind, path)
-    return names()[kind]
-
-
-def _rows(name: str, module: ModuleType, asked: _Asked) -> list[Any]:
-    """All rows that lie at the path; DataError where there is none."""
-    rows = list(_read(module, asked.path, asked.bad, asked.reading))
-    if not rows:
-        raise _no_rows(name, module, asked)
-    return rows
-
-
-def _no_rows(name: str, module: ModuleType, asked: _Asked) -> DataError:
-    left_out = asked.bad.skipped
+def _no_rows(name: str, module: DataSource, request: DataRequest) -> DataError:
+    left_out = request.bad.skipped
     first = f"valid row (the first problem of {len(left_out)}: {left_out[0]})" if left_out else "rows"
-    return DataError(f"{name}: {asked.path} has no {first}; expected {module.FILES}")
+    return DataError(f"{name}: {request.path} has no {first}; expected {module.FILES}")
 
 
-def _tell_skipped(called: str, bad: BadRows) -> None:
-    for line in _said_of_skipped(called, bad):
+def _warn_of_skipped(called: str, bad: BadRows) -> None:
+    for line in _skipped_messages(called, bad):
         log.warning("%s", line)
 
 
-def _said_of_skipped(called: str, bad: BadRows) -> list[str]:
+def _skipped_messages(called: str, bad: BadRows) -> list[str]:
     left_out = bad.skipped
     return [f"{called}: {len(left_out)} malformed rows excluded; the first: {one}" for one in left_out[:1]]
 
 
-def _lying_there(name: str, module: ModuleType, asked: _Asked) -> Dataset:
+def _read_place(name: str, module: DataSource, request: DataRequest) -> Dataset:
     """The data at the path, by the one reader that the module has."""
     if hasattr(module, "tasks"):
-        return _with_tasks(name, module, asked)
+        found: Tasks = {} if request.path == HUB_WORD else module.tasks(_place(request.path), request.bad)
+        if not found or module.has_pairs(_place(request.path)):
+            pairs = _labelled_dataset(name, module, request)
+        else:
+            _warn_of_skipped(request.called, request.bad)
+            pairs = Dataset(request.called, (), (), module.LICENCE, 0, skipped=tuple(request.bad.skipped))
+        return with_tasks(pairs, found, sample=request.sample, seed=request.seed)
     if hasattr(module, "collection"):
-        return _searched(name, module, asked)
+        return _search_dataset(name, module, request)
     if hasattr(module, "texts"):
         plain: Dataset = module.texts(
-            asked.called, asked.path, asked.bad, part=asked.reading, sample=asked.sample, seed=asked.seed
+            request.called, request.path, request.bad, part=request.reading, sample=request.sample, seed=request.seed
         )
-        _tell_skipped(asked.called, asked.bad)
+        _warn_of_skipped(request.called, request.bad)
         return plain
-    return _of_contests(module, asked) if hasattr(module, "contrasts") else _of_rows(name, module, asked)
+    return (
+        _contest_dataset(module, request) if hasattr(module, "contrasts") else _labelled_dataset(name, module, request)
+    )
 
 
-def _of_contests(module: ModuleType, asked: _Asked) -> Dataset:
+def _contest_dataset(module: DataSource, request: DataRequest) -> Dataset:
     """The data of triplets of properties, or of contrasts of queries."""
     found: Dataset = module.contrasts(
-        asked.called, _place(asked.path), asked.bad, given=asked.reading, sample=asked.sample, seed=asked.seed
+        request.called,
+        _place(request.path),
+        request.bad,
+        given=request.reading,
+        sample=request.sample,
+        seed=request.seed,
     )
-    _tell_skipped(asked.called, asked.bad)
+    _warn_of_skipped(request.called, request.bad)
     return found
 
 
-def _with_tasks(name: str, module: ModuleType, asked: _Asked) -> Dataset:
-    """The texts with classes that lie at the path, with the labelled pairs where it has some."""
-    found: Tasks = {} if asked.path == WORD else module.tasks(_place(asked.path), asked.bad)
-    if not found or module.has_pairs(_place(asked.path)):
-        pairs = _of_rows(name, module, asked)
-    else:
-        _tell_skipped(asked.called, asked.bad)
-        pairs = Dataset(asked.called, (), (), module.LICENCE, 0, skipped=tuple(asked.bad.skipped))
-    return with_tasks(pairs, found, sample=asked.sample, seed=asked.seed)
-
-
-def _of_rows(name: str, module: ModuleType, asked: _Asked) -> Dataset:
+def _labelled_dataset(name: str, module: DataSource, request: DataRequest) -> Dataset:
     """The data of labelled pairs or of groups."""
-    if hasattr(module, "hold"):
-        return _of_held(name, module, asked)
-    rows = _rows(name, module, asked)
-    _tell_skipped(asked.called, asked.bad)
-    skipped = tuple(asked.bad.skipped)
+    if hasattr(module, "read_in_columns"):
+        return _dataset_of_table(name, module, request)
+    rows = list(_read(module, request.path, request.bad, request.reading))
+    if not rows:
+        raise _no_rows(name, module, request)
+    _warn_of_skipped(request.called, request.bad)
+    skipped = tuple(request.bad.skipped)
     if hasattr(module, "groups"):
-        own: Dataset = module.dataset(rows)
-        return replace(own, name=asked.called, skipped=skipped)
-    return from_rows(asked.called, rows, licence=module.LICENCE, sample=asked.sample, seed=asked.seed, skipped=skipped)
+        own: Dataset = module.dataset_of_groups(rows)
+        return replace(own, name=request.called, skipped=skipped)
+    return dataset_from_rows(
+        request.called, rows, licence=module.LICENCE, sample=request.sample, seed=request.seed, skipped=skipped
+    )
 
 
-def _of_held(name: str, module: ModuleType, asked: _Asked) -> Dataset:
+def _dataset_of_table(name: str, module: DataSource, request: DataRequest) -> Dataset:
     """The data of labelled pairs that are held in columns, or of those that another process of the run has kept."""
-    with shared_by(asked.shared, (asked.called, asked.path, asked.sample, asked.seed, asked.bad.skip)) as file:
+    with shared_sample_file(
+        request.shared, (request.called, request.path, request.sample, request.seed, request.bad.skip)
+    ) as file:
         kept = file.read() if file else None
         if kept is None:
-            kept = _kept(name, module, asked)
+            found = _linked_pairs(name, module, request)
+            rows = list(sample_rows(found.held, found.links, count=request.sample, seed=request.seed))
+            said = (*found.said, *_skipped_messages(request.called, request.bad))
+            kept = SampledPairs(rows, found.held.rows, said, tuple(request.bad.skipped))
             if file:
                 file.write(kept)
     for line in kept.said:
         log.warning("%s", line)
-    return from_kept(asked.called, kept, licence=module.LICENCE)
+    return dataset_from_sample(request.called, kept, licence=module.LICENCE)
 
 
-def _kept(name: str, module: ModuleType, asked: _Asked) -> KeptPairs:
-    found = _held(name, module, asked)
-    rows = list(drawn(found.held, found.links, count=asked.sample, seed=asked.seed))
-    said = (*found.said, *_said_of_skipped(asked.called, asked.bad))
-    return KeptPairs(rows, found.held.rows, said, tuple(asked.bad.skipped))
-
-
-def _held(name: str, module: ModuleType, asked: _Asked) -> HeldPairs:
-    found: HeldPairs = module.hold(_place(asked.path), asked.bad)
+def _linked_pairs(name: str, module: DataSource, request: DataRequest) -> LinkedPairs:
+    found: LinkedPairs = module.read_in_columns(_place(request.path), request.bad)
     if not found.held.rows:
-        raise _no_rows(name, module, asked)
+        raise _no_rows(name, module, request)
     return found
 
 
-def _searched(name: str, module: ModuleType, asked: _Asked) -> Dataset:
+def _search_dataset(name: str, module: DataSource, request: DataRequest) -> Dataset:
     """The data of queries and documents, which lie at the path or are fetched from the hub."""
-    is_of_hub = asked.path.startswith(PREFIX) and hasattr(module, "fetched")
-    of_hub = asked.path.removeprefix(PREFIX) if is_of_hub else ""
-    place = module.fetched(of_hub) if is_of_hub else expand_home(asked.path)
-    found = module.collection(place, asked.bad, *([asked.passages] if name == PASSAGES else []))
+    is_of_hub = request.path.startswith(HUB_PREFIX) and hasattr(module, "fetched")
+    of_hub = request.path.removeprefix(HUB_PREFIX) if is_of_hub else ""
+    place = module.fetched(of_hub) if is_of_hub else expand_home(request.path)
+    found = module.collection(place, request.bad, *([request.passages] if name == PASSAGES else []))
     licence = "its data card has it" if of_hub else module.LICENCE
-    return replace(_sampled(asked, found, licence), version=of_hub)
-
-
-def _sampled(asked: _Asked, found: Collection, licence: str) -> Dataset:
-    """The data set of a collection, with at most `sample` clusters of its queries and all of its documents."""
-    _tell_skipped(asked.called, asked.bad)
-    skipped = tuple(asked.bad.skipped)
+    _warn_of_skipped(request.called, request.bad)
+    skipped = tuple(request.bad.skipped)
     if not found.queries and not found.passages:
-        raise DataError(f"{asked.called}: no query has a judgement{f' ({skipped[0]})' if skipped else ''}")
-    if own := said_of_own(asked.called, found.own_documents, len(found.queries)):
+        raise DataError(f"{request.called}: no query has a judgement{f' ({skipped[0]})' if skipped else ''}")
+    if own := own_documents_message(request.called, found.own_documents, len(found.queries)):
         log.warning("%s", own)
     clusters = [q.cluster for q in found.queries]
-    kept = found if asked.sample is None else found.of(sample_clusters(clusters, asked.sample, seed=asked.seed))
+    kept = found if request.sample is None else found.of(sample_clusters(clusters, request.sample, seed=request.seed))
     return Dataset(
-        asked.called, (), groups_of(asked.called, kept), licence, len(found.queries), skipped=skipped,
+        request.called, (), search_groups(request.called, kept), licence, len(found.queries), skipped=skipped,
         sampled=len(kept.queries) < len(found.queries),
         universe=tuple(sorted({*kept.clusters, *(one.article for one in found.passages)})), collection=kept,
+        version=of_hub,
     )  # fmt: skip
 
 
-def _refuse_unfinished(name: str, module: ModuleType, place: str) -> None:
+def _refuse_unfinished(name: str, module: DataSource, place: str) -> None:
     """DataError for a module, of this file or package, that lacks what a data set has to have."""
     readers = ("read", "groups", "collection", "contrasts", "texts", "embedded")
     offers = [what for what in readers if hasattr(module, what)]
@@ -466,9 +471,9 @@ def _refuse_unfinished(name: str, module: ModuleType, place: str) -> None:
         raise DataError(f"data set {name!r}: {place} has {lacks}")
 
 
-def _refuse_reading(name: str, module: ModuleType, reading: str, path: str) -> None:
+def _refuse_reading(name: str, module: DataSource, reading: str, path: str) -> None:
     """DataError for a split that the data set has not, or that is not on the hub, and for a wrong property."""
-    if reading and name in KINDS:
+    if reading and name in CONTEST_KINDS:
         try:
             checked_property(reading)
         except ValueError as error:
@@ -479,20 +484,20 @@ def _refuse_reading(name: str, module: ModuleType, reading: str, path: str) -> N
         raise DataError(f"data set {name!r} has one split alone: --data {name}:PATH")
     if reading and reading not in there:
         raise DataError(unknown(f"split of {name}", reading, there))
-    if reading and path == WORD:
+    if reading and path == HUB_WORD:
         raise DataError(f"--data {name}@{reading}:PATH reads files: on the hub the data have a split of their own")
 
 
-def _read(module: ModuleType, path: str, bad: BadRows, reading: str = "") -> Iterable[Any]:
+def _read(module: DataSource, path: str, bad: BadRows, reading: str = "") -> Iterable[Any]:
     """What lies at the path, or on the hub where that is what the path says and the data set is there."""
-    if path == WORD and not hasattr(module, "HUB") and not exists(path):
-        there = ", ".join(name for name, other in names().ours.items() if hasattr(other, "HUB"))
+    if path == HUB_WORD and not hasattr(module, "HUB") and not exists(path):
+        there = ", ".join(name for name, other in known_data_sets().ours.items() if hasattr(other, "HUB"))
         raise DataError(f"this data set is not on the hub: give the path of {module.FILES}. On the hub are: {there}")
-    if path == WORD and hasattr(module, "HUB"):
+    if path == HUB_WORD and hasattr(module, "HUB"):
         return cast("Hub | Hubs", module.HUB).read(bad)
     place = _place(path)
     if reading:
-        readings: Readings = module.READINGS
+        readings: SplitReaders = module.READINGS
         return readings[reading](place, bad)
     found: Iterable[Any] = (module.groups if hasattr(module, "groups") else module.read)(place, bad)
     return found

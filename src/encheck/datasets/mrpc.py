@@ -10,8 +10,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from encheck.datasets.hub import Hub
-from encheck.datasets.published import LOG, Expected, as_published
-from encheck.datasets.reader import BadRows, Readings, Row, files_of, pair_rows, tab_rows
+from encheck.datasets.reader import (
+    LOG,
+    BadRows,
+    Expected,
+    PairRow,
+    SplitReaders,
+    as_published,
+    files_of,
+    pair_rows,
+    tab_rows,
+)
 from encheck.errors import DataError
 
 LICENCE = "Microsoft Shared Source License (comes with the corpus)"
@@ -42,7 +51,7 @@ GLUE_ROWS = 408
 Numbered = Sequence[tuple[int, list[str]]]
 
 
-def read(path: Path, bad: BadRows) -> Iterator[Row]:
+def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """Pairs in file order: Quality, #1 ID, #2 ID, #1 String, #2 String, tabs, no quoting."""
     for file, split in files_of(path, SPLITS, what="mrpc"):
         rows = [*tab_rows(file, columns=5, header=HEADER, bad=bad)]
@@ -50,7 +59,7 @@ def read(path: Path, bad: BadRows) -> Iterator[Row]:
         yield from _pairs(file, {split: rows[:cut], "validation": rows[cut:]}, bad)
 
 
-def glue(path: Path, bad: BadRows) -> Iterator[Row]:
+def glue(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """The same with GLUE's validation part: the pairs of dev_ids.tsv, which its script fetches into MRPC's folder.
 
     A line has the two ids of a pair, divided by a tab. DataError if the file is not there or names other pairs.
@@ -65,10 +74,10 @@ def glue(path: Path, bad: BadRows) -> Iterator[Row]:
         yield from _pairs(file, parts | {"validation": [row for row in rows if (row[1][1], row[1][2]) in chosen]}, bad)
 
 
-READINGS: Readings = {"glue": glue}
+READINGS: SplitReaders = {"glue": glue}
 
 
-def _pairs(file: Path, parts: Mapping[str, Numbered], bad: BadRows) -> Iterator[Row]:
+def _pairs(file: Path, parts: Mapping[str, Numbered], bad: BadRows) -> Iterator[PairRow]:
     """The rows of each part, the file as a whole held against what was published."""
     made = (
         row

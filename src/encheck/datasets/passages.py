@@ -1,32 +1,354 @@
 """Your own articles without labels, split into passages, with a log of real queries.
 
-A passage is the text under one heading, or a part of it. What is encoded is the article's title, the heading and the
-text, a line each; the known items (see `known`) search texts without them.
+Articles are Markdown, web pages, plain text, and tables with a column of texts. A passage is the text under one
+heading, or a part of it. What is encoded is the article's title, the heading and the text, a line each; the known items
+(see `titles`) search texts without them. The log has one query a line, or is a table with a column `query`; repeated
+queries weigh more.
 """
 
 from __future__ import annotations
 
 import logging
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from encheck.datasets.articles import ENDINGS, KINDS, PAGES, Article, articles
-from encheck.datasets.collection import Collection, Passage
-from encheck.datasets.near_duplicates import near_duplicates
-from encheck.datasets.query_log import query_log
-from encheck.datasets.reader import BadRows
+from encheck.datasets.clusters import near_duplicates
+from encheck.datasets.collection import ArticlePassage, Collection, CollectionQuery
+from encheck.datasets.reader import (
+    FORMATS,
+    BadRows,
+    checked_text,
+    decoded,
+    file_ending,
+    is_missing,
+    lines_of,
+    refuse_misspelt,
+    table_rows,
+    unknown_format,
+)
 from encheck.datasets.splitting import split
 from encheck.errors import DataError
 from encheck.types import content_hash
 
+UNREAD = {"script", "style", "template", "noscript", "svg", "head", "nav", "iframe", "button", "select"}
+BLOCKS = {
+    "address", "article", "aside", "blockquote", "br", "dd", "div", "dl", "dt", "figcaption", "figure", "footer",
+    "form", "header", "hr", "li", "main", "ol", "p", "pre", "section", "table", "tbody", "td", "th", "thead", "tr",
+    "ul",
+}  # fmt: skip
+HEADING = re.compile(r"h[1-6]")
+FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+FRONT_MATTER_TITLE = re.compile(r"^title:[ \t]*(.+?)[ \t]*$", re.MULTILINE)
+PAGE_KINDS = {
+    ".md": "Markdown", ".markdown": "Markdown", ".html": "web pages", ".htm": "web pages", ".txt": "plain text",
+}  # fmt: skip
+TEXT_COLUMNS = ("text", "body", "content", "passage", "document", "article")
+TITLE_COLUMNS = ("title", "heading", "name")
+TEXT_ENDINGS = (".txt", ".log")
+MOST_ASKED = 10**12
 log = logging.getLogger("encheck")
 LICENCE = "yours"
 FILES = "a folder or file of documents (.md, .html, .txt, .jsonl, .csv, .parquet), with the log: --queries=FILE"
 DEFAULT_WORDS = 150
 ENDINGS_SHOWN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class PageSection:
+    """What stands under a heading, "" before the first."""
+
+    heading: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A title, "" if there is none, and sections in order; those without heading and text are left out."""
+
+    title: str
+    sections: tuple[PageSection, ...]
+
+
+def page_of_html(text: str) -> Page:
+    """What stands in HTML; its title is the first `h1`, else `title`.
+
+    >>> page_of_html("<title>T</title><h1>Refunds</h1><p>Ask <b>us</b>.</p>")
+    Page(title='Refunds', sections=(PageSection(heading='Refunds', text='Ask us.'),))
+    """
+    reader = _PageReader()
+    reader.feed(text)
+    reader.close()
+    return reader.page()
+
+
+def page_of_markdown(text: str) -> Page:
+    """What stands in Markdown (CommonMark and tables); a title in YAML front matter goes first.
+
+    >>> page_of_markdown("# Refunds\\n\\nAsk *us*.").sections
+    (PageSection(heading='Refunds', text='Ask us.'),)
+    """
+    from markdown_it import MarkdownIt
+
+    front = FRONT_MATTER.match(text)
+    page = page_of_html(MarkdownIt("commonmark").enable("table").render(text[front.end() :] if front else text))
+    named = FRONT_MATTER_TITLE.search(front[1]) if front else None
+    return Page(named[1].strip("\"'"), page.sections) if named else page
+
+
+def page_of_text(text: str, title: str = "") -> Page:
+    """Plain text, which has no headings."""
+    return Page(title, (PageSection("", text.strip()),) if text.strip() else ())
+
+
+@dataclass
+class _PageReader(HTMLParser):
+    """Gathers the text of a page as the parser goes through it."""
+
+    found: list[tuple[str, list[str]]] = field(default_factory=lambda: [("", [])])
+    hidden: list[str] = field(default_factory=list)
+    heading: list[str] | None = None
+    level: str = ""
+    name: list[str] = field(default_factory=list)
+    first: str = ""
+    in_name: bool = False
+
+    def __post_init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 - the parser's own signature
+        if tag == "title":
+            self.in_name = True
+        elif tag in UNREAD:
+            self.hidden.append(tag)
+        elif tag == "body":
+            self.hidden.clear()  # a head that nobody closed
+        elif not self.hidden and HEADING.fullmatch(tag):
+            self.heading, self.level = [], tag
+        elif tag in BLOCKS:
+            self._add("\n")
+
+    def handle_startendtag(self, tag: str, attrs: object) -> None:
+        if tag not in UNREAD:
+            self.handle_starttag(tag, attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "title":
+            self.in_name = False
+        elif tag in self.hidden:
+            del self.hidden[self.hidden.index(tag) :]
+        elif self.heading is not None and tag == self.level:
+            self._end_heading()
+        elif tag in BLOCKS:
+            self._add("\n")
+
+    def handle_data(self, data: str) -> None:
+        if self.in_name and not self.name_is_over:
+            self.name.append(data)
+        elif not self.hidden:
+            self._add(data)
+
+    @property
+    def name_is_over(self) -> bool:
+        """Whether the text of the title is no title: one in a picture, or behind the first heading."""
+        return "svg" in self.hidden or bool(self.first)
+
+    def _add(self, text: str) -> None:
+        (self.found[-1][1] if self.heading is None else self.heading).append(text)
+
+    def _end_heading(self) -> None:
+        said = _in_a_line("".join(self.heading or []))
+        if said:
+            self.found.append((said, []))
+        self.first = self.first or (said if self.level == "h1" else "")
+        self.heading = None
+
+    def page(self) -> Page:
+        """What was gathered."""
+        if self.heading is not None:
+            self._end_heading()
+        sections = (PageSection(heading, _in_lines("".join(parts))) for heading, parts in self.found)
+        title = self.first or _in_a_line("".join(self.name))
+        return Page(title, tuple(one for one in sections if one.heading or one.text))
+
+
+def _in_a_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _in_lines(text: str) -> str:
+    """The lines that hold something, without white space around them."""
+    return "\n".join(line for line in map(_in_a_line, text.split("\n")) if line)
+
+
+PAGES: Mapping[str, Callable[[str], Page]] = {
+    ".md": page_of_markdown,
+    ".markdown": page_of_markdown,
+    ".html": page_of_html,
+    ".htm": page_of_html,
+    ".txt": page_of_text,
+}
+ENDINGS = (*PAGES, *FORMATS)
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """An article; `name` is its path in the folder, of a table's row with the row's number."""
+
+    name: str
+    page: Page
+
+
+def articles(path: Path, bad: BadRows, seen: Counter[str]) -> Iterator[Article]:
+    """The articles that lie at the path, in the order of their names; one that is no text is a bad row.
+
+    `seen` counts files by their ending. DataError for a path that does not exist, and a table without a column of
+    texts.
+    """
+    for file, name in article_files(path, seen):
+        if file_ending(file) in PAGES:
+            yield from _article_of_page(file, name, bad)
+        else:
+            yield from _articles_of_table(file, name, bad)
+
+
+def article_files(path: Path, seen: Counter[str]) -> Iterator[tuple[Path, str]]:
+    """(file, its name in the folder) of what is read there; hidden files and folders are passed over."""
+    if path.is_file():
+        if file_ending(path) not in ENDINGS:
+            raise unknown_format(path, ENDINGS)
+        seen[file_ending(path)] += 1
+        yield path, path.name
+        return
+    if not path.is_dir():
+        raise DataError(f"{path} does not exist; expected a folder or a file of documents: {', '.join(ENDINGS)}")
+    for file in sorted(path.rglob("*")):
+        inside = file.relative_to(path)
+        if any(part.startswith(".") for part in inside.parts) or not file.is_file():
+            continue
+        seen[file_ending(file)] += 1
+        if file_ending(file) in ENDINGS and file_ending(file) != ".json":  # in a folder it may be anything
+            yield file, inside.as_posix()
+
+
+def _article_of_page(file: Path, name: str, bad: BadRows) -> Iterator[Article]:
+    try:
+        text = decoded(file)
+    except DataError as error:
+        if not bad.skip:
+            raise
+        bad.skipped.append(str(error))
+        return
+    yield Article(name, PAGES[file_ending(file)](text))
+
+
+def _articles_of_table(file: Path, name: str, bad: BadRows) -> Iterator[Article]:
+    columns, rows = table_rows(file, bad)
+    text = next((one for one in TEXT_COLUMNS if one in columns), None)
+    if not columns:
+        return
+    if text is None:
+        raise DataError(
+            f"{file}:1: no column with the texts of documents (columns: {', '.join(columns)}; understood: "
+            f"{', '.join(TEXT_COLUMNS)})"
+        )
+    title = next((one for one in TITLE_COLUMNS if one in columns and one != text), None)
+    for line, row in rows:
+        try:
+            said = row.get(title) if title else None
+            yield Article(
+                f"{name}:{line}",
+                page_of_text(
+                    checked_text("document", row.get(text)),
+                    (" ".join(said.split()) if isinstance(said, str) and not is_missing(said) else ""),
+                ),
+            )
+        except ValueError as error:
+            bad(file, line, str(error))
+
+
+@dataclass(frozen=True, slots=True)
+class _LoggedQuery:
+    text: str
+    count: int
+    cluster: str
+
+
+def query_log(path: Path, bad: BadRows) -> tuple[CollectionQuery, ...]:
+    """The different queries of a log in the order of their first appearance, with how often each was asked.
+
+    A query is its own cluster where no column `cluster` names one. DataError if the log holds no query.
+    """
+    if not path.is_file():
+        state = "is a folder, but should be a file" if path.is_dir() else "does not exist"
+        raise DataError(f"--queries={path} {state}: {_expected_log()}")
+    found: dict[str, _LoggedQuery] = {}
+    for line, one in _log_rows(path, bad):
+        known = found.setdefault(one.text, one)
+        if known is not one:
+            if known.cluster != one.cluster:
+                bad(
+                    path,
+                    line,
+                    f"the query was in cluster {known.cluster!r:.60} before, but here it is in {one.cluster!r:.60}",
+                )
+                continue
+            found[one.text] = _LoggedQuery(one.text, known.count + one.count, one.cluster)
+    if not found:
+        raise DataError(f"--queries={path} has no queries: {_expected_log()}")
+    return tuple(
+        CollectionQuery(content_hash(one.text), one.text, {}, cluster=one.cluster or content_hash("query", one.text),
+                        weight=one.count)
+        for one in found.values()
+    )  # fmt: skip
+
+
+def _expected_log() -> str:
+    return f"one query a line (.txt), or a table with a column `query` ({', '.join(FORMATS)})"
+
+
+def _log_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, _LoggedQuery]]:
+    ending = file_ending(path)
+    if ending in TEXT_ENDINGS:
+        lines = ((number, " ".join(line.split())) for number, line in enumerate(lines_of(path), 1))
+        yield from ((number, _LoggedQuery(line, 1, "")) for number, line in lines if line)
+        return
+    if ending not in FORMATS:
+        raise unknown_format(path, (*TEXT_ENDINGS, *FORMATS))
+    columns, rows = table_rows(path, bad)
+    if columns and "query" not in columns:
+        raise DataError(f"{path}:1: no column query (columns: {', '.join(columns)})")
+    chosen = {name: name if name in columns else None for name in ("query", "count", "cluster")}
+    refuse_misspelt(path, columns, {name: (name,) for name in chosen}, chosen)
+    for number, row in rows:
+        try:
+            text = " ".join(checked_text("query", row.get("query")).split())
+            cluster = row.get("cluster")
+            named = "" if is_missing(cluster) else str(cluster).strip()
+            yield number, _LoggedQuery(text, query_count(row.get("count")), named)
+        except ValueError as error:
+            bad(path, number, str(error))
+
+
+def query_count(value: Any) -> int:
+    """How often a query was asked, 1 where nothing says so; ValueError for what is no whole number above 0.
+
+    >>> query_count("12"), query_count(None)
+    (12, 1)
+    """
+    if is_missing(value):
+        return 1
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = 0.0
+    if not 1 <= number <= MOST_ASKED or not number.is_integer():
+        raise ValueError(f"the count is {value!r:.60}, but should be a whole number, 1 or more")
+    return int(number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +367,7 @@ def collection(path: Path, bad: BadRows, options: PassageOptions) -> Collection:
     """The passages of the articles at the path, and the queries of the log; DataError if there is no text."""
     seen: Counter[str] = Counter()
     excluded: Counter[str] = Counter()
-    found = _distinct(_passages(articles(path, bad, seen), options.words, excluded), excluded)
+    found = list(_passages(articles(path, bad, seen), options.words, excluded))
     if not found:
         held = (
             ", ".join(f"{count} {ending or 'without an ending'}" for ending, count in sorted(seen.items())) or "nothing"
@@ -59,15 +381,15 @@ def collection(path: Path, bad: BadRows, options: PassageOptions) -> Collection:
     whole = Collection(texts, queries, excluded=dict(excluded), passages=tuple(found))
     if options.near_duplicates == "same":
         whole = whole.merged(near_duplicates(whole.searched.texts))
-    log.warning("%s", "; ".join(_told(path, whole, seen, options)))
+    log.warning("%s", "; ".join(_summary(path, whole, seen, options)))
     return whole
 
 
-def _told(path: Path, found: Collection, seen: Mapping[str, int], options: PassageOptions) -> Iterator[str]:
+def _summary(path: Path, found: Collection, seen: Mapping[str, int], options: PassageOptions) -> Iterator[str]:
     """What was taken for what."""
     taken = Counter[str]()
     for ending in (one for one in seen if one in ENDINGS):
-        taken[KINDS.get(ending, f"table ({ending})")] += seen[ending]
+        taken[PAGE_KINDS.get(ending, f"table ({ending})")] += seen[ending]
     files = ", ".join(
         f"{count:,} {'file' if count == 1 else 'files'} of {what}" for what, count in sorted(taken.items())
     )
@@ -83,29 +405,22 @@ def _told(path: Path, found: Collection, seen: Mapping[str, int], options: Passa
         yield "left out: " + ", ".join(f"{count:,} {what}" for what, count in found.excluded.items())
 
 
-def _passages(found: Iterable[Article], words: int, excluded: Counter[str]) -> Iterator[Passage]:
-    for article in found:
-        number = 0
-        for section in article.page.sections:
-            for body in split(section.text, words=words):
-                number += 1
-                yield Passage(f"{article.name}#{number}", article.name, article.page.title, section.heading, body)
-        if not number:
-            excluded["documents without text"] += 1
-
-
-def _distinct(found: Iterable[Passage], excluded: Counter[str]) -> list[Passage]:
-    """The passages, of those with the same text the first."""
+def _passages(found: Iterable[Article], words: int, excluded: Counter[str]) -> Iterator[ArticlePassage]:
+    """The passages of the articles, of those with the same text the first; `excluded` counts what is left out."""
     known: set[str] = set()
-    kept = []
-    for one in found:
-        key = content_hash(" ".join(one.text.split()))
-        if key in known:
-            excluded["repeated passages"] += 1
-        else:
-            known.add(key)
-            kept.append(one)
-    return kept
+    for article in found:
+        sections = article.page.sections
+        bodies = [(section.heading, body) for section in sections for body in split(section.text, words=words)]
+        for number, (heading, body) in enumerate(bodies, 1):
+            passage = ArticlePassage(f"{article.name}#{number}", article.name, article.page.title, heading, body)
+            key = content_hash(" ".join(passage.text.split()))
+            if key in known:
+                excluded["repeated passages"] += 1
+            else:
+                known.add(key)
+                yield passage
+        if not bodies:
+            excluded["documents without text"] += 1
 
 
 def is_page(path: Path) -> bool:

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from encheck.datasets.hub import Hub
-from encheck.datasets.published import Expected, as_published
-from encheck.datasets.reader import BadRows, Row, files_of, pair_rows, tab_rows
+from encheck.datasets.reader import BadRows, Expected, PairRow, as_published, files_of, pair_rows, tab_rows
 
 LICENCE = "free for any purpose; acknowledge Google LLC as the source"
 CITATION = "Zhang, Baldridge and He 2019: PAWS: Paraphrase Adversaries from Word Scrambling. NAACL"
@@ -33,7 +32,7 @@ SPLITS = {"train.tsv": "train", "dev.tsv": "validation", "test.tsv": "test"}
 HEADER = ("id", "sentence1", "sentence2", "label")
 
 
-def read(path: Path, bad: BadRows) -> Iterator[Row]:
+def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """Pairs in file order: id, sentence1, sentence2, label, tabs, no quoting."""
     for file, split in files_of(path, SPLITS, what="paws"):
         rows = ((n, (f[1], f[2], f[3], None)) for n, f in tab_rows(file, columns=4, header=HEADER, bad=bad))

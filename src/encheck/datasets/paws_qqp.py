@@ -18,8 +18,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from encheck.datasets import paws
-from encheck.datasets.published import Expected, as_published
-from encheck.datasets.reader import BadRows, Readings, Row, binary_label, files_of, made_rows, tab_rows
+from encheck.datasets.reader import (
+    BadRows,
+    Expected,
+    PairRow,
+    SplitReaders,
+    as_published,
+    binary_label,
+    files_of,
+    made_rows,
+    tab_rows,
+)
 from encheck.errors import DataError
 
 LICENCE = "Quora terms of service; the labels free, acknowledge Google LLC as the source"
@@ -33,21 +42,21 @@ LITERAL = re.compile(r"""b'(?:[^'\\]|\\.)*'|b"(?:[^"\\]|\\.)*\"""")
 HEADER = ("id", "sentence1", "sentence2", "label")
 
 
-def read(path: Path, bad: BadRows) -> Iterator[Row]:
+def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """Pairs in file order: id, sentence1, sentence2, label, tabs, no quoting but that of the bytes literals."""
     for file, split in files_of(path, SPLITS, what="paws-qqp"):
 
-        def make(fields: list[str], split: str = split) -> Row:
+        def make(fields: list[str], split: str = split) -> PairRow:
             label = binary_label(fields[3])
             if label is None:
                 raise ValueError(f"the label is {fields[3]!r:.60}, but should be 0 or 1")
-            return Row(unwrapped(fields[1]), unwrapped(fields[2]), label, split)
+            return PairRow(unwrapped(fields[1]), unwrapped(fields[2]), label, split)
 
         numbered = tab_rows(file, columns=4, header=HEADER, bad=bad)
         yield from as_published(file.name, made_rows(file, numbered, make, bad=bad), EXPECTED)
 
 
-def with_paws_wiki(path: Path, bad: BadRows) -> Iterator[Row]:
+def with_paws_wiki(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """The same with PAWS-Wiki's dev.tsv, which lies in the folder too, as the validation part."""
     files = sorted(path.rglob("dev.tsv")) if path.is_dir() else []
     if len(files) != 1:
@@ -56,7 +65,7 @@ def with_paws_wiki(path: Path, bad: BadRows) -> Iterator[Row]:
     yield from paws.read(files[0], bad)
 
 
-def in_halves(path: Path, bad: BadRows) -> Iterator[Row]:
+def in_halves(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """The same with a half of dev_and_test.tsv as the validation part, drawn label by label."""
     rows, rng = list(read(path, bad)), random.Random(SEED)  # noqa: S311 - no secret
     validation: set[int] = set()
@@ -66,7 +75,7 @@ def in_halves(path: Path, bad: BadRows) -> Iterator[Row]:
     return (row._replace(split="validation") if i in validation else row for i, row in enumerate(rows))
 
 
-READINGS: Readings = {"paws-wiki": with_paws_wiki, "halves": in_halves}
+READINGS: SplitReaders = {"paws-wiki": with_paws_wiki, "halves": in_halves}
 
 
 def unwrapped(field: str) -> str:

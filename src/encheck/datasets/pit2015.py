@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from encheck.datasets.hub import Hub
-from encheck.datasets.published import Expected, as_published
-from encheck.datasets.reader import BadRows, Row, files_of, made_rows, tab_rows
+from encheck.datasets.reader import BadRows, Expected, PairRow, as_published, files_of, made_rows, tab_rows
 
 LICENCE = "unknown"
 CITATION = "Xu, Callison-Burch and Dolan 2015: SemEval-2015 Task 1: Paraphrase and Semantic Similarity in Twitter (PIT)"
@@ -36,13 +35,13 @@ SPLITS = {"train.data": "train", "dev.data": "validation", "test.data": "test"}
 VOTES = re.compile(r"\(([0-5]), ([0-5])\)")
 
 
-def read(path: Path, bad: BadRows) -> Iterator[Row]:
+def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """Pairs in file order: topic id, topic, sentence 1, sentence 2, label, tags, tags; the topic is the cluster."""
     for file, split in files_of(path, SPLITS, what="pit2015"):
 
-        def make(fields: list[str], split: str = split) -> Row:
+        def make(fields: list[str], split: str = split) -> PairRow:
             label, score = judged(fields[4])
-            return Row(fields[2], fields[3], label, split, fields[0], score)
+            return PairRow(fields[2], fields[3], label, split, fields[0], score)
 
         rows = made_rows(file, tab_rows(file, columns=7, bad=bad), make, bad=bad)
         yield from as_published(file.name, rows, EXPECTED)

@@ -1,7 +1,7 @@
 """The embedded probes: groups of sentences written for this project, with their variants.
 
 One JSON line a group (probes.schema.json says what it holds). `probes:FILE` reads a file of your own in the same
-schema; `probes:fresh=SEED` makes groups of its own (`encheck.datasets.fresh`).
+schema; `probes:fresh=SEED` makes groups of its own (`encheck.datasets.fresh_probes`).
 """
 
 from __future__ import annotations
@@ -15,37 +15,81 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from encheck.datasets import fresh
 from encheck.datasets.dataset import Dataset
+from encheck.datasets.fresh_probes import fresh_groups, word_edits
 from encheck.datasets.reader import BadRows, checked_text, json_rows
-from encheck.datasets.sides import sides
 from encheck.errors import DataError, unknown
 from encheck.ids import ItemId
 from encheck.scoring.pairs import SentencePair
 from encheck.types import Edit, Group, Passage, Variant, apply_edits, content_hash, keeps_meaning
 
+MIRROR = "_mirror"
+KEPT_OF = {"antonym": "synonym"}  # of other phenomena it is the name with "_kept"
+CONTROL_OF = {"antonym": "control"}
 LICENCE = "Apache-2.0 (written for encheck)"
 NEGATIVES = "written to be hard"
 FILES = "a .jsonl file in the schema of the embedded probes"
 FRESH = "fresh="
-KEPT = ("paraphrase", "rewrite")
-PAIRED = (*KEPT, "hard_negative")  # the relations that labelled pairs are made of
+PARAPHRASES = ("paraphrase", "rewrite")
+PAIRED = (*PARAPHRASES, "hard_negative")  # the relations that labelled pairs are made of
 TEXTS = ("id", "domain", "split", "skeleton", "sentence")
 VERSION = "4.0.0"
+DISTANCE = {"control": 0.6, "antonym": 1.5}
+PASSAGES = (3, 8)  # sentences
+MIRRORED = "/mirrored/"  # between a group and its phenomenon, in the name of what its second sentence means
+
+
+def group_sides(group: Group) -> Iterator[Group]:
+    """The group, and a group for each other sentence that mirrors it."""
+    yield group
+    for mirror in group.variants:
+        if mirror.relation.endswith(MIRROR):
+            yield _mirror_group(group, mirror.relation.removesuffix(MIRROR), mirror.text)
+
+
+def kept_relation(phenomenon: str) -> str:
+    """The relation of the edit that keeps the meaning beside a phenomenon.
+
+    >>> kept_relation("number"), kept_relation("antonym")
+    ('number_kept', 'synonym')
+    """
+    return KEPT_OF.get(phenomenon, f"{phenomenon}_kept")
+
+
+def control_relation(phenomenon: str) -> str:
+    """The relation of the control beside a phenomenon."""
+    return CONTROL_OF.get(phenomenon, f"{phenomenon}_control")
+
+
+def _mirror_group(group: Group, name: str, source: str) -> Group:
+    """The group from its second sentence: what changed the first keeps the second."""
+    kept, changed, control = (group.variant(r) for r in (kept_relation(name), name, control_relation(name)))
+    variants: list[Variant] = []
+    if kept and changed:
+        variants = [
+            replace(kept, text=changed.text, edits=word_edits(source, changed.text), certificate=changed.certificate),
+            replace(changed, text=kept.text, edits=word_edits(source, kept.text), certificate=kept.certificate),
+        ]
+        variants += [replace(control, edits=word_edits(source, control.text))] if control else []
+    side = f"mirror-{name}"
+    return replace(
+        group, id=f"{group.id}~{side}", source=source, paraphrase=source, variants=tuple(variants), continuation=None,
+        passage=None, side=side,
+    )  # fmt: skip
 
 
 @cache
 def embedded() -> Dataset:
     """The probes that come with encheck."""
-    return replace(dataset(list(_written())), version=VERSION)
+    return replace(dataset_of_groups(list(_embedded_groups())), version=VERSION)
 
 
 @cache
-def _written() -> tuple[Group, ...]:
-    return tuple(groups(_file(), BadRows()))
+def _embedded_groups() -> tuple[Group, ...]:
+    return tuple(groups(_embedded_file(), BadRows()))
 
 
-def _file() -> Path:
+def _embedded_file() -> Path:
     return Path(str(resources.files("encheck.datasets") / "probes.jsonl"))
 
 
@@ -54,14 +98,14 @@ def domains(version: str) -> Mapping[str, str]:
     """Of each sentence of the embedded probes its domain or register; nothing of another version."""
     if version != VERSION:
         return {}
-    return {entry["sentence"]: entry["domain"] for _, entry in json_rows(_file(), BadRows())}
+    return {entry["sentence"]: entry["domain"] for _, entry in json_rows(_embedded_file(), BadRows())}
 
 
-def made(path: str) -> Dataset | None:
+def from_seed(path: str) -> Dataset | None:
     """The fresh probes, where the path is `fresh=SEED`; None for a file. DataError for a wrong seed."""
     if not path.startswith(FRESH):
         return None
-    return dataset(list(fresh.groups(seed_of(path.removeprefix(FRESH)))))
+    return dataset_of_groups(list(fresh_groups(seed_of(path.removeprefix(FRESH)))))
 
 
 def seed_of(text: str) -> int:
@@ -79,7 +123,7 @@ def groups(path: Path, bad: BadRows) -> Iterator[Group]:
     seen: set[str] = set()
     for number, entry in json_rows(path, bad):
         try:
-            group = _group(entry, seen)
+            group = _probe_group(entry, seen)
         except ValueError as error:
             bad(path, number, str(error))
         except (KeyError, TypeError, AttributeError) as error:
@@ -89,7 +133,7 @@ def groups(path: Path, bad: BadRows) -> Iterator[Group]:
             yield group
 
 
-def _group(entry: dict[str, Any], seen: set[str]) -> Group:
+def _probe_group(entry: dict[str, Any], seen: set[str]) -> Group:
     if missing := {*TEXTS, "variants"} - set(entry):
         raise ValueError(f"lacks {', '.join(sorted(missing))}")
     _refuse_unread(entry, _fields()[0])
@@ -97,7 +141,7 @@ def _group(entry: dict[str, Any], seen: set[str]) -> Group:
     if texts["id"] in seen:
         raise ValueError(f"the id {texts['id']!r} appears twice")
     source = texts["sentence"]
-    variants = tuple(_variant(source, v) for v in entry["variants"])
+    variants = tuple(_probe_variant(source, v) for v in entry["variants"])
     if len({(v.relation, v.level) for v in variants}) < len(variants):
         raise ValueError("has two variants with the same relation and level")
     paraphrase = next((v.text for v in variants if v.relation == "paraphrase"), source)
@@ -135,7 +179,7 @@ def _passage(entry: dict[str, Any]) -> Passage | None:
     return Passage(context, place)
 
 
-def _variant(source: str, entry: dict[str, Any]) -> Variant:
+def _probe_variant(source: str, entry: dict[str, Any]) -> Variant:
     if missing := {"relation", "level", "text", "edits"} - set(entry):
         raise ValueError(f"a variant lacks {', '.join(sorted(missing))}")
     _refuse_unread(entry, _fields()[1])
@@ -150,38 +194,33 @@ def _variant(source: str, entry: dict[str, Any]) -> Variant:
     return Variant(text, relation, level, edits)
 
 
-def dataset(found: list[Group]) -> Dataset:
+def dataset_of_groups(found: list[Group]) -> Dataset:
     """Pairs of the groups: sentence with paraphrase and rewrite (1), with its hard negative (0).
 
     Crossed groups stand there once for each of their sides.
     """
-    pairs = tuple(pair for group in found for pair in _pairs(group))
+    pairs = tuple(pair for group in found for pair in _labelled_pairs(group))
     universe = tuple(sorted({g.cluster for g in found}))
     written = Counter(f"{v.relation} {v.level}" for g in found for v in g.variants)
-    apart = tuple(side for group in found for side in sides(group))
+    apart = tuple(side for group in found for side in group_sides(group))
     return Dataset(
         "probes", pairs, apart, LICENCE, len(found), written=dict(sorted(written.items())), universe=universe
     )
 
 
-def _pairs(group: Group) -> Iterator[SentencePair]:
+def _labelled_pairs(group: Group) -> Iterator[SentencePair]:
     for variant in group.variants:
         if variant.relation in PAIRED:
             name = ItemId.of("probes", content_hash(group.source, variant.text), variant.relation, 1, "written", 0)
-            label = int(variant.relation in KEPT)
+            label = int(variant.relation in PARAPHRASES)
             yield SentencePair(name, group.source, variant.text, label, group.cluster, group.split, variant.edits)
-
-
-DISTANCE = {"control": 0.6, "antonym": 1.5}
-PASSAGES = (3, 8)  # sentences
-MIRRORED = "/mirrored/"  # between a group and its phenomenon, in the name of what its second sentence means
 
 
 def meanings(seed: int | None = None) -> Iterator[tuple[str, tuple[str, float]]]:
     """(text, (meaning, distance from it)) of every embedded text, and of the fresh ones of a seed: what the oracle
     fake knows.
     """
-    for group in (*_written(), *(fresh.groups(seed) if seed is not None else ())):
+    for group in (*_embedded_groups(), *(fresh_groups(seed) if seed is not None else ())):
         yield group.source, (group.id, 0.0)
         yield from _in_passages(group, group.source, 0.0)
         for v in group.variants:

@@ -6,8 +6,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from encheck.datasets.hub import Hub
-from encheck.datasets.published import Expected, as_published
-from encheck.datasets.reader import BadRows, Row, column_rows, files_of, first_line, header_of, pair_rows, tab_rows
+from encheck.datasets.reader import (
+    BadRows,
+    Expected,
+    PairRow,
+    as_published,
+    column_rows,
+    files_of,
+    first_line,
+    header_of,
+    pair_rows,
+    tab_rows,
+)
 from encheck.errors import DataError
 
 LICENCE = "Quora terms of service"
@@ -35,7 +45,7 @@ COLUMNS = ("question1", "question2", "is_duplicate")
 FULL = {"quora_duplicate_questions.tsv": "train", "train.csv": "train"}
 
 
-def read(path: Path, bad: BadRows) -> Iterator[Row]:
+def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """Pairs in file order, in whichever of the two layouts the file is."""
     for file, split in files_of(path, SPLITS | FULL, what="qqp"):
         start = first_line(file)
@@ -43,13 +53,13 @@ def read(path: Path, bad: BadRows) -> Iterator[Row]:
         yield from _full(file, delimiter, bad) if "question1" in start else _wang(file, split, bad)
 
 
-def _wang(file: Path, split: str, bad: BadRows) -> Iterator[Row]:
+def _wang(file: Path, split: str, bad: BadRows) -> Iterator[PairRow]:
     """Label, question 1, question 2, pair id; no header, no quoting."""
     rows = ((n, (f[1], f[2], f[0], None)) for n, f in tab_rows(file, columns=4, bad=bad))
     return as_published(file.name, pair_rows(file, rows, split=split, bad=bad), EXPECTED)
 
 
-def _full(file: Path, delimiter: str, bad: BadRows) -> Iterator[Row]:
+def _full(file: Path, delimiter: str, bad: BadRows) -> Iterator[PairRow]:
     """Named columns with standard quoting; a quoted question can hold line breaks."""
     missing = set(COLUMNS) - set(header_of(file, delimiter=delimiter))
     if missing:

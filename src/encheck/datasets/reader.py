@@ -2,6 +2,9 @@
 
 Most corpora are split on tabs with no quoting at all: a stray quote in them is text. A CSV reader with its
 default quoting loses 114 of MRPC's 4,076 training rows without a word.
+
+A data set's `EXPECTED` gives file name -> (rows, rows a label) as published; no labels where only the number of rows is
+known. Copies with rows added, dropped or relabelled are in circulation (MRPC's training file is one).
 """
 
 from __future__ import annotations
@@ -9,16 +12,20 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import logging
 import re
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
+from shlex import quote
 from typing import Any, NamedTuple, TypeVar
 
-from encheck.errors import DataError
+from encheck.errors import DataError, unknown
+from encheck.system.documents import open_parquet, parquet_rows, read_json, record_batches
 
 csv.field_size_limit(10_000_000)
 UTF16 = "convert it with iconv -f UTF-16 -t UTF-8"
@@ -28,9 +35,24 @@ MOST_NAMED = 8  # columns that nothing reads
 BINARY = {"1": 1, "0": 0, "1.0": 1, "0.0": 0, "true": 1, "false": 0}
 NO_VALUE = frozenset(("NaN", "nan", "<NA>", "NULL", "\\N"))  # what pandas, SQL and its dumps write where there is none
 HALF = re.compile("[\ud800-\udfff]")  # a surrogate: no tokenizer takes it
+SplitReaders = Mapping[str, "Callable[[Path, BadRows], Iterator[PairRow]]"]  # of one data set, by the name of its split
+Expected = Mapping[str, tuple[int, dict[str, int]]]
+LOG = logging.getLogger("encheck")
+CONVERTERS = {  # what makes a file of the format, and the ending of what it makes
+    **dict.fromkeys((".xlsx", ".xls", ".ods"),
+                    ("import pandas; pandas.read_excel({}).to_csv({}, index=False)", ".csv")),
+    ".feather": ("import pandas; pandas.read_feather({}).to_parquet({})", ".parquet"),
+    ".orc": ("import pandas; pandas.read_orc({}).to_parquet({})", ".parquet"),
+    ".arrow": ("import datasets; datasets.Dataset.from_file({}).to_parquet({})", ".parquet"),
+    **dict.fromkeys((".pkl", ".pickle"), ("import pandas; pandas.read_pickle({}).to_parquet({})", ".parquet")),
+    **dict.fromkeys((".pt", ".pth"), ("import numpy, torch; v = torch.load({}); numpy.save({}, v.numpy())", ".npy")),
+    **dict.fromkeys((".faiss", ".index"), (
+        "import faiss, numpy; i = faiss.read_index({}); numpy.save({}, i.reconstruct_n(0, i.ntotal))", ".npy")),
+}  # fmt: skip
+Named = Iterator[tuple[int, Mapping[str, Any]]]
 
 
-class Row(NamedTuple):
+class PairRow(NamedTuple):
     """One labelled pair as the file gives it; `cluster` is the topic, thread or URL where the data name one.
 
     `label` is None if the data leave it open; `score` is a graded similarity in the data's own range; `key` is the
@@ -44,9 +66,6 @@ class Row(NamedTuple):
     cluster: str | None = None
     score: float | None = None
     key: str = ""
-
-
-Readings = Mapping[str, "Callable[[Path, BadRows], Iterator[Row]]"]  # of one data set, by the name of its split
 
 
 @dataclass
@@ -80,19 +99,20 @@ def decoded(path: Path, *, encoding: str = "utf-8-sig") -> str:
         raise DataError(f"{path} is UTF-16, but should be UTF-8: {UTF16}")
     if (at := raw.find(b"\0")) >= 0:
         raise DataError(
-            f"{path}:{_line_of(raw, at)}: holds a NUL byte: it is not a text file, is damaged, or is UTF-16: {UTF16}"
+            f"{path}:{_line_number(raw, at)}: holds a NUL byte: it is not a text file, is damaged, or is "
+            f"UTF-16: {UTF16}"
         )
     try:
         return raw.decode(encoding)
     except UnicodeDecodeError as error:
-        line = _line_of(raw, error.start)
+        line = _line_number(raw, error.start)
         raise DataError(
             f"{path}:{line}: byte 0x{raw[error.start]:02x} is not UTF-8. "
             "If the file is Latin-1, convert it with iconv -f LATIN1 -t UTF-8"
         ) from error
 
 
-def _line_of(raw: bytes, at: int) -> int:
+def _line_number(raw: bytes, at: int) -> int:
     return raw.count(b"\n", 0, at) + 1
 
 
@@ -257,18 +277,18 @@ def binary_label(value: object) -> int | None:
 
 def pair_rows(
     path: Path, rows: Iterator[tuple[int, tuple[object, object, object, str | None]]], *, split: str, bad: BadRows
-) -> Iterator[Row]:
+) -> Iterator[PairRow]:
     """Rows from (line, (first, second, label, cluster)), each side and label checked."""
     for line, (first, second, label, cluster) in rows:
         try:
-            yield Row(checked_text("first", first), checked_text("second", second), label_of(label), split, cluster)
+            yield PairRow(checked_text("first", first), checked_text("second", second), label_of(label), split, cluster)
         except ValueError as error:
             bad(path, line, str(error))
 
 
 def made_rows(
-    path: Path, numbered: Iterator[tuple[int, T]], make: Callable[[T], Row], *, bad: BadRows
-) -> Iterator[Row]:
+    path: Path, numbered: Iterator[tuple[int, T]], make: Callable[[T], PairRow], *, bad: BadRows
+) -> Iterator[PairRow]:
     """The Row that `make` gives for each (line, fields), its sides checked; a ValueError of `make` is a bad row."""
     for line, fields in numbered:
         try:
@@ -280,10 +300,10 @@ def made_rows(
             yield row._replace(first=first, second=second)
 
 
-def graded(value: str, low: float, high: float) -> float:
+def checked_score(value: str, low: float, high: float) -> float:
     """The score as a number; ValueError if it is not one, or not from `low` to `high`.
 
-    >>> graded(" 3.80", 0, 5)
+    >>> checked_score(" 3.80", 0, 5)
     3.8
     """
     try:
@@ -355,7 +375,7 @@ def is_misspelt(column: str, name: str) -> bool:
     return column != name and not is_replaced and int(OSA.distance(text, name)) <= 1
 
 
-def said_of_unread(path: Path, columns: Iterable[str], chosen: Iterable[str | None]) -> list[str]:
+def unread_columns_message(path: Path, columns: Iterable[str], chosen: Iterable[str | None]) -> list[str]:
     """What is to be told of columns that nothing reads."""
     unread = sorted(set(columns) - set(chosen))
     more = f" and {len(unread) - MOST_NAMED} more" if len(unread) > MOST_NAMED else ""
@@ -377,3 +397,210 @@ def files_of(path: Path, names: dict[str, str], *, what: str) -> list[tuple[Path
             where = ", ".join(str(file.parent.relative_to(path)) for file in found)
             raise DataError(f"{what}: {path} holds {name} more than once (in {where}): give the folder of one of them")
     return [(file, names[name]) for name, found in files.items() for file in found]
+
+
+def as_published(name: str, rows: Iterable[PairRow], expected: Expected) -> Iterator[PairRow]:
+    """The rows as they are; after the last one, a warning where their counts are not those of `expected[name]`."""
+    counts: Counter[str] = Counter()
+    for row in rows:
+        counts[str(row.label)] += 1
+        yield row
+    warn_unless_published(name, counts, expected)
+
+
+def warn_unless_published(name: str, counts: Mapping[str, int], expected: Expected) -> None:
+    """Log a warning where there are other counts a label than those of `expected[name]`; nothing without an entry."""
+    if name not in expected:
+        return
+    rows, labels = expected[name]
+    if sum(counts.values()) != rows or (labels and dict(counts) != labels):
+        found = rows_and_labels(sum(counts.values()), counts)
+        LOG.warning(
+            "%s has %s, but the published data have %s: is it a changed copy?",
+            name,
+            found,
+            rows_and_labels(rows, labels, noun=""),
+        )
+
+
+def rows_and_labels(rows: int, labels: Mapping[str, int], *, noun: str = " rows") -> str:
+    """Rows and balance in words.
+
+    >>> rows_and_labels(4076, {"0": 1323, "1": 2753})
+    '4,076 rows (1: 2,753, 0: 1,323)'
+    """
+    balance = ", ".join(f"{label}: {count:,}" for label, count in sorted(labels.items(), reverse=True))
+    return f"{rows:,}{noun} ({balance})" if balance else f"{rows:,}{noun}"
+
+
+Format = Callable[[Path, BadRows], tuple[list[str], Named]]
+
+
+def table_rows(path: Path, bad: BadRows) -> tuple[list[str], Named]:
+    """The columns of the file, and (line or row number, fields) of each row; of JSON Lines, the first row's columns.
+
+    DataError if the format is not supported, or the file is not of that format.
+    """
+    ending = file_ending(path)
+    if ending not in FORMATS:
+        raise unknown_format(path, FORMATS)
+    return FORMATS[ending](path, bad)
+
+
+def unknown_format(path: Path, known: Iterable[str]) -> DataError:
+    """That a file is of no format that is read, with the command that makes it one.
+
+    >>> str(unknown_format(Path("log.zst"), [".csv"]))
+    "log.zst: unknown file ending '.zst'. There are: .csv. Remedy: unzstd log.zst"
+    """
+    ending, name = path.suffix.lower(), path.with_suffix("")
+    script, made = CONVERTERS.get(ending, ("", ""))
+    script = script.format(json.dumps(str(path)), json.dumps(f"{name}{made}"))
+    file, table = quote(str(path)), quote(f"{name}.csv")
+    commands = {
+        ".gz": f"gunzip -k {file}", ".zip": f"unzip {file}", ".bz2": f"bunzip2 -k {file}", ".xz": f"unxz -k {file}",
+        ".zst": f"unzstd {file}",
+        **dict.fromkeys((".db", ".sqlite", ".sqlite3"), f"sqlite3 -header -csv {file} 'SELECT * FROM NAME' > {table}"),  # noqa: S608
+    }  # fmt: skip
+    command = f"python -c {quote(script)}" if script else commands.get(ending)
+    rename = f"cp {file} {table}, or with the ending that its format has"
+    return DataError(f"{path}: {unknown('file ending', file_ending(path), known)}. Remedy: {command or rename}")
+
+
+def parquet_files(folder: Path) -> list[Path]:
+    """The Parquet files of a folder and its subfolders, by name; those in hidden places (`.x`, `_x`) are left out."""
+    found = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*.parquet") if file.is_file()}
+    return [found[name] for name in sorted(found) if not any(part[0] in "._" for part in name.split("/"))]
+
+
+def file_ending(path: Path) -> str:
+    """The ending of a file's name in lower case, with what stands before .gz.
+
+    >>> file_ending(Path("qrels/test.TSV.gz")), file_ending(Path("a.b.parquet"))
+    ('.tsv.gz', '.parquet')
+    """
+    name = path.name.lower()
+    return Path(name.removesuffix(".gz")).suffix + ".gz" * name.endswith(".gz")
+
+
+def _jsonl(path: Path, bad: BadRows) -> tuple[list[str], Named]:
+    rows = json_rows(path, bad)
+    first = next(rows, None)
+    return (list(first[1]), _with(first, rows)) if first else ([], iter(()))
+
+
+def _with(first: tuple[int, dict[str, Any]], rest: Iterator[tuple[int, dict[str, Any]]]) -> Named:
+    yield first
+    yield from rest
+
+
+def json_table(path: Path, bad: BadRows) -> tuple[list[str], Named]:
+    """The columns of any row and the rows of a JSON file; those of JSON Lines that are called .json too.
+
+    A file holds an array of objects; an object of arrays, as Chroma and Arrow write; an object of objects by id or by
+    column, as pandas writes; or one of these inside an answer, as Qdrant's.
+    """
+    try:
+        rows = _table_in(read_json(path, infinite=True))
+    except (ValueError, OSError) as error:
+        lines = list(json_rows(path, BadRows(skip=True)))
+        if not lines or "Extra data" not in str(error):
+            raise DataError(f"{path}: {error}") from error
+        lines = list(json_rows(path, bad))
+        return _keys(row for _, row in lines), iter(lines)
+    if rows is None:
+        raise DataError(
+            f"{path} holds no table, but should hold an array of objects. Remedy, where KEY has it: jq -c '.KEY[]' "
+            f"{quote(str(path))} > {quote(str(path.with_suffix('.jsonl')))}"
+        )
+    return _keys(rows), iter(list(enumerate(rows, 1)))
+
+
+def _keys(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(key for row in rows for key in row))
+
+
+def _table_in(value: Any) -> list[dict[str, Any]] | None:
+    """The rows that a JSON value holds, None if there is no table in it."""
+    if isinstance(value, list):
+        if all(isinstance(row, dict) for row in value):
+            return value or None
+        return _table_in(value[0]) if isinstance(value[0], list) else None  # a pair: rows, and where to go on
+    if not isinstance(value, dict) or not value:
+        return None
+    if all(isinstance(one, str) for one in value.values()):
+        return [{"id": name, "text": text} for name, text in value.items()]
+    if all(isinstance(one, dict) for one in value.values()) and len(value) > 1:
+        inner = list(value.values())
+        if all(one.keys() == inner[0].keys() for one in inner) and all(key.isdigit() for key in inner[0]):
+            return [{name: column[row] for name, column in value.items()} for row in inner[0]]
+        return [{"id": name, **row} for name, row in value.items()]
+    lists = {name: one for name, one in value.items() if isinstance(one, list) and one}
+    lengths = Counter(map(len, lists.values()))
+    length = max(lengths, key=lambda length: (lengths[length], length), default=0)
+    columns = {name: one for name, one in lists.items() if len(one) == length}
+    if len(columns) > 1 and any(not isinstance(one[0], dict) for one in columns.values()):
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    inside = [found for one in value.values() if isinstance(one, list | dict) and (found := _table_in(one))]
+    return inside[0] if len(inside) == 1 else None
+
+
+def delimited(delimiter: str) -> Format:
+    """The reader of files that are divided so."""
+
+    def rows(path: Path, bad: BadRows) -> tuple[list[str], Named]:
+        return header_of(path, delimiter=delimiter), named_rows(path, delimiter=delimiter, bad=bad)
+
+    return rows
+
+
+def parquet(path: Path, bad: BadRows) -> tuple[list[str], Named]:  # noqa: ARG001 - Parquet is whole or not
+    """The columns and rows of a Parquet file; DataError if it is not one."""
+    file = _opened(path)
+    return list(file.schema_arrow.names), _numbered(path, parquet_rows(file, size=path.stat().st_size))
+
+
+def parquet_batches(path: Path) -> tuple[list[str], Callable[[Sequence[str]], Iterator[Any]]]:
+    """The columns of a Parquet file, and what reads some of them as record batches; DataError if it is not one."""
+    file = _opened(path)
+
+    def batches(columns: Sequence[str]) -> Iterator[Any]:
+        try:
+            yield from record_batches(file, size=path.stat().st_size, columns=columns)
+        except (ValueError, OSError) as error:
+            raise _not_parquet(path, error) from error
+
+    return list(file.schema_arrow.names), batches
+
+
+def _opened(path: Path) -> Any:
+    try:
+        return open_parquet(path)
+    except (ValueError, OSError) as error:
+        raise _not_parquet(path, error) from error
+
+
+def _numbered(path: Path, rows: Iterator[dict[str, Any]]) -> Named:
+    try:
+        yield from enumerate(rows, 1)
+    except (ValueError, OSError) as error:
+        raise _not_parquet(path, error) from error
+
+
+def _not_parquet(path: Path, error: Exception) -> DataError:
+    said = str(error)
+    if said.startswith("has "):
+        return DataError(f"{path} {said}")
+    return DataError(f"{path} is not a Parquet file, or is truncated; copy or write it again ({said})")
+
+
+FORMATS: dict[str, Format] = {
+    ".jsonl": _jsonl,
+    ".jsonl.gz": _jsonl,
+    ".json": json_table,
+    ".csv": delimited(","),
+    ".csv.gz": delimited(","),
+    ".tsv": delimited("\t"),
+    ".tsv.gz": delimited("\t"),
+    ".parquet": parquet,
+}

@@ -2,29 +2,55 @@
 
 A folder holds corpus, queries and qrels, each as one file or as a folder of files: JSON Lines or Parquet, judgements
 also as TSV or in TREC's format, text files also gzipped. A JSON file may hold all three, as LlamaIndex writes it. The
-name of a file of judgements is its split: `test` is taken where it is there, another by naming its file. One file has
-the columns `query` and `document` (or `positive`). A query that stands among the documents, with the same id and text,
-does not find itself (ignore_identical_ids of BEIR).
+name of a file of judgements is its split: `test` is taken where it is there, another by naming its file. A query that
+stands among the documents, with the same id and text, does not find itself (ignore_identical_ids of BEIR).
+
+One file has the columns `query` and `document` (or `positive`), and documents that are wrong. A row may have several
+documents of a kind in a list, as FlagEmbedding (`pos`, `neg`) and Tevatron (`positive_passages`, `negative_passages`)
+write them. The texts are the ids: what stands twice is one query or one document. All documents, hard negatives too,
+are searched; but a query that is a document too does not find itself, unless a row says that its own text is right.
 """
 
 from __future__ import annotations
 
+import logging
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from encheck.datasets.collection import Collection, CollectionQuery, clustered
-from encheck.datasets.hub_folder import folder_of
-from encheck.datasets.query_rows import from_file, grade_of
-from encheck.datasets.reader import BadRows, checked_text, first_line, is_missing, streamed
-from encheck.datasets.records import FORMATS, ending_of, records
+from encheck.datasets.collection import Collection, CollectionQuery, with_clusters
+from encheck.datasets.contrast import PROPERTY_COLUMN, ContestRow, property_of_row
+from encheck.datasets.hub import hub_folder
+from encheck.datasets.reader import (
+    FORMATS,
+    BadRows,
+    checked_text,
+    file_ending,
+    first_line,
+    is_missing,
+    refuse_misspelt,
+    streamed,
+    table_rows,
+    unread_columns_message,
+)
 from encheck.errors import DataError
 from encheck.system.documents import read_json
+from encheck.types import content_hash
 
+log = logging.getLogger("encheck")
+ROW_COLUMNS = {
+    "query": ("query", "anchor"),
+    "document": ("document", "positive", "pos", "positives", "positive_passages"),
+    "relevance": ("relevance", "label"),
+    "cluster": ("cluster",),
+}
+NEGATIVE = re.compile(r"neg|negatives|negative_passages|negative(_\d+)?")
+RIGHT = 1
+MOST_RELEVANT = 10**9  # of a relevance: sums of larger ones lose their digits
 LICENCE = "yours"
 FILES = (
     "a folder with corpus, queries and qrels (BEIR, MTEB, TREC), a .json file with queries, corpus and relevant_docs "
@@ -34,7 +60,7 @@ DEFAULT_SPLIT = "test"
 JUDGEMENTS = ("default", "data")  # folders of qrels by other names
 PATTERNS = ("corpus*", "queries*", "qrels*", *(f"{name}/*" for name in JUDGEMENTS))
 SHARD = re.compile(r"-\d{5}-of-\d{5}$")
-NAMES = {
+PART_COLUMNS = {
     "document": {"id": ("_id", "id", "doc_id"), "text": ("text",)},
     "query": {"id": ("_id", "id", "query_id"), "text": ("text", "query")},
     "judgement": {
@@ -49,8 +75,171 @@ HEADER = ". A text file names its columns in the first line: query-id, corpus-id
 Fields = Mapping[str, Any]
 
 
+@dataclass
+class _JudgedQuery:
+    """What the rows of one query say."""
+
+    relevance: dict[str, int] = field(default_factory=dict)
+    negatives: dict[str, None] = field(default_factory=dict)
+    cluster: str = ""
+    slices: Mapping[str, str] = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
-class Part:
+class _RowColumns:
+    """Which column has what; "" if there is none."""
+
+    query: str
+    document: str
+    relevance: str
+    cluster: str
+    negatives: tuple[str, ...]
+    slices: tuple[str, ...]
+
+
+def collection_of_rows(path: Path, bad: BadRows, *, needs_negatives: bool = False) -> Collection:
+    """The collection that the rows of a file make; DataError names a column that is missing."""
+    names, rows = table_rows(path, bad)
+    columns = _row_columns(path, names, needs_negatives=needs_negatives)
+    documents: dict[str, str] = {}
+    asked: dict[str, _JudgedQuery] = {}
+    excluded: Counter[str] = Counter()
+    for line, row in rows:
+        try:
+            if needs_negatives:  # of triplets; in a search the column is a slice
+                property_of_row(row, names, "")
+            _enter_row(row, columns, documents, asked, excluded)
+        except ValueError as error:
+            bad(path, line, str(error))
+    queries = [_query_of_rows(text, one, documents, excluded) for text, one in asked.items()]
+    return Collection(
+        documents, with_clusters(queries), excluded={reason: count for reason, count in excluded.items() if count}
+    )
+
+
+def triplet_rows(path: Path, bad: BadRows, given: str) -> Iterator[ContestRow]:
+    """The rows of a file as triplets: its query, each right document, each wrong one; `given` is as for contrasts."""
+    names, rows = table_rows(path, bad)
+    columns = _row_columns(path, names, needs_negatives=True)
+    read = (columns.query, columns.document, columns.cluster, *columns.negatives, PROPERTY_COLUMN)
+    for said in unread_columns_message(path, names, read):
+        log.warning("%s", said)
+    for line, row in rows:
+        try:
+            of_property = property_of_row(row, names, given)
+            anchor, right, wrong, cluster = _texts_of(row, columns)
+            if not wrong:
+                raise ValueError("the negative text is missing")
+            triplets = [ContestRow((anchor, near, far), cluster, of_property) for near in right for far in wrong]
+            if any(len({*triplet.texts}) < 3 for triplet in triplets):
+                raise ValueError(
+                    "two of anchor, positive and negative are the same text: there is nothing to tell apart"
+                )
+        except ValueError as error:
+            bad(path, line, str(error))
+        else:
+            yield from triplets
+
+
+def is_of_queries(names: Sequence[str]) -> bool:
+    """Whether these are the columns of queries and documents.
+
+    >>> is_of_queries(["query", "document", "label"]), is_of_queries(["anchor", "second", "label"])
+    (True, False)
+    """
+    return "query" in names and any(name in names for name in ROW_COLUMNS["document"])
+
+
+def _row_columns(path: Path, names: Sequence[str], *, needs_negatives: bool) -> _RowColumns:
+    chosen = {role: next((name for name in known if name in names), "") for role, known in ROW_COLUMNS.items()}
+    negatives = tuple(name for name in names if NEGATIVE.fullmatch(name))
+    missing = [" or ".join(ROW_COLUMNS[role]) for role in ("query", "document") if not chosen[role]]
+    if needs_negatives and not negatives:
+        missing.append("negative")
+    if missing:
+        raise DataError(f"{path}:1: no column {' and no '.join(missing)} (columns: {', '.join(names) or 'none'})")
+    refuse_misspelt(path, [name for name in names if name not in negatives], ROW_COLUMNS, chosen)
+    rest = tuple(name for name in names if name not in {*chosen.values(), *negatives})
+    return _RowColumns(**chosen, negatives=negatives, slices=rest)
+
+
+def _enter_row(
+    row: Mapping[str, Any],
+    at: _RowColumns,
+    documents: dict[str, str],
+    asked: dict[str, _JudgedQuery],
+    excluded: Counter[str],
+) -> None:
+    """Enter a row; ValueError if it is wrong, and nothing of it is entered."""
+    query, right, wrong, cluster = _texts_of(row, at)
+    grade = relevance_of(row.get(at.relevance)) if at.relevance else RIGHT
+    one = asked.get(query) or _JudgedQuery(cluster=cluster, slices=_slice_values(row, at))
+    names = list(dict.fromkeys(map(content_hash, right)))
+    if one.cluster != cluster:
+        raise ValueError(f"the query was in cluster {one.cluster!r:.60} before, but here it is in {cluster!r:.60}")
+    known = [one.relevance[name] for name in names if name in one.relevance]
+    if other := next((before for before in known if before != grade), None):
+        raise ValueError(f"query and document were judged {other} before, but here {grade}")
+    excluded["repeated judgements"] += len(known) if not wrong else 0
+    asked[query] = one
+    one.relevance.update(dict.fromkeys(names, grade))
+    one.negatives.update(dict.fromkeys(map(content_hash, wrong)))
+    documents.update({content_hash(text): text for text in (*right, *wrong)})
+
+
+def _texts_of(row: Mapping[str, Any], at: _RowColumns) -> tuple[str, list[str], list[str], str]:
+    """The query of a row, its right documents, its wrong ones, and its cluster, "" if there is none."""
+    query, right = checked_text("query", row.get(at.query)), _cell_texts("document", row.get(at.document))
+    wrong = [
+        text for name in at.negatives if not is_missing(row.get(name)) for text in _cell_texts("negative", row[name])
+    ]
+    return query, right, wrong, "" if is_missing(row.get(at.cluster)) else str(row[at.cluster])
+
+
+def _cell_texts(name: str, value: object) -> list[str]:
+    """The text of a cell, or the texts of its list, where Tevatron has titles beside; ValueError if one is missing."""
+    values = value if isinstance(value, list) and value else [value]
+    parts = [[one.get("title"), one.get("text")] if isinstance(one, dict) else [one] for one in values]
+    joined = [[checked_text(name, part) for part in some if len(some) == 1 or not is_missing(part)] for some in parts]
+    return [checked_text(name, " ".join(texts)) for texts in joined]
+
+
+def _slice_values(row: Mapping[str, Any], at: _RowColumns) -> dict[str, str]:
+    values = {name: row.get(name) for name in at.slices}
+    return {
+        name: str(value) for name, value in values.items() if not (is_missing(value) or isinstance(value, list | dict))
+    }
+
+
+def _query_of_rows(
+    text: str, one: _JudgedQuery, documents: Mapping[str, str], excluded: Counter[str]
+) -> CollectionQuery:
+    negatives = tuple(name for name in one.negatives if one.relevance.get(name, 0) <= 0)
+    excluded["hard negatives that are right for the same query"] += len(one.negatives) - len(negatives)
+    name = content_hash(text)
+    own = name if name in documents and one.relevance.get(name, 0) < RIGHT else ""
+    relevance = {document: grade for document, grade in one.relevance.items() if document != own}
+    kept = tuple(document for document in negatives if document != own)
+    return CollectionQuery(name, text, relevance, kept, one.cluster, one.slices, own=own)
+
+
+def relevance_of(value: object) -> int:
+    """A relevance as a whole number; ValueError if it is not one.
+
+    >>> relevance_of("2"), relevance_of(1.0)
+    (2, 1)
+    """
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not number.is_integer() or abs(number) > MOST_RELEVANT:
+        raise ValueError(f"the relevance is {value!r:.60}, but should be a whole number: 0 is wrong, more is right")
+    return int(number)
+
+
+@dataclass(frozen=True)
+class JsonPart:
     """The rows of a part of a JSON file; `place` names it in errors."""
 
     place: str
@@ -60,12 +249,12 @@ class Part:
         return self.place
 
 
-Source = Path | Part
+Source = Path | JsonPart
 
 
 def fetched(spec: str) -> Path:
     """The folder of `OWNER/NAME@COMMIT` on the hub; DataError if it is neither in the cache nor to be had."""
-    return folder_of(spec, patterns=PATTERNS, is_whole=lambda folder: not _missing(_parts(folder)))
+    return hub_folder(spec, patterns=PATTERNS, is_whole=lambda folder: not _missing(_parts(folder)))
 
 
 def collection(path: Path, bad: BadRows) -> Collection:
@@ -74,26 +263,29 @@ def collection(path: Path, bad: BadRows) -> Collection:
         return _of_folder(path, "", bad)
     if not path.is_file():
         raise DataError(f"retrieval: {path} does not exist; expected {FILES}")
-    if folder := _folder_above(path):
+    is_flat = path.name.startswith("qrels")
+    folder = path.parent if is_flat else path.parent.parent
+    is_judged = is_flat or path.parent.name in ("qrels", *JUDGEMENTS)
+    if is_judged and _files(folder, "corpus") and _files(folder, "queries"):  # a file of the folder's judgements
         if path.parent == folder:
             split = _split_of(path).removeprefix("qrels").strip("._-")
             parts: dict[str, list[Source]] = {name: [*_files(folder, name)] for name in ("corpus", "queries")}
             return _collection({**parts, "qrels": [path]}, split, bad)
         return _of_folder(folder, _split_of(path), bad)
-    if held := parts_of(path):
+    if held := json_parts(path):
         return _collection(held, "", bad)
     if _trec_rows(path, bad):
         files = " ".join(map(quote, ("corpus.jsonl", "queries.jsonl", str(path))))
         raise DataError(
             f"retrieval: {path} holds judgements without texts. Remedy: mkdir SEARCH && cp {files} SEARCH/ && "
-            f"mv SEARCH/{quote(path.name)} SEARCH/qrels{ending_of(path)}; then --data retrieval:SEARCH"
+            f"mv SEARCH/{quote(path.name)} SEARCH/qrels{file_ending(path)}; then --data retrieval:SEARCH"
         )
-    return from_file(path, bad)
+    return collection_of_rows(path, bad)
 
 
-def parts_of(path: Path) -> dict[str, list[Source]]:
+def json_parts(path: Path) -> dict[str, list[Source]]:
     """Corpus, queries and judgements of a JSON file that has all three by id (LlamaIndex); nothing of another file."""
-    if ending_of(path) != ".json":
+    if file_ending(path) != ".json":
         return {}
     try:
         found = read_json(path, infinite=True)
@@ -108,7 +300,7 @@ def parts_of(path: Path) -> dict[str, list[Source]]:
         rows = [
             {"id": one, **(value if isinstance(value, dict) else {"text": value})} for one, value in found[name].items()
         ]
-        return [Part(f"{path}:{name}", rows)]
+        return [JsonPart(f"{path}:{name}", rows)]
 
     judgements = [
         {"query-id": query, "corpus-id": document, "score": grade}
@@ -118,15 +310,7 @@ def parts_of(path: Path) -> dict[str, list[Source]]:
             else [(one, 1) for one in (judged_of if isinstance(judged_of, list) else [judged_of])]
         )
     ]  # fmt: skip
-    return {"queries": of("queries"), "corpus": of("corpus"), "qrels": [Part(f"{path}:{judged}", judgements)]}
-
-
-def _folder_above(path: Path) -> Path | None:
-    """The folder of the collection whose judgements this file holds, if it is such a file."""
-    is_flat = path.name.startswith("qrels")
-    folder = path.parent if is_flat else path.parent.parent
-    is_judged = is_flat or path.parent.name in ("qrels", *JUDGEMENTS)
-    return folder if is_judged and _files(folder, "corpus") and _files(folder, "queries") else None
+    return {"queries": of("queries"), "corpus": of("corpus"), "qrels": [JsonPart(f"{path}:{judged}", judgements)]}
 
 
 def _of_folder(folder: Path, wanted: str, bad: BadRows) -> Collection:
@@ -137,27 +321,33 @@ def _of_folder(folder: Path, wanted: str, bad: BadRows) -> Collection:
             f"retrieval: {folder} has no {' and no '.join(missing)} (as a file or a folder: {', '.join(FORMATS)}). "
             f"It holds: {held}"
         )
-    split, files = _chosen(folder, parts["qrels"], wanted)
+    split, files = _split_files(folder, parts["qrels"], wanted)
     return _collection({**parts, "qrels": files}, split, bad)
 
 
 def _collection(parts: Mapping[str, Sequence[Source]], split: str, bad: BadRows) -> Collection:
     excluded: Counter[str] = Counter()
-    texts = _texts(parts["queries"], bad, excluded)
+    files = parts["queries"]
+    found: dict[str, str] = {}
+    for file, line, row, at in _part_rows(files, "query", bad):
+        try:
+            name = id_text(row.get(at["id"]), "id")
+            _add(found, name, checked_text("query", row.get(at["text"])), excluded, "repeated queries")
+        except ValueError as error:
+            bad(file, line, str(error))
+    texts = found
     documents, own = _documents(parts["corpus"], texts, bad, excluded)
-    judged = _judged(parts["qrels"], texts, documents, bad)
-    queries = [_query(name, texts[name], relevance, is_document=name in own) for name, relevance in judged.items()]
+    judged = _judgements(parts["qrels"], texts, documents, bad)
+    queries = []
+    for name, relevance in judged.items():
+        if name in own:  # a query that is a document itself: what is judged of that pair is left out with the document
+            others = {document: grade for document, grade in relevance.items() if document != name}
+            queries.append(CollectionQuery(name, texts[name], others, own=name))
+        else:
+            queries.append(CollectionQuery(name, texts[name], relevance))
     if unasked := len(texts) - len(queries):
         excluded[f"queries that the judgements{f' of {split}' * bool(split)} do not name"] = unasked
-    return Collection(documents, clustered(queries), split, dict(excluded))
-
-
-def _query(name: str, text: str, relevance: Mapping[str, int], *, is_document: bool) -> CollectionQuery:
-    """The query; where it is a document itself, what is judged of that pair is left out with the document."""
-    if not is_document:
-        return CollectionQuery(name, text, relevance)
-    others = {document: grade for document, grade in relevance.items() if document != name}
-    return CollectionQuery(name, text, others, own=name)
+    return Collection(documents, with_clusters(queries), split, dict(excluded))
 
 
 def _parts(folder: Path) -> dict[str, list[Path]]:
@@ -174,8 +364,10 @@ def _missing(parts: Mapping[str, Sequence[Path]]) -> list[str]:
 def _files(folder: Path, name: str) -> list[Path]:
     """The files of one part: those of its folder, or the one of its name."""
     endings = {*FORMATS} if name in ("corpus", "queries") else {*FORMATS, *TREC, *(f"{ending}.gz" for ending in TREC)}
-    inside = sorted(p for p in (folder / name).glob("*") if ending_of(p) in endings)
-    flat = sorted(p for p in folder.glob(f"{name}.*") if ending_of(p) in endings and p.name == f"{name}{ending_of(p)}")
+    inside = sorted(p for p in (folder / name).glob("*") if file_ending(p) in endings)
+    flat = sorted(
+        p for p in folder.glob(f"{name}.*") if file_ending(p) in endings and p.name == f"{name}{file_ending(p)}"
+    )
     if (inside and flat) or len(flat) > 1:
         both = " and ".join(str(p.relative_to(folder)) for p in [*flat, *inside][:3])
         raise DataError(f"retrieval: {folder} holds {both}: keep only one of them")
@@ -188,10 +380,10 @@ def _split_of(path: Path) -> str:
     >>> _split_of(Path("qrels/dev.tsv.gz")), _split_of(Path("qrels/test-00000-of-00001.parquet"))
     ('dev', 'test')
     """
-    return SHARD.sub("", path.name[: -len(ending_of(path))])
+    return SHARD.sub("", path.name[: -len(file_ending(path))])
 
 
-def _chosen(folder: Path, files: Sequence[Path], wanted: str) -> tuple[str, list[Path]]:
+def _split_files(folder: Path, files: Sequence[Path], wanted: str) -> tuple[str, list[Path]]:
     """The split that is measured, with its files: the one that was named, else `test`, else the only one."""
     if files[0].parent == folder:
         return "", list(files)
@@ -216,9 +408,13 @@ def _documents(
     """
     found: dict[str, str] = {}
     own: set[str] = set()
-    for file, line, row, at in _rows(files, "document", bad):
+    for file, line, row, at in _part_rows(files, "document", bad):
         try:
-            name, text = identifier(row.get(at["id"]), "id"), _joined(row, at["text"])
+            parts = (row.get("title"), row.get(at["text"]))
+            name, text = (
+                id_text(row.get(at["id"]), "id"),
+                " ".join(checked_text("document", part) for part in parts if not is_missing(part)),
+            )
             if name in queries and queries[name] in (text, row.get("title"), row.get(at["text"])):
                 own.add(name)
             if not text:
@@ -232,23 +428,6 @@ def _documents(
     return found, own
 
 
-def _joined(row: Fields, column: str) -> str:
-    """Title and text with a blank between them; either may be missing."""
-    parts = (row.get("title"), row.get(column))
-    return " ".join(checked_text("document", part) for part in parts if not is_missing(part))
-
-
-def _texts(files: Sequence[Source], bad: BadRows, excluded: Counter[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for file, line, row, at in _rows(files, "query", bad):
-        try:
-            name = identifier(row.get(at["id"]), "id")
-            _add(found, name, checked_text("query", row.get(at["text"])), excluded, "repeated queries")
-        except ValueError as error:
-            bad(file, line, str(error))
-    return found
-
-
 def _add(found: dict[str, str], name: str, text: str, excluded: Counter[str], repeated: str) -> None:
     """Take a text under its id; ValueError if another text has it, a count where it is the same."""
     known = found.setdefault(name, text)
@@ -258,16 +437,19 @@ def _add(found: dict[str, str], name: str, text: str, excluded: Counter[str], re
         excluded[repeated] += 1
 
 
-def _judged(files: Sequence[Source], queries: Fields, documents: Fields, bad: BadRows) -> dict[str, dict[str, int]]:
+def _judgements(files: Sequence[Source], queries: Fields, documents: Fields, bad: BadRows) -> dict[str, dict[str, int]]:
     """Query id -> document id -> grade, in file order."""
     found: dict[str, dict[str, int]] = {}
-    for file, line, row, at in _rows(files, "judgement", bad):
+    for file, line, row, at in _part_rows(files, "judgement", bad):
         try:
-            query, document = (identifier(row.get(at[side]), f"{side}'s id") for side in ("query", "document"))
-            _refuse_missing(query, queries, "query")
-            _refuse_missing(document, documents, "document")
+            query, document = (id_text(row.get(at[side]), f"{side}'s id") for side in ("query", "document"))
+            for name, known, what in ((query, queries, "query"), (document, documents, "document")):
+                if name not in known:
+                    raise ValueError(
+                        f"the {what} {name!r:.60} is judged, but there is no such {what}, or it has no text"
+                    )
             grades = found.setdefault(query, {})
-            if grades.setdefault(document, grade := grade_of(row.get(at["score"]))) != grade:
+            if grades.setdefault(document, grade := relevance_of(row.get(at["score"]))) != grade:
                 raise ValueError(f"{query!r:.60} and {document!r:.60} are judged twice: {grades[document]} and {grade}")
         except ValueError as error:
             bad(file, line, str(error))
@@ -276,23 +458,20 @@ def _judged(files: Sequence[Source], queries: Fields, documents: Fields, bad: Ba
     return found
 
 
-def _refuse_missing(name: str, known: Fields, what: str) -> None:
-    if name not in known:
-        raise ValueError(f"the {what} {name!r:.60} is judged, but there is no such {what}, or it has no text")
-
-
-def _rows(files: Sequence[Source], what: str, bad: BadRows) -> Iterator[tuple[Any, int, Fields, Mapping[str, str]]]:
+def _part_rows(
+    files: Sequence[Source], what: str, bad: BadRows
+) -> Iterator[tuple[Any, int, Fields, Mapping[str, str]]]:
     """(file, line, fields, column of each role) of all rows; DataError names the file that lacks a column."""
     for file in files:
         rows: Iterator[tuple[int, Fields]] | None
-        if isinstance(file, Part):
+        if isinstance(file, JsonPart):
             columns, rows = [*file.rows[0]] if file.rows else [], enumerate(file.rows, 1)
         elif what == "judgement" and (rows := _trec_rows(file, bad)):
-            columns = [names[0] for names in NAMES[what].values()]
+            columns = [names[0] for names in PART_COLUMNS[what].values()]
         else:
-            columns, rows = records(file, bad)
+            columns, rows = table_rows(file, bad)
         if columns:
-            at = {role: _column(file, role, names, columns, what) for role, names in NAMES[what].items()}
+            at = {role: _column(file, role, names, columns, what) for role, names in PART_COLUMNS[what].items()}
             yield from ((file, line, row, at) for line, row in rows)
 
 
@@ -301,7 +480,7 @@ def _trec_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, Fields]] | None:
 
     None of another file; DataError for a run, which has the scores of a system and no judgements.
     """
-    if ending_of(path).removesuffix(".gz") not in (*TREC, ".tsv"):
+    if file_ending(path).removesuffix(".gz") not in (*TREC, ".tsv"):
         return None
     count = len(fields := _divided(first := first_line(path)))
     if count == 6 and fields[1].upper() in ("Q0", "0"):
@@ -338,10 +517,10 @@ def _column(file: Source, role: str, names: Sequence[str], columns: Sequence[str
     return found
 
 
-def identifier(value: object, name: str) -> str:
+def id_text(value: object, name: str) -> str:
     """An id as text; it may be a number and may hold blanks. ValueError if it is not one.
 
-    >>> identifier(12, "id"), identifier("Geneva Durben", "id")
+    >>> id_text(12, "id"), id_text("Geneva Durben", "id")
     ('12', 'Geneva Durben')
     """
     if isinstance(value, str) and not is_missing(value):

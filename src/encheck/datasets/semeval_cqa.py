@@ -10,15 +10,32 @@ original one in B and C. Of SemEval-2017, subtask B is read from testing_data.tx
 
 from __future__ import annotations
 
+import re
+import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from itertools import chain, groupby
 from pathlib import Path
+from typing import NamedTuple
+from xml.parsers import expat
 
-from encheck.datasets.cqa_files import PLAIN, Candidate, Key, candidates, gold
-from encheck.datasets.published import LOG, Expected, as_published
-from encheck.datasets.reader import BadRows, Row, made_rows
+from encheck.datasets.reader import (
+    LOG,
+    BadRows,
+    Expected,
+    PairRow,
+    as_published,
+    binary_label,
+    decoded,
+    lines_of,
+    made_rows,
+    tab_rows,
+)
 from encheck.errors import DataError
 
+SKIP = "SubtaskA_Skip_Because_Same_As_RelQuestion_ID"
+PLAIN = "testing_data.txt"
+DIVIDER = "+++$$$+++"
+Key = tuple[str, str]
 LICENCE = "free for general research use"
 CITATION = "Nakov et al. 2016: SemEval-2016 Task 3: Community Question Answering. SemEval"
 FILES = "a folder of the task's .xml and .relevancy files; PATH#A, #B or #C for one subtask"
@@ -38,9 +55,114 @@ LABELS = {
 }
 
 
-def read(path: Path, bad: BadRows) -> Iterator[Row]:
+class Candidate(NamedTuple):
+    """A question and one candidate for it; `label` is what the file says, "?" where it keeps the gold back."""
+
+    key: Key
+    first: str
+    second: str
+    label: str
+    file: Path
+    line: int
+
+
+def candidates(file: Path, task: str, bad: BadRows) -> Iterator[Candidate]:
+    """The candidates of subtask A, B or C in an XML file, or in the plain text of 2017 (B only), in file order."""
+    if file.name == PLAIN:
+        return _plain_candidates(file, bad) if task == "B" else iter(())
+    root = parsed_xml(file)
+    return _comments_of_related(file, root, bad) if task == "A" else _of_original(file, root, task, bad)
+
+
+def parsed_xml(path: Path) -> ET.Element:
+    """The root of an XML file, each element's line in its attribute "line".
+
+    DataError if it is not well-formed or declares entities. (The task's files do have a document type.)
+    """
+    builder, parser = ET.TreeBuilder(), expat.ParserCreate()
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        builder.start(tag, attributes | {"line": str(parser.CurrentLineNumber)})
+
+    def refuse(name: str, *_: object) -> None:
+        problem = f"declares the entity {name!r}, which the task's files never do: it is another file, or an attack"
+        raise DataError(f"{path}:{parser.CurrentLineNumber}: {problem}; get the file from the task's page")
+
+    parser.StartElementHandler, parser.EndElementHandler = start, builder.end
+    parser.CharacterDataHandler, parser.EntityDeclHandler = builder.data, refuse
+    try:
+        parser.Parse(decoded(path), True)
+    except expat.ExpatError as error:
+        what = expat.ErrorString(error.code)
+        raise DataError(
+            f"{path}:{error.lineno}: is not well-formed XML ({what}): is it truncated, or another file?"
+        ) from error
+    return builder.close()
+
+
+def _comments_of_related(file: Path, root: ET.Element, bad: BadRows) -> Iterator[Candidate]:
+    for thread in root.iter("Thread"):
+        for question in thread.iter("RelQuestion") if SKIP not in thread.attrib else ():
+            for comment in thread.iter("RelComment"):
+                keys = (question, "RELQ_ID"), (comment, "RELC_ID")
+                yield from _candidate(file, keys, comment.get("RELC_RELEVANCE2RELQ"), bad)
+
+
+def _of_original(file: Path, root: ET.Element, task: str, bad: BadRows) -> Iterator[Candidate]:
+    tag, name, label = {
+        "B": ("RelQuestion", "RELQ_ID", "RELQ_RELEVANCE2ORGQ"),
+        "C": ("RelComment", "RELC_ID", "RELC_RELEVANCE2ORGQ"),
+    }[task]
+    for question in root.iter("OrgQuestion"):
+        for element in question.iter(tag):
+            yield from _candidate(file, ((question, "ORGQ_ID"), (element, name)), element.get(label), bad)
+
+
+def _candidate(
+    file: Path, sides: tuple[tuple[ET.Element, str], tuple[ET.Element, str]], label: str | None, bad: BadRows
+) -> Iterator[Candidate]:
+    (query, _), (other, _) = sides
+    line = int(other.get("line", 0))
+    ids = [element.get(name, "") for element, name in sides]
+    if all(ids) and label:
+        yield Candidate((ids[0], ids[1]), _element_text(query), _element_text(other), label, file, line)
+    else:
+        bad(file, line, f"{other.tag} {ids[1]!r} of {query.tag} {ids[0]!r} lacks an id or its relevance label")
+
+
+def _element_text(element: ET.Element) -> str:
+    """Subject and body of a question, the text of a comment: its own, not that of the thread inside it."""
+    parts = [child.text or "" for child in element if re.fullmatch(r"(Org|Rel)Q(Subject|Body)|RelCText", child.tag)]
+    return " ".join(part.strip() for part in parts).strip()
+
+
+def _plain_candidates(file: Path, bad: BadRows) -> Iterator[Candidate]:
+    """Question id, its body, related id, its body, ten comments; bodies only, and no labels."""
+    for number, line in enumerate(lines_of(file), 1):
+        fields = line.split(DIVIDER)
+        if len(fields) == 15:
+            yield Candidate((fields[0], fields[2]), fields[1], fields[3], "?", file, number)
+        else:
+            bad(file, number, f"{len(fields)} fields divided by {DIVIDER}, but should be 15, the last one empty")
+
+
+def gold_labels(file: Path, bad: BadRows) -> Iterator[tuple[int, Key, int]]:
+    """(line, ids, label) of a .relevancy file: question id, candidate id, rank, score, true or false."""
+    seen: set[Key] = set()
+    for number, fields in tab_rows(file, columns=5, bad=bad):
+        key, label = (fields[0], fields[1]), binary_label(fields[4])
+        if label is None:
+            bad(file, number, f"the label is {fields[4]!r:.60}, but should be true or false")
+        elif key in seen:
+            bad(file, number, f"{'/'.join(key)} has a label already: each candidate is judged once")
+        else:
+            seen.add(key)
+            yield number, key, label
+
+
+def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """Pairs by subtask: those with a gold file in its order, then those whose XML has the labels."""
-    texts, golds, wanted = found(path)
+    texts, golds, wanted = files_and_subtasks(path)
     pools = {task: _pool(task, texts, bad) for task in wanted}
     open_tasks = [task for task in wanted if task not in golds and all(c.label == "?" for c in pools[task].values())]
     if len(open_tasks) == len(wanted):
@@ -60,7 +182,7 @@ def _pool(task: str, texts: list[Path], bad: BadRows) -> dict[Key, Candidate]:
     return pool
 
 
-def found(path: Path) -> tuple[list[Path], dict[str, Path], str]:
+def files_and_subtasks(path: Path) -> tuple[list[Path], dict[str, Path], str]:
     """The files with texts, the gold file of each subtask, and the subtasks to read."""
     folder, divider, task = str(path).rpartition("#")
     path, wanted = (Path(folder), task) if divider and task in LABELS and not path.exists() else (path, "ABC")
@@ -69,22 +191,18 @@ def found(path: Path) -> tuple[list[Path], dict[str, Path], str]:
     beside = path.parent.glob if path.is_file() else path.rglob
     texts = sorted([*beside("*.xml"), *beside(PLAIN)]) if path.suffix != ".xml" else [path]
     golds = sorted(beside("*.relevancy")) if path.suffix != ".relevancy" else [path]
-    wanted = _task(path) if path.suffix == ".relevancy" else wanted
+    wanted = _subtask_of(path) if path.suffix == ".relevancy" else wanted
     if not texts:
         where = path.parent if path.is_file() else path
         raise DataError(f"semeval-cqa: {where} holds no .xml file and no {PLAIN}, so no texts; give {FILES}")
-    return texts, _by_task(path, golds), wanted
-
-
-def _by_task(path: Path, golds: list[Path]) -> dict[str, Path]:
-    by_task = {_task(file): file for file in golds}
+    by_task = {_subtask_of(file): file for file in golds}
     if len(by_task) < len(golds):
         names = ", ".join(file.name for file in golds)
         raise DataError(f"semeval-cqa: {path} holds several gold files of a subtask ({names}): give the folder of one")
-    return by_task
+    return texts, by_task, wanted
 
 
-def _task(gold_file: Path) -> str:
+def _subtask_of(gold_file: Path) -> str:
     """X.subtaskB.relevancy -> B."""
     task = gold_file.name.removesuffix(".relevancy")[-1:]
     if task not in LABELS or not gold_file.name.endswith(f".subtask{task}.relevancy"):
@@ -92,8 +210,8 @@ def _task(gold_file: Path) -> str:
     return task
 
 
-def _judged(task: str, pool: dict[Key, Candidate], answers: Path | None, bad: BadRows) -> Iterator[Row]:
-    judged = list(gold(answers, bad)) if answers else []
+def _judged(task: str, pool: dict[Key, Candidate], answers: Path | None, bad: BadRows) -> Iterator[PairRow]:
+    judged = list(gold_labels(answers, bad)) if answers else []
     if answers and any(key in pool for _, key, _ in judged):
         numbered = _with_texts(answers, judged, pool, bad)
         rows = made_rows(answers, numbered, lambda pair: _row(task, *pair), bad=bad)
@@ -101,7 +219,7 @@ def _judged(task: str, pool: dict[Key, Candidate], answers: Path | None, bad: Ba
     rest = [pool[key] for key in pool.keys() - {key for _, key, _ in judged}]
     rest.sort(key=lambda c: (c.file, c.line))
     for file, group in groupby(rest, key=lambda c: c.file):
-        own = made_rows(file, ((c.line, c) for c in group), lambda c: _row(task, c, _label(task, c)), bad=bad)
+        own = made_rows(file, ((c.line, c) for c in group), lambda c: _row(task, c, _candidate_label(task, c)), bad=bad)
         yield from as_published(f"{file.name} {task}", own, EXPECTED)
 
 
@@ -115,14 +233,14 @@ def _with_texts(
             bad(file, line, f"{'/'.join(key)} is in none of the files with texts")
 
 
-def _row(task: str, candidate: Candidate, label: int) -> Row:
+def _row(task: str, candidate: Candidate, label: int) -> PairRow:
     name = candidate.file.name
     part = "-train" if "train" in name else "-validation" if "dev" in name else ""
     question, _ = candidate.key
-    return Row(candidate.first, candidate.second, label, task + part, question, key="/".join(candidate.key))
+    return PairRow(candidate.first, candidate.second, label, task + part, question, key="/".join(candidate.key))
 
 
-def _label(task: str, candidate: Candidate) -> int:
+def _candidate_label(task: str, candidate: Candidate) -> int:
     if candidate.label == "?":
         raise ValueError(f"the label of {'/'.join(candidate.key)} is '?', and no gold file has it")
     if candidate.label not in LABELS[task]:

@@ -11,17 +11,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from encheck.datasets import mrpc, sts12, sts13, sts14, sts15, sts16
-from encheck.datasets.classes import Sentence
+from encheck.datasets import mrpc, sts
+from encheck.datasets.dataset import ClassifiedText
 from encheck.datasets.hub import Hubs
-from encheck.datasets.published import Expected, warn_unless_published
-from encheck.datasets.reader import BadRows, Row, checked_text, files_of, lines_of
+from encheck.datasets.reader import BadRows, Expected, PairRow, checked_text, files_of, lines_of, warn_unless_published
 from encheck.errors import DataError
 
 LICENCE = "as of each set; SentEval states none for MR, CR, MPQA, SUBJ, SST and TREC"
 CITATION = "Conneau and Kiela 2018: SentEval: An Evaluation Toolkit for Universal Sentence Representations. LREC"
 FILES = "SentEval's folders MR, CR, SUBJ, MPQA, SST, TREC, MRPC and STS, some of them or one"
-YEARS = {"STS12": sts12, "STS13": sts13, "STS14": sts14, "STS15": sts15, "STS16": sts16}
+YEARS = {year.name.upper(): year for year in sts.YEARS}
 HUB = Hubs({year: module.HUB for year, module in YEARS.items()})
 EXPECTED: Expected = {
     "rt-polarity.pos": (5_331, {"1": 5_331}),
@@ -59,7 +58,7 @@ _FILES: Mapping[str, tuple[str, ...]] = {
 NO_WORD = "."  # what SentEval's own examples put for an empty line: CR and MPQA have some
 
 
-def read(path: Path, bad: BadRows) -> Iterator[Row]:
+def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """Pairs of STS 2012 to 2016, as far as their folders are there, by year and sub-set."""
     held = {year: sorted(path.rglob(f"{year}-en-test")) for year in YEARS}
     if not any(held.values()):
@@ -74,7 +73,7 @@ def has_pairs(path: Path) -> bool:
     return any(any(path.rglob(f"{year}-en-test")) for year in YEARS)
 
 
-def tasks(path: Path, bad: BadRows) -> dict[str, list[Sentence]]:
+def tasks(path: Path, bad: BadRows) -> dict[str, list[ClassifiedText]]:
     """The tasks whose files lie in the folder, by name, in `TASKS`' order; MRPC's training part is the whole file.
 
     DataError that names all files which are missing, before any is read; for a file without a sentence, and for a part
@@ -97,16 +96,16 @@ def _files(path: Path, names: Iterable[str]) -> dict[str, Path | None]:
     return {name: next(iter(some), None) for name, some in held.items()}
 
 
-def _of_task(name: str, path: Path, bad: BadRows) -> list[Sentence]:
+def _of_task(name: str, path: Path, bad: BadRows) -> list[ClassifiedText]:
     if name != PAIRS:
         folder = FOLDERS[name]
         files = (BY_FILE | BY_LINE)[folder]
         return [s for file, fact in files.items() for s in _checked(next(path.rglob(file)), fact, bad)]
     parts = {"validation": "train"}  # the toolkit holds none out
-    return [Sentence(r.first, str(r.label), parts.get(r.split, r.split), r.second) for r in mrpc.read(path, bad)]
+    return [ClassifiedText(r.first, str(r.label), parts.get(r.split, r.split), r.second) for r in mrpc.read(path, bad)]
 
 
-def _usable(name: str, path: Path, rows: list[Sentence]) -> list[Sentence]:
+def _usable(name: str, path: Path, rows: list[ClassifiedText]) -> list[ClassifiedText]:
     """The rows; DataError for a part without a sentence, and for one of a single class."""
     wanted = dict.fromkeys(BY_LINE[FOLDERS[name]].values()) if FOLDERS.get(name) in BY_LINE else {}
     for split in wanted or dict.fromkeys(["train", "test"] if name == PAIRS else [""]):
@@ -121,7 +120,7 @@ def _usable(name: str, path: Path, rows: list[Sentence]) -> list[Sentence]:
     return rows
 
 
-def classification(path: Path, *, bad: BadRows | None = None) -> list[Sentence]:
+def classification(path: Path, *, bad: BadRows | None = None) -> list[ClassifiedText]:
     """The sentences of MR, CR, MPQA, SUBJ, SST or TREC, by its folder, in file order.
 
     DataError if the folder is none of these or lacks a file; a bad line is an error with file and line, unless
@@ -138,13 +137,13 @@ def classification(path: Path, *, bad: BadRows | None = None) -> list[Sentence]:
     raise DataError(f"senteval: {path} should be one of the folders {', '.join(BY_FILE | BY_LINE)} of SentEval")
 
 
-def _checked(file: Path, fact: str, bad: BadRows) -> list[Sentence]:
+def _checked(file: Path, fact: str, bad: BadRows) -> list[ClassifiedText]:
     sentences = list(_sentences(file, fact, bad))
     warn_unless_published(file.name, Counter(s.label for s in sentences), EXPECTED)
     return sentences
 
 
-def _sentences(file: Path, fact: str, bad: BadRows) -> Iterator[Sentence]:
+def _sentences(file: Path, fact: str, bad: BadRows) -> Iterator[ClassifiedText]:
     """`fact` is what the file's name says: the class in BY_FILE, the split in BY_LINE."""
     for number, line in enumerate(lines_of(file, encoding=_encoding(file)), 1):
         try:
@@ -164,14 +163,14 @@ def _encoding(file: Path) -> str:
     return "utf-8-sig"
 
 
-def _sentence(name: str, line: str, fact: str) -> Sentence:
+def _sentence(name: str, line: str, fact: str) -> ClassifiedText:
     if name.startswith("sentiment-"):
         text, _, label = line.rpartition("\t")
-        return Sentence(checked_text("sentence's", text), _known(label.strip(), ("0", "1")), fact)
+        return ClassifiedText(checked_text("sentence's", text), _known(label.strip(), ("0", "1")), fact)
     if name.endswith(".label"):
         kind, _, text = line.partition(" ")
-        return Sentence(checked_text("question's", text), _known(kind.partition(":")[0], TREC_CLASSES), fact)
-    return Sentence(line.strip() or NO_WORD, fact, "")
+        return ClassifiedText(checked_text("question's", text), _known(kind.partition(":")[0], TREC_CLASSES), fact)
+    return ClassifiedText(line.strip() or NO_WORD, fact, "")
 
 
 def _known(label: str, labels: tuple[str, ...]) -> str:

@@ -10,8 +10,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from encheck.datasets.hub import Hub
-from encheck.datasets.published import Expected, as_published
-from encheck.datasets.reader import BadRows, Row, files_of, graded, lines_of, made_rows, tab_rows
+from encheck.datasets.reader import (
+    BadRows,
+    Expected,
+    PairRow,
+    as_published,
+    checked_score,
+    files_of,
+    lines_of,
+    made_rows,
+    tab_rows,
+)
 
 LICENCE = "CC BY-NC-SA 3.0"
 CITATION = "Marelli et al. 2014: A SICK cure for the evaluation of compositional distributional semantic models. LREC"
@@ -40,7 +49,7 @@ WIDE = (
 )
 
 
-def read(path: Path, bad: BadRows) -> Iterator[Row]:
+def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """Pairs in file order; where a folder holds both layouts, those of the three files."""
     files = files_of(path, SPLITS | {"SICK.txt": ""}, what="sick")
     for file, split in [entry for entry in files if entry[1]] or files:
@@ -48,19 +57,19 @@ def read(path: Path, bad: BadRows) -> Iterator[Row]:
         yield from as_published(file.name, rows, EXPECTED)
 
 
-def _narrow(file: Path, split: str, bad: BadRows) -> Iterator[Row]:
-    def make(fields: list[str]) -> Row:
-        return Row(fields[1], fields[2], _label(fields[4]), split, score=graded(fields[3], 1, 5))
+def _narrow(file: Path, split: str, bad: BadRows) -> Iterator[PairRow]:
+    def make(fields: list[str]) -> PairRow:
+        return PairRow(fields[1], fields[2], _label(fields[4]), split, score=checked_score(fields[3], 1, 5))
 
     return made_rows(file, tab_rows(file, columns=5, header=HEADER, bad=bad), make, bad=bad)
 
 
-def _wide(file: Path, bad: BadRows) -> Iterator[Row]:
-    def make(fields: list[str]) -> Row:
+def _wide(file: Path, bad: BadRows) -> Iterator[PairRow]:
+    def make(fields: list[str]) -> PairRow:
         if fields[11].strip() not in SETS:
             raise ValueError(f"the set is {fields[11]!r:.60}, but should be one of {', '.join(SETS)}")
         split = SETS[fields[11].strip()]
-        return Row(fields[1], fields[2], _label(fields[3]), split, score=graded(fields[4], 1, 5))
+        return PairRow(fields[1], fields[2], _label(fields[3]), split, score=checked_score(fields[4], 1, 5))
 
     return made_rows(file, tab_rows(file, columns=12, header=WIDE, bad=bad), make, bad=bad)
 

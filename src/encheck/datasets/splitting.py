@@ -78,13 +78,8 @@ def _spans(found: list[tuple[int, int]], ends: set[int], words: int) -> Iterator
         size = ceil(left / ceil(left / words))
         stop = at + size if left > words else len(found)
         full = min(at + words, len(found))
-        behind = [i for i in range(at + max(size // 2, 1), full + 1) if _ends_sentence(found[i - 1][1], ends)]
+        behind = [i for i in range(at + max(size // 2, 1), full + 1) if (found[i - 1][1] in ends)]
         if stop < len(found) and behind:
             stop = min(behind, key=lambda i: (abs(i - stop), i))
         yield at, stop
         at = stop
-
-
-def _ends_sentence(end: int, ends: set[int]) -> bool:
-    """Whether a sentence ends where this word does; its end mark is a word of its own in some languages."""
-    return end in ends

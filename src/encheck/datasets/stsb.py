@@ -9,8 +9,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from encheck.datasets.hub import Hub
-from encheck.datasets.published import Expected, as_published
-from encheck.datasets.reader import BadRows, Row, files_of, graded, made_rows, tab_rows
+from encheck.datasets.reader import (
+    BadRows,
+    Expected,
+    PairRow,
+    as_published,
+    checked_score,
+    files_of,
+    made_rows,
+    tab_rows,
+)
 
 LICENCE = "scores CC BY-SA 4.0; each source text has its own (LICENSE.txt)"
 CITATION = "Cer et al. 2017: SemEval-2017 Task 1: Semantic Textual Similarity. SemEval"
@@ -33,13 +41,13 @@ EXPECTED: Expected = {
 SPLITS = {"sts-train.csv": "train", "sts-dev.csv": "validation", "sts-test.csv": "test"}
 
 
-def read(path: Path, bad: BadRows) -> Iterator[Row]:
+def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """Pairs in file order: genre, file, year, id, score, sentence 1, sentence 2, and on some rows two source notes."""
     for file, split in files_of(path, SPLITS, what="stsb"):
 
-        def make(fields: list[str], split: str = split) -> Row:
-            score = graded(fields[4], 0, 5)
-            return Row(fields[5], fields[6], int(score >= 4), split, score=score)
+        def make(fields: list[str], split: str = split) -> PairRow:
+            score = checked_score(fields[4], 0, 5)
+            return PairRow(fields[5], fields[6], int(score >= 4), split, score=score)
 
         rows = made_rows(file, tab_rows(file, columns=(7, 9), bad=bad), make, bad=bad)
         yield from as_published(file.name, rows, EXPECTED)

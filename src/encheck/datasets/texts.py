@@ -14,8 +14,18 @@ from typing import Any, NamedTuple
 
 from encheck.datasets.clusters import clusters_of, sample_clusters
 from encheck.datasets.dataset import Dataset
-from encheck.datasets.reader import BadRows, Row, checked_text, is_missing, lines_of, refuse_misspelt
-from encheck.datasets.records import FORMATS, ending_of, records, unread_format
+from encheck.datasets.reader import (
+    FORMATS,
+    BadRows,
+    PairRow,
+    checked_text,
+    file_ending,
+    is_missing,
+    lines_of,
+    refuse_misspelt,
+    table_rows,
+    unknown_format,
+)
 from encheck.errors import DataError, unknown
 from encheck.ids import ItemId
 from encheck.system.files import expand_home, is_file, is_folder
@@ -32,14 +42,14 @@ MOST = 10_000  # characters of a text: what is longer is a document
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TextSource:
     """A file, and the column that holds the texts where one is named."""
 
     path: Path
     column: str = ""
 
 
-class Text(NamedTuple):
+class TextRow(NamedTuple):
     """A text, its cluster and its split where the file names them."""
 
     text: str
@@ -52,11 +62,11 @@ def texts(name: str, path: str, bad: BadRows, *, part: str, sample: int | None, 
 
     Of texts that stand twice the first is taken. Texts of the same words, in any order, are a cluster.
     """
-    place = place_of(path)
+    place = text_source(path)
     rows = _distinct(place.path, _of_part(place.path, _rows(place, bad), part))
     if not rows:
         raise _without_text(path, bad)
-    clusters = clusters_of([Row(one.text, one.text, None, one.split, one.cluster or None) for one in rows])
+    clusters = clusters_of([PairRow(one.text, one.text, None, one.split, one.cluster or None) for one in rows])
     wanted = set(clusters) if sample is None else sample_clusters(clusters, sample, seed=seed)
     groups = tuple(_group(name, row, c) for row, c in zip(rows, clusters, strict=True) if c in wanted)
     return Dataset(
@@ -70,7 +80,7 @@ def stream(name: str, path: str, bad: BadRows, *, part: str) -> Iterator[Group]:
 
     A cluster is what the file names, else the text. DataError says what is wrong with the file.
     """
-    place, seen, count = place_of(path), set[int](), 0
+    place, seen, count = text_source(path), set[int](), 0
     for row in _of_part(place.path, _rows(place, bad), part):
         count += 1
         if (key := int(content_hash(row.text), 16)) not in seen:
@@ -86,37 +96,32 @@ def _without_text(path: str, bad: BadRows) -> DataError:
     return DataError(f"texts: {path} has no {left_out}; expected {FILES}")
 
 
-def place_of(path: str) -> Place:
+def text_source(path: str) -> TextSource:
     """The file, and the column behind its last colon; a file whose own name has a colon is found by it.
 
-    >>> place_of("tickets.csv:body").column, place_of("tickets.txt").column
+    >>> text_source("tickets.csv:body").column, text_source("tickets.txt").column
     ('body', '')
     """
     name, _, column = path.rpartition(":")
-    if name and not is_file(expand_home(path)) and ending_of(Path(name)) in (*LINES, *FORMATS):
-        return Place(expand_home(name), column)
-    return Place(expand_home(path))
+    if name and not is_file(expand_home(path)) and file_ending(Path(name)) in (*LINES, *FORMATS):
+        return TextSource(expand_home(name), column)
+    return TextSource(expand_home(path))
 
 
-def _rows(place: Place, bad: BadRows) -> Iterator[Text]:
-    path, ending = place.path, ending_of(place.path)
+def _rows(place: TextSource, bad: BadRows) -> Iterator[TextRow]:
+    path, ending = place.path, file_ending(place.path)
     if not is_file(path):
         raise DataError(f"texts: {path} {'is a folder' if is_folder(path) else 'does not exist'}; expected {FILES}")
     if ending not in (*LINES, *FORMATS):
-        raise unread_format(path, (*LINES, *FORMATS))
+        raise unknown_format(path, (*LINES, *FORMATS))
     if ending in LINES and place.column:
         raise DataError(f"texts: {path} has a text a line and no columns: leave :{place.column} out")
-    return _of_lines(path, bad) if ending in LINES else _of_table(place, bad)
-
-
-def _of_lines(path: Path, bad: BadRows) -> Iterator[Text]:
-    for number, line in enumerate(lines_of(path), 1):
-        if line.strip():
-            yield from _checked(path, number, {"text": line}, "text", bad)
-
-
-def _of_table(place: Place, bad: BadRows) -> Iterator[Text]:
-    columns, rows = records(place.path, bad)
+    if ending in LINES:
+        for number, line in enumerate(lines_of(path), 1):
+            if line.strip():
+                yield from _checked(path, number, {"text": line}, "text", bad)
+        return
+    columns, rows = table_rows(path, bad)
     if not columns:
         return
     column = _column(place, columns)
@@ -126,7 +131,7 @@ def _of_table(place: Place, bad: BadRows) -> Iterator[Text]:
         yield from _checked(place.path, number, row, column, bad)
 
 
-def _column(place: Place, columns: Sequence[str]) -> str:
+def _column(place: TextSource, columns: Sequence[str]) -> str:
     """The column of the texts; DataError says which there are."""
     if place.column:
         if place.column not in columns:
@@ -141,7 +146,7 @@ def _column(place: Place, columns: Sequence[str]) -> str:
     return found
 
 
-def _checked(path: Path, number: int, row: Mapping[str, Any], column: str, bad: BadRows) -> Iterator[Text]:
+def _checked(path: Path, number: int, row: Mapping[str, Any], column: str, bad: BadRows) -> Iterator[TextRow]:
     """The text of a row, if it is right."""
     try:
         text = checked_text(column, row.get(column))
@@ -149,7 +154,8 @@ def _checked(path: Path, number: int, row: Mapping[str, Any], column: str, bad: 
             raise ValueError(
                 f"the {column} text has {len(text):,} characters, but should have {MOST:,} at most: shorten it"
             )
-        yield Text(text, _named(row.get("cluster")), _split(row.get("split")))
+        said = _named(row.get("split")).lower()
+        yield TextRow(text, _named(row.get("cluster")), SPLITS.get(said, said))
     except ValueError as error:
         bad(path, number, str(error))
 
@@ -163,12 +169,7 @@ def _named(value: object) -> str:
     return "" if is_missing(value) else str(value).strip()
 
 
-def _split(value: object) -> str:
-    said = _named(value).lower()
-    return SPLITS.get(said, said)
-
-
-def _of_part(path: Path, rows: Iterator[Text], part: str) -> Iterator[Text]:
+def _of_part(path: Path, rows: Iterator[TextRow], part: str) -> Iterator[TextRow]:
     """The rows of a part, all of them where none is asked for; DataError where no row is of it."""
     if not part:
         yield from rows
@@ -183,9 +184,9 @@ def _of_part(path: Path, rows: Iterator[Text], part: str) -> Iterator[Text]:
         raise DataError(f"texts: {path} has no text of the split {part!r}: its column split says {said}")
 
 
-def _distinct(path: Path, rows: Iterator[Text]) -> list[Text]:
+def _distinct(path: Path, rows: Iterator[TextRow]) -> list[TextRow]:
     """The rows, of those with the same text the first."""
-    kept: dict[str, Text] = {}
+    kept: dict[str, TextRow] = {}
     count = 0
     for row in rows:
         count += 1
@@ -199,6 +200,6 @@ def _tell_repeated(path: Path, again: int, count: int) -> None:
         log.warning("%s: %d of %d texts repeat an earlier one, and are left out", path.name, again, count)
 
 
-def _group(name: str, row: Text, cluster: str) -> Group:
+def _group(name: str, row: TextRow, cluster: str) -> Group:
     item = ItemId.of(name, content_hash(row.text), "text", 1, "data", 0)
     return Group(item, row.text, row.text, cluster, split=row.split)

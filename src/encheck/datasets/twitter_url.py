@@ -17,8 +17,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from encheck.datasets.hub import Hub
-from encheck.datasets.published import Expected, as_published
-from encheck.datasets.reader import BadRows, Readings, Row, files_of, lines_of, made_rows, pair_rows, tab_rows
+from encheck.datasets.reader import (
+    BadRows,
+    Expected,
+    PairRow,
+    SplitReaders,
+    as_published,
+    files_of,
+    lines_of,
+    made_rows,
+    pair_rows,
+    tab_rows,
+)
 from encheck.errors import DataError
 
 LICENCE = "CC BY-NC-SA 3.0, and Twitter's terms"
@@ -44,7 +54,7 @@ VOTES = re.compile(r"\(([0-6]), ?6\)")
 SPLITS = {"train": "train", "dev": "validation", "test": "test"}
 
 
-def read(path: Path, bad: BadRows) -> Iterator[Row]:
+def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """Pairs in file order. Of a folder that holds several layouts: the raw files, else the parallel ones."""
     for file, split in _files(path):
         rows = _parallel(file, bad) if file.name == "sim.txt" else _raw(file, split, bad)
@@ -52,7 +62,7 @@ def read(path: Path, bad: BadRows) -> Iterator[Row]:
         yield from as_published(name, rows, EXPECTED)
 
 
-def held_out(path: Path, bad: BadRows) -> Iterator[Row]:
+def held_out(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """The same with the last 4,224 training pairs as the validation part; DataError if there are no more."""
     rows = list(read(path, bad))
     training = [i for i, row in enumerate(rows) if row.split == "train"]
@@ -64,7 +74,7 @@ def held_out(path: Path, bad: BadRows) -> Iterator[Row]:
     return (row._replace(split="validation") if i in validation else row for i, row in enumerate(rows))
 
 
-READINGS: Readings = {"held-out": held_out}
+READINGS: SplitReaders = {"held-out": held_out}
 
 
 def _files(path: Path) -> list[tuple[Path, str]]:
@@ -76,10 +86,10 @@ def _files(path: Path) -> list[tuple[Path, str]]:
     return [entry for entry in files if entry[0].name != SAMPLE] or files
 
 
-def _raw(file: Path, split: str, bad: BadRows) -> Iterator[Row]:
-    def make(fields: list[str]) -> Row:
+def _raw(file: Path, split: str, bad: BadRows) -> Iterator[PairRow]:
+    def make(fields: list[str]) -> PairRow:
         votes = votes_of(fields[2])
-        return Row(fields[0], fields[1], int(votes > 3), split, fields[-1].strip() or None, float(votes))
+        return PairRow(fields[0], fields[1], int(votes > 3), split, fields[-1].strip() or None, float(votes))
 
     rows = made_rows(file, tab_rows(file, columns=(4, 5), bad=bad), make, bad=bad)
     return (row for row in rows if row.score != 3)
@@ -97,7 +107,7 @@ def votes_of(field: str) -> int:
     return int(found[1])
 
 
-def _parallel(sim: Path, bad: BadRows) -> Iterator[Row]:
+def _parallel(sim: Path, bad: BadRows) -> Iterator[PairRow]:
     files = [sim.with_name("a.toks"), sim.with_name("b.toks"), sim]
     columns = [lines_of(file) for file in files]
     if len({len(column) for column in columns}) > 1:

@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.reader import BadRows, lines_of
-from encheck.datasets.records import FORMATS, ending_of, records, unread_format
+from encheck.datasets.reader import FORMATS, BadRows, file_ending, lines_of, table_rows, unknown_format
 from encheck.encoders.files import FAULTS
 from encheck.errors import DataError
 from encheck.system.documents import FREE_BYTES, MOST_TIMES, ROWS_AT_ONCE, open_parquet, record_batches
@@ -87,7 +86,7 @@ class VectorTable:
 
 def open_table(path: Path, *, needs_vectors: bool = True) -> VectorTable:
     """The rows of a file that is there; DataError says what it lacks, or why its vectors cannot be read."""
-    ending = ending_of(path)
+    ending = file_ending(path)
     ids: tuple[str, ...] = ()
     count: int | None
     if ending == ".parquet":
@@ -113,15 +112,15 @@ def open_table(path: Path, *, needs_vectors: bool = True) -> VectorTable:
         names, read, count = ["text"], _of_rows(lambda: ({"text": line} for line in lines)), len(lines)
     elif ending in FORMATS:
         bad = BadRows(remedy="Remedy: write the file again")
-        names, rows = records(path, bad)
+        names, rows = table_rows(path, bad)
         count = None
         if ending == ".json":  # it is parsed as a whole
             parsed = [row for _, row in rows]
             read, count = _of_rows(lambda: iter(parsed)), len(parsed)
         else:
-            read = _of_rows(lambda: (row for _, row in records(path, bad)[1]))
+            read = _of_rows(lambda: (row for _, row in table_rows(path, bad)[1]))
     else:
-        raise unread_format(path, ENDINGS if needs_vectors else (*ENDINGS, ".txt"))
+        raise unknown_format(path, ENDINGS if needs_vectors else (*ENDINGS, ".txt"))
     try:
         sample = [dict(zip(names, row, strict=True)) for _, columns in islice(read(names), 1)
                   for row in zip(*(_listed(columns[name][:SAMPLED]) for name in names), strict=True)]  # fmt: skip
@@ -359,7 +358,7 @@ def _parquet(path: Path) -> tuple[list[str], Read, int]:
 def _numpy(path: Path) -> tuple[list[str], Read, int]:
     """An array of vectors, a structured array, or the arrays of an .npz file; none that holds pickled objects."""
     try:
-        if ending_of(path) == ".npz":
+        if file_ending(path) == ".npz":
             with zipfile.ZipFile(path) as file:
                 if sum(mapped.file_size for mapped in file.infolist()) > max(
                     FREE_BYTES, MOST_TIMES * path.stat().st_size

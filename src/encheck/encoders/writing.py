@@ -9,8 +9,8 @@ that the model has no room for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -76,12 +76,23 @@ class Writer:
         distinct = list(dict.fromkeys(texts))
         written = self._stored(distinct)
         if missing := [text for text in distinct if text not in written]:
-            with ExitStack() as locks:
-                for lock in self._locks(self):
-                    locks.enter_context(lock)
+            with self.locked():
                 written |= self._stored(missing)  # another run may have written them meanwhile
                 written |= self._write([text for text in missing if text not in written])
         return [written[text] for text in texts]
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold what must be held while it computes."""
+        with ExitStack() as locks:
+            for lock in self._locks(self):
+                locks.enter_context(lock)
+            yield
+
+    @property
+    def positions(self) -> int:
+        """How many tokens the model has room for."""
+        return int(getattr(self.model.config, "max_position_embeddings", None) or UNLIMITED_TOKENS)
 
     def _stored(self, texts: Sequence[str]) -> dict[str, str]:
         if self.store is None:
@@ -98,8 +109,7 @@ class Writer:
         rows = [self.tokenizer(text, verbose=False)["input_ids"] for text in replace_half_surrogates(texts)]
         for positions in batches_of_one_length(np.array([len(row) for row in rows], np.intp), TOKENS_PER_BATCH):
             written = {texts[i]: "" for i in positions}
-            room = int(getattr(self.model.config, "max_position_embeddings", None) or UNLIMITED_TOKENS) - self.reserved
-            if fitting := [i for i in positions if 0 < len(rows[i]) <= room]:
+            if fitting := [i for i in positions if 0 < len(rows[i]) <= self.positions - self.reserved]:
                 batch = {"input_ids": [rows[i] for i in fitting]}
                 padded = self.tokenizer.pad(batch, return_tensors="pt", padding_side=self.padding)
                 with torch.inference_mode():

@@ -43,8 +43,7 @@ from encheck.running.resources import (
     resolve_writers,
 )
 from encheck.running.subject import Subject, texts_of
-from encheck.scoring.answers import Answers
-from encheck.scoring.documents import SearchingQuery
+from encheck.scoring.documents import Answers, SearchingQuery
 from encheck.scoring.frame import Columns
 from encheck.scoring.item import Items
 from encheck.scoring.scores import LoggedScores, RankedScores, Scores

@@ -19,7 +19,7 @@ from encheck.datasets.clusters import in_seeded_order
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.protocol import Encoder, FittedModel, devices_of
 from encheck.errors import CheckError, NothingToMeasure
-from encheck.items.classified import classified
+from encheck.items.builders import classified
 from encheck.options import Settings
 from encheck.run_file import FirstLook, ModelRest, Rest
 from encheck.running.bench import Bench, Plan, Request, missing

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from encheck.engine.recorder import Conclusion, Recorder
     from encheck.gating.baseline import Baseline
     from encheck.gating.old_index import IndexFaults, LinearMap
-    from encheck.gating.purpose import Purpose, PurposeName
+    from encheck.gating.purpose import Purpose
     from encheck.gating.reindex import Reindex
-    from encheck.gating.types import ExitCode, GateDecision, GateRow, Outcome, PartialGate
+    from encheck.gating.types import ExitCode, GateDecision, GateRow, Outcome, PartialGate, PurposeName
     from encheck.options import Settings
     from encheck.run_file import RunFile
     from encheck.running.subject import Subject
@@ -337,11 +337,11 @@ def _held_by_run(results: Results) -> list[str]:
 
 def with_built_in_data(data: list[str], old: Baseline | None) -> list[str]:
     """The data and the sentences that come with encheck, where a saved baseline has them too."""
-    from encheck.datasets.load import stem
+    from encheck.datasets.load import data_label
     from encheck.gating.weighing import BUILT_IN
 
     has_them = old is None or any(kept.data == BUILT_IN for kept in old.cases.values())
-    return data if not has_them or BUILT_IN in map(stem, data) else [BUILT_IN, *data]
+    return data if not has_them or BUILT_IN in map(data_label, data) else [BUILT_IN, *data]
 
 
 def _measured(

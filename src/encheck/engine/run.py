@@ -140,7 +140,7 @@ def measure(
     from encheck.engine.folder import clear
     from encheck.engine.measure import measure_case
     from encheck.engine.recorder import Recorder
-    from encheck.items.reading import refuse_unread
+    from encheck.items.variants import refuse_unread_variants
     from encheck.options import refuse_unknown_thresholds
 
     functions = {case: check.function for check in checks for case in check.cases(settings)}
@@ -163,7 +163,7 @@ def measure(
         configs = {label: subject.config for label, subject in subjects.items()}
         refuse_unknown_thresholds(settings, configs, offered)
         for dataset in evaluation.bench.data.values():
-            refuse_unread(dataset, [check.claim for check in every], lambda: ())
+            refuse_unread_variants(dataset, [check.claim for check in every], lambda: ())
         if settings.report_dir:
             clear(settings.report_dir)
         evaluation = evaluation.prepare()

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.gating.pairing import chance_of, declared_of, gating_metric
+from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import Scale
-from encheck.scoring.table import Table
 from encheck.statistics.bootstrap import Resampler
 
 Floats = NDArray[np.float64]
@@ -56,7 +56,7 @@ class PropertyWins:
         return max(self.rate - chance, 0.0) / (1 - chance)
 
 
-def property_wins(tables: Mapping[str, Table], scales: Mapping[str, Scale]) -> dict[str, PropertyWins]:
+def property_wins(tables: Mapping[str, CaseScores], scales: Mapping[str, Scale]) -> dict[str, PropertyWins]:
     """By property, over all its checks and levels that gate by a rate and count in a part."""
     found: dict[str, list[tuple[Floats, Floats, tuple[str, ...]]]] = {}
     for table in tables.values():
@@ -67,22 +67,22 @@ def property_wins(tables: Mapping[str, Table], scales: Mapping[str, Scale]) -> d
             found.setdefault(table.property, []).append((values, chances, metric.heads(table).clusters))
     pooled = {}
     for name, some in sorted(found.items()):
-        values, chances, clusters = zip(*some, strict=True)
-        pooled[name] = PropertyWins(np.concatenate(values), np.concatenate(chances), tuple(chain(*clusters)))
+        wins, guesses, names = zip(*some, strict=True)
+        pooled[name] = PropertyWins(np.concatenate(wins), np.concatenate(guesses), tuple(chain(*names)))
     return pooled
 
 
-def win_rates(tables: Mapping[str, Table], scales: Mapping[str, Scale]) -> dict[str, float]:
+def win_rates(tables: Mapping[str, CaseScores], scales: Mapping[str, Scale]) -> dict[str, float]:
     """The rate of each property, over all its checks and levels that gate by a rate and count in a part."""
     return {name: one.rate for name, one in property_wins(tables, scales).items()}
 
 
-def shares_above_chance(tables: Mapping[str, Table], scales: Mapping[str, Scale]) -> dict[str, float]:
+def shares_above_chance(tables: Mapping[str, CaseScores], scales: Mapping[str, Scale]) -> dict[str, float]:
     """Of each property how much of what is above chance was won, from 0 to 1: what the balanced score is made of."""
     return {name: one.share for name, one in property_wins(tables, scales).items()}
 
 
-def families_of(tables: Mapping[str, Table]) -> dict[str, str]:
+def families_of(tables: Mapping[str, CaseScores]) -> dict[str, str]:
     """The family of each property."""
     return {table.property: declared_of(table).family for table in tables.values()}
 

@@ -33,10 +33,9 @@ from encheck.options import try_place
 from encheck.options.settings import Setting
 from encheck.run_file import BaselineFigure, ModelEntry, RunFile
 from encheck.scoring.contrasts import CONTRAST
-from encheck.scoring.frame import Columns
+from encheck.scoring.frame import CaseScores, Columns
 from encheck.scoring.scale import Floats, Scale
-from encheck.scoring.scores import frame_of
-from encheck.scoring.table import Table
+from encheck.scoring.scores import item_frame
 from encheck.system import files
 from encheck.system.documents import parquet_table, read_json
 from encheck.system.typed_files import Count, Positive, as_values, read_typed
@@ -57,7 +56,7 @@ class FirstLookItems:
     at: tuple[int, ...]
 
     @classmethod
-    def of(cls, table: Table, whole: Table) -> Self | None:
+    def of(cls, table: CaseScores, whole: CaseScores) -> Self | None:
         """The place of a table's items in the whole; None where one is not there."""
         ordered = whole.of(_order(whole))
         places = {named: i for i, named in enumerate(zip(ordered.items, ordered.texts, strict=True))}
@@ -66,7 +65,7 @@ class FirstLookItems:
 
 
 @dataclass(frozen=True)
-class CaseScores:
+class SavedScores:
     """The scores of one case, shape [n], its items sorted by id and texts.
 
     `lock` stands for kind, ids and texts, `parts` for splits and labels. `keys` are the first digits of the sources'
@@ -89,7 +88,7 @@ class CaseScores:
         return len(self.keys)
 
     @classmethod
-    def of(cls, table: Table) -> Self:
+    def of(cls, table: CaseScores) -> Self:
         """What is kept of a table of a run."""
         some = table.of(_order(table))
         first = ItemId(table.items[0]).known
@@ -99,28 +98,28 @@ class CaseScores:
             rounded(some.near), rounded(some.far), some.answers, some.weights,
         )  # fmt: skip
 
-    def has_items_of(self, table: Table) -> bool:
+    def has_items_of(self, table: CaseScores) -> bool:
         """Whether a run's case has the same items: kind, ids and texts."""
         return len(self) == len(table.items) and self.lock == _lock(table.of(_order(table)))
 
-    def has_parts_of(self, table: Table) -> bool:
+    def has_parts_of(self, table: CaseScores) -> bool:
         """Whether these items have the same splits and labels."""
         return self.parts == _parts(table.of(_order(table)))
 
-    def facing(self, table: Table) -> Table:
+    def facing(self, table: CaseScores) -> CaseScores:
         """These scores as a table on a run's items, which are the same, in the run's order."""
         at = np.argsort(_order(table))
         answers, weights = (tuple(some[i] for i in at) if some else () for some in (self.answers, self.weights))
         return replace(table, near=self.near[at], far=self.far[at], answers=answers, weights=weights, slices=())
 
-    def facing_part(self, table: Table, part: FirstLookItems) -> Table | None:
+    def facing_part(self, table: CaseScores, part: FirstLookItems) -> CaseScores | None:
         """These scores as a table on a part of the items; None where the case has other items than these."""
         if part.lock != self.lock:
             return None
         at = np.array(part.at, np.intp)
         return replace(table, near=self.near[at], far=self.far[at], answers=(), weights=(), slices=())
 
-    def others(self, table: Table) -> tuple[int, int]:
+    def others(self, table: CaseScores) -> tuple[int, int]:
         """At least how many items the run lacks, and how many it has besides; by their sources, not by all texts."""
         mine, theirs = Counter(self.keys.tolist()), Counter(_keys(table.items).tolist())
         return (mine - theirs).total(), (theirs - mine).total()
@@ -152,17 +151,17 @@ def rounded(scores: Floats) -> Floats:
     return found
 
 
-def _order(table: Table) -> NDArray[np.intp]:
+def _order(table: CaseScores) -> NDArray[np.intp]:
     """The positions of the items, sorted by id and texts."""
     named = list(zip(table.items, table.texts, strict=True))
     return np.array(sorted(range(len(named)), key=named.__getitem__), np.intp)
 
 
-def _lock(ordered: Table) -> str:
+def _lock(ordered: CaseScores) -> str:
     return content_hash(ordered.kind, *ordered.items, *ordered.texts)
 
 
-def _parts(ordered: Table) -> str:
+def _parts(ordered: CaseScores) -> str:
     return content_hash(*ordered.splits, *map(str, ordered.labels))
 
 
@@ -230,13 +229,13 @@ class Baseline:
 
     folder: Path
     summary: BaselineSummary
-    cases: Mapping[str, CaseScores]
+    cases: Mapping[str, SavedScores]
 
     @classmethod
     def of(
         cls,
         results: RunFile,
-        tables: Mapping[str, Table],
+        tables: Mapping[str, CaseScores],
         *,
         model: str,
         seed_noise: Noise | None = None,
@@ -246,7 +245,7 @@ class Baseline:
         """One model of a run, as its baseline would be read; BaselineError where nothing was measured for it."""
         if not tables and not may_be_empty:
             raise BaselineError(f"nothing was measured for {model}, so there is no baseline to save")
-        cases = {name: CaseScores.of(table) for name, table in tables.items()}
+        cases = {name: SavedScores.of(table) for name, table in tables.items()}
         for case in cases.values():
             scores = np.concatenate([case.near, case.far[~np.isnan(case.far)]])
             wrong = scores[~(np.abs(scores) < LARGEST / STEPS)]
@@ -285,7 +284,7 @@ class Baseline:
         return found if found and (found.replicates or 0) >= FEWEST_REPLICATES else None
 
 
-def tables_of(results: RunFile, items: Mapping[str, Mapping[str, Sequence[Any]]], model: str) -> dict[str, Table]:
+def tables_of(results: RunFile, items: Mapping[str, Mapping[str, Sequence[Any]]], model: str) -> dict[str, CaseScores]:
     """The tables of one model of a run, by case: check/data/level."""
     rows = {str(row.case): row for row in results.checks if row.model == model}
     declared = results.declarations
@@ -297,16 +296,16 @@ def tables_of(results: RunFile, items: Mapping[str, Mapping[str, Sequence[Any]]]
     return {table.case: table for table in tables}
 
 
-def scored_table(case: CaseId, property: str, columns: Columns, declared: Declaration) -> Table:  # noqa: A002
+def scored_table(case: CaseId, property: str, columns: Columns, declared: Declaration) -> CaseScores:  # noqa: A002
     """The table of one case, from its items; `property` is what it tests."""
-    frame = frame_of(case, columns)
+    frame = item_frame(case, columns)
     labels, nothing = frame.labels or (None,) * len(frame), np.full(len(frame), np.nan)
     answer = frame.kind.answer
     own = frame.far.texts if frame.far and answer != "far" else ()
     near = () if answer == "near" else frame.near.texts
     texts = zip(frame.sources, *[some for some in (near, own) if some], strict=True)
     clusters = tuple(map(content_hash, frame.clusters))  # data name them by URL, or by the title of a thread
-    return Table(
+    return CaseScores(
         case.of_any_model, case.check, property, case.data, case.level, frame.kind.weighed_as,
         frame.ids, tuple(content_hash(*some) for some in texts), clusters, frame.splits, labels,
         rounded(frame.near.scores), rounded(frame.far.scores if frame.far else nothing), declared, frame.answers,
@@ -317,7 +316,7 @@ def scored_table(case: CaseId, property: str, columns: Columns, declared: Declar
 def save(
     folder: Path,
     results: RunFile,
-    tables: Mapping[str, Table],
+    tables: Mapping[str, CaseScores],
     *,
     model: str,
     seed_noise: Noise | None = None,
@@ -331,7 +330,7 @@ def save(
     write(folder, made.summary, made.cases)
 
 
-def write(folder: Path, summary: BaselineSummary, cases: Mapping[str, CaseScores]) -> None:
+def write(folder: Path, summary: BaselineSummary, cases: Mapping[str, SavedScores]) -> None:
     """Write the parts of a baseline, also of one that was read. As `save`, of which it is the second half."""
     try:
         _refuse_others(folder)
@@ -367,6 +366,10 @@ def _refuse_others(folder: Path) -> None:
     remedy = "Name a new folder, or one of an older baseline, for --save-baseline"
     if folder.exists() and not folder.is_dir():
         raise BaselineError(f"{folder} is a file, but a baseline is a folder. {remedy}")
+    with suppress(OSError, ValueError):  # what is damaged may be ours
+        found = read_json(folder / SUMMARY)
+        if not isinstance(found, dict) or "checksum" not in found:
+            raise BaselineError(f"{folder}/{SUMMARY} is no baseline's. {remedy}")
     ours = {*WRITTEN, "README.md", *(path.name for path in files.leftover_files(folder, names=WRITTEN))}
     others = sorted(path.name for path in folder.iterdir() if path.name not in ours) if folder.exists() else []
     if others:
@@ -416,7 +419,7 @@ def _laid_out(summary: Mapping[str, object]) -> str:
 
 def _summary(
     results: RunFile,
-    cases: Mapping[str, CaseScores],
+    cases: Mapping[str, SavedScores],
     model: str,
     seed_noise: Noise | None,
     vectors: VectorSample | None,
@@ -455,7 +458,7 @@ def shown_name(name: str, label: str) -> str:
     return PurePath(name).name if is_path else name
 
 
-def _write_items(file: BinaryIO, cases: Mapping[str, CaseScores]) -> None:
+def _write_items(file: BinaryIO, cases: Mapping[str, SavedScores]) -> None:
     import pyarrow
     import pyarrow.parquet
 
@@ -546,7 +549,7 @@ def _read_summary(path: Path) -> dict[str, Any]:
     return dict(found)
 
 
-def _read_items(data: bytes, summary: BaselineSummary) -> dict[str, CaseScores]:
+def _read_items(data: bytes, summary: BaselineSummary) -> dict[str, SavedScores]:
     columns = _items_of(data)
     at: dict[str, list[int]] = {}
     for i, name in enumerate(columns["case"]):
@@ -564,7 +567,7 @@ def _read_items(data: bytes, summary: BaselineSummary) -> dict[str, CaseScores]:
             tuple(columns[name][i] for i in rows) if name in columns else () for name in (ANSWERS, WEIGHT)
         )
         keys = np.array([columns["key"][i] for i in rows], np.int64)
-        found[case] = CaseScores(
+        found[case] = SavedScores(
             case, about.check, about.data, about.lock, about.parts, about.unscaled, keys, near, far,
             answers * any(answers), weights * any(weights),
         )  # fmt: skip

@@ -31,9 +31,9 @@ from encheck.gating.pairing import Compared, chance_of, declared_of, gating_metr
 from encheck.gating.types import BUDGETS, DEFAULT, Paired, Rule
 from encheck.ids import GateRowId
 from encheck.metrics.health import room
-from encheck.scoring.answers import Answers
+from encheck.scoring.documents import Answers
+from encheck.scoring.frame import DEV_SPLIT, GATE_SPLIT, CaseScores
 from encheck.scoring.scores import Scale
-from encheck.scoring.table import DEV_SPLIT, GATE_SPLIT, Table
 from encheck.statistics import hypothesis_tests as stats
 from encheck.statistics.sharing import codes_of, numbered, sharing_of
 from encheck.types import content_hash
@@ -218,12 +218,14 @@ def calibration_error(some: Sequence[Compared], pool: Compared | None = None) ->
 class TestedItems:
     """Both models on the items that are tested, by case, and the baseline on others, where it is asked what it sees."""
 
-    old: Mapping[str, Table]
-    new: Mapping[str, Table]
-    aside: Mapping[str, Table]
+    old: Mapping[str, CaseScores]
+    new: Mapping[str, CaseScores]
+    aside: Mapping[str, CaseScores]
 
 
-def divide_items(old: Mapping[str, Table], new: Mapping[str, Table], scales: Mapping[str, Scale]) -> TestedItems:
+def divide_items(
+    old: Mapping[str, CaseScores], new: Mapping[str, CaseScores], scales: Mapping[str, Scale]
+) -> TestedItems:
     """Divide the items, which are the same and in the same order under both models; `scales` are the baseline's."""
     tested = {name: table.seen(GATE_SPLIT) for name, table in old.items()}
     aside = {name: table.seen(DEV_SPLIT) for name, table in cases_with_chance(old).items()}
@@ -253,7 +255,7 @@ def divide_items(old: Mapping[str, Table], new: Mapping[str, Table], scales: Map
     return TestedItems(tested, after, {name: table for name, table in aside.items() if table.items})
 
 
-def cases_with_chance(tables: Mapping[str, Table]) -> dict[str, Table]:
+def cases_with_chance(tables: Mapping[str, CaseScores]) -> dict[str, CaseScores]:
     """The cases of behaviour of whose figure guessing gets something."""
     return {
         name: table for name, table in tables.items()
@@ -262,7 +264,7 @@ def cases_with_chance(tables: Mapping[str, Table]) -> dict[str, Table]:
     }  # fmt: skip
 
 
-def _keys(table: Table) -> tuple[str, ...]:
+def _keys(table: CaseScores) -> tuple[str, ...]:
     """What is divided: clusters, or the items' own texts where items of clusters overlap."""
     return table.texts if table.shares else table.clusters
 

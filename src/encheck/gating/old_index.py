@@ -19,12 +19,12 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.datasets.clusters import near_duplicates
 from encheck.datasets.collection import Collection
-from encheck.datasets.near_duplicates import near_duplicates
 from encheck.gating.reindex import Reindex
 from encheck.metrics.search import DELTA, ndcg, recall
-from encheck.scoring.answers import NOT_FOUND, Answers
-from encheck.scoring.nearest import nearest, wider, without_own
+from encheck.scoring.documents import NOT_FOUND, Answers
+from encheck.scoring.vector_search import count_with_own, nearest, without_own
 from encheck.statistics.bootstrap import Figure, LogFigures, widened_interval
 from encheck.system import files
 from encheck.system.typed_files import Count
@@ -212,7 +212,7 @@ class IndexSearch:
 
     def find(self, queries: Vectors, documents: Vectors, *, similarity: str) -> Rows:
         """Search exactly, for others than a query's own document: the rows of the first ten."""
-        every = nearest(queries, documents, similarity=similarity, count=wider(TOP, self.own))
+        every = nearest(queries, documents, similarity=similarity, count=count_with_own(TOP, self.own))
         return [tuple(rows.tolist()) for rows, _ in without_own(every, self.own, count=TOP)]
 
 

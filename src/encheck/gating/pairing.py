@@ -31,10 +31,10 @@ from encheck.metrics.search import (
     ndcg_at_10,
 )
 from encheck.metrics.symmetry import symmetry
-from encheck.scoring.answers import Answers
+from encheck.scoring.documents import Answers
+from encheck.scoring.frame import GATE_SPLIT, CaseScores
 from encheck.scoring.pairs import NO_RANDOM_PAIRS
 from encheck.scoring.scores import Scale
-from encheck.scoring.table import GATE_SPLIT, Table
 from encheck.statistics import hypothesis_tests as stats
 from encheck.statistics.sharing import numbered, sharing_of
 from encheck.types import Declaration
@@ -50,7 +50,7 @@ SEARCH = "retrieval"  # the family whose answers are weighed where no figure is
 GRADED = "sts"  # the property whose pairs are weighed together
 
 
-def declared_of(table: Table) -> Declaration:
+def declared_of(table: CaseScores) -> Declaration:
     """What the check of a table declares."""
     return table.declared or Declaration(property=table.property)
 
@@ -67,7 +67,7 @@ def may_be_protected(declared: Declaration) -> bool:
     return not declared.gates or named(declared.gates).kind == "rate"
 
 
-def gating_metric(table: Table) -> tuple[Metric[...] | None, str]:
+def gating_metric(table: CaseScores) -> tuple[Metric[...] | None, str]:
     """The metric that the gate weighs a case by, or None and why the case is only reported.
 
     A check that declares no metric gates by the figure of its kind of items.
@@ -82,7 +82,7 @@ def gating_metric(table: Table) -> tuple[Metric[...] | None, str]:
     return (None, metric.why_reported) if metric.why_reported else (metric, "")
 
 
-def itemwise_metric(table: Table) -> Metric[...] | None:
+def itemwise_metric(table: CaseScores) -> Metric[...] | None:
     """The metric of a case that a comparison shows item by item; None for one of a whole set.
 
     What gates, else what the check is judged by.
@@ -96,7 +96,7 @@ def itemwise_metric(table: Table) -> Metric[...] | None:
     return metric if metric.values else None
 
 
-def chance_of(table: Table, metric: Metric[...]) -> float | None:
+def chance_of(table: CaseScores, metric: Metric[...]) -> float | None:
     """What guessing gets: the check's own chance where it is judged by this metric, else the metric's."""
     declared = declared_of(table)
     is_own = declared.metric and declared.metric in (metric.name, metric.calibrated.name)
@@ -117,7 +117,7 @@ RANKS = Scale(0.0)  # what is measured by ranks alone has no calibration
 CONFIDENCE = 0.975  # one-sided: both ends make a 95% interval
 
 
-def endpoint_of(table: Table, wanted: str | None = None) -> Metric[...] | None:
+def endpoint_of(table: CaseScores, wanted: str | None = None) -> Metric[...] | None:
     """The metric that the gate tests of these queries; None if they are not those of a search with labels.
 
     `wanted` is one of `ENDPOINTS`.
@@ -129,7 +129,7 @@ def endpoint_of(table: Table, wanted: str | None = None) -> Metric[...] | None:
     return replace(found, kind="rate" if has_one and found in HITS else "mean", delta=DELTA, reported="")
 
 
-def graded_endpoint(before: Table, after: Table) -> Paired:
+def graded_endpoint(before: CaseScores, after: CaseScores) -> Paired:
     """Spearman's correlation with people's scores, before and after: the same pairs, in the same order.
 
     A pair whose scores agree within the noise of batch sizes has the same one under both models.
@@ -141,7 +141,7 @@ def graded_endpoint(before: Table, after: Table) -> Paired:
                   same=same, budget="primary", endpoint=spearman.label)  # fmt: skip
 
 
-def secondary_metrics(before: Table, after: Table, endpoint: Metric[...]) -> tuple[SecondaryMetric, ...]:
+def secondary_metrics(before: CaseScores, after: CaseScores, endpoint: Metric[...]) -> tuple[SecondaryMetric, ...]:
     """The other rank metrics of the same queries, over those that have a value; without one that hardly any has."""
     found = []
     for metric in (*ENDPOINTS.values(), hard_negative_accuracy):
@@ -173,8 +173,8 @@ class Compared:
     tells whether it sees the case; None where nobody asks.
     """
 
-    before: Table
-    after: Table
+    before: CaseScores
+    after: CaseScores
     scales: tuple[Scale, Scale]
     metric: Metric[...]
     old: Floats
@@ -182,12 +182,12 @@ class Compared:
     alike: bool
     chance: float | None = None
     budget: Budget = "behaviour"
-    moved: tuple[Table, Table] | None = None
+    moved: tuple[CaseScores, CaseScores] | None = None
     sides: NDArray[np.intp] | None = None
     aside: Compared | None = None
 
     @property
-    def shown(self) -> tuple[Table, Table]:
+    def shown(self) -> tuple[CaseScores, CaseScores]:
         """Both tables with the row of each entry that people are shown."""
         return self.moved or (self.before, self.after)
 
@@ -229,7 +229,9 @@ class Compared:
         return float(self.old.mean()) - above, float(self.new.mean()) - above
 
 
-def compare(before: Table, after: Table, scales: tuple[Scale, Scale], *, primary: str | None = None) -> Compared | None:
+def compare(
+    before: CaseScores, after: CaseScores, scales: tuple[Scale, Scale], *, primary: str | None = None
+) -> Compared | None:
     """The gating metric of a case under both models, on the same items; None if the case is reported only.
 
     An item whose scores agree within the noise tolerance has not changed. `primary` names the endpoint of a search with
@@ -260,7 +262,7 @@ def compare(before: Table, after: Table, scales: tuple[Scale, Scale], *, primary
     return Compared(heads[0], heads[1], scales, metric, old, new, bool(same.all()), chance, budget, moved, sides)
 
 
-def common_items(first: Table, other: Table) -> tuple[Table, Table]:
+def common_items(first: CaseScores, other: CaseScores) -> tuple[CaseScores, CaseScores]:
     """Both tables on the items (id, texts, people's score) that they have in common, in the order of the first."""
     mine, theirs = (
         list(zip(one.items, one.texts, one.gold or [None] * len(one.items), strict=True)) for one in (first, other)
@@ -271,7 +273,7 @@ def common_items(first: Table, other: Table) -> tuple[Table, Table]:
     return first.of(ours), other.of(others)
 
 
-def unchanged_items(before: Table, after: Table) -> NDArray[np.bool_]:
+def unchanged_items(before: CaseScores, after: CaseScores) -> NDArray[np.bool_]:
     """Items whose scores agree within the noise of batch sizes and threads; of searches, whose ranks do; shape [n]."""
     if before.answers and after.answers:
         both = ([Answers.of(text).judged for text in table.answers] for table in (before, after))
@@ -285,7 +287,7 @@ def unchanged_items(before: Table, after: Table) -> NDArray[np.bool_]:
 class ModelScores:
     """What one model scored: its tables by case, and its calibration on each data set."""
 
-    tables: Mapping[str, Table]
+    tables: Mapping[str, CaseScores]
     scales: Mapping[str, Scale]
 
     def seen(self, split: str = GATE_SPLIT) -> ModelScores:
@@ -298,7 +300,7 @@ def compare_all(
     after: ModelScores,
     *,
     primary: str | None = None,
-    aside: Mapping[str, Table] = MappingProxyType({}),
+    aside: Mapping[str, CaseScores] = MappingProxyType({}),
 ) -> tuple[list[Compared], dict[str, str]]:
     """The gating figures of every case that both sides have, and why the others are reported only.
 
@@ -319,7 +321,7 @@ def compare_all(
     return compared, reported
 
 
-def own_figures(aside: Table, scales: Mapping[str, Scale]) -> Compared:
+def own_figures(aside: CaseScores, scales: Mapping[str, Scale]) -> Compared:
     """The baseline's own figures on these items."""
     scale = scales.get(aside.data, Scale(0.0))
     found = compare(aside, aside, (scale, scale))

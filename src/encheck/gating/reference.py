@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from encheck.gating.baseline import SUMMARY, Baseline, read
-from encheck.gating.decision import RowTests, measure
+from encheck.gating.decision import OWN_SPACE, RowTests, measure
 from encheck.gating.gate_rows import pool_alone, pool_rows, pools_of
 from encheck.gating.pairing import Compared, ModelScores, compare_all, declared_of
 from encheck.gating.types import DEFAULT, Paired, Rule
@@ -26,7 +26,6 @@ from encheck.system.documents import read_json
 SHIPPED: Mapping[str, Role] = {"sbert": "reference", "bigrams": "surface"}
 CERTAIN = 0.05  # of all capabilities together
 FIRST_LOOK = replace(DEFAULT, min_items=30, min_clusters=25)  # a look takes some 30 to 60 clusters of each property
-OWN_SPACE = "health"  # the family of what describes a model's own space
 
 
 def shipped(results: RunFile) -> Iterator[Baseline]:
@@ -88,7 +87,7 @@ def _differences(weighed: Sequence[Paired], rule: Rule = DEFAULT) -> tuple[Diffe
         Difference(
             paired[i].name, paired[i].kind, len(paired[i].baseline), int(figures.clusters[i]),
             float(paired[i].baseline.mean()), float(paired[i].candidate.mean()),
-            *(float(ends[i]) for ends in (figures.change, tests.low, tests.high)), bool(is_certain),
+            float(figures.change[i]), float(tests.low[i]), float(tests.high[i]), bool(is_certain),
         )
         for i, is_certain in zip(gates, certain, strict=True)
     )  # fmt: skip

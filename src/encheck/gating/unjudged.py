@@ -47,8 +47,8 @@ from numpy.typing import NDArray
 from encheck.errors import UsageError
 from encheck.gating.types import TOLERANCE, ChangedShare, Judged, Outcome, UnjudgedSearch
 from encheck.metrics.search import DELTA
-from encheck.scoring.answers import KEPT, Answers
-from encheck.scoring.table import Table
+from encheck.scoring.documents import KEPT, Answers
+from encheck.scoring.frame import CaseScores
 from encheck.statistics.hypothesis_tests import look_bounds, t_cdf, tango_variance
 from encheck.statistics.sharing import korn_graubard
 from encheck.system import files
@@ -80,13 +80,13 @@ class AnswerChanges:
         return cls(first, ten, np.array([old != new for old, new in pairs], bool))
 
 
-def is_unjudged(table: Table) -> bool:
+def is_unjudged(table: CaseScores) -> bool:
     """Whether the table is of queries of a log, of which nobody said what is right."""
     return bool(table.weights)
 
 
 def changed_answers(
-    before: Table, after: Table, *, delta: float = DELTA, least: float | None = None, alpha: float = ALPHA
+    before: CaseScores, after: CaseScores, *, delta: float = DELTA, least: float | None = None, alpha: float = ALPHA
 ) -> UnjudgedSearch:
     """How many answers changed from one model to the other; both tables have the same queries in the same order.
 

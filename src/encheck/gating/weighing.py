@@ -15,7 +15,7 @@ from encheck.errors import BaselineError
 from encheck.gating import reindex
 from encheck.gating.advice import remedies, required_changes
 from encheck.gating.balance import balanced, families_of, shares_above_chance
-from encheck.gating.baseline import STORED, SUMMARY, Baseline, CaseScores, FirstLookItems, tables_of
+from encheck.gating.baseline import STORED, SUMMARY, Baseline, FirstLookItems, SavedScores, tables_of
 from encheck.gating.decision import decide
 from encheck.gating.gate_rows import (
     LostItem,
@@ -75,9 +75,9 @@ from encheck.gating.unjudged import ALPHA, changed_answers, is_unjudged
 from encheck.language.prose import english_share, languages_of, languages_summary
 from encheck.metrics.health import OF_THE_SPACE, ends_seen
 from encheck.run_file import ModelEntry, RunFile, listed
-from encheck.scoring.answers import Answers
+from encheck.scoring.documents import Answers
+from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import kind_named
-from encheck.scoring.table import Table
 from encheck.statistics.sharing import numbered
 
 BROKEN = ("fail", "error", "known_failure")  # that a failure is known excuses none
@@ -95,8 +95,8 @@ Columns = Mapping[str, Mapping[str, Sequence[Any]]]
 class LogAnswers:
     """What the queries of a log, which nobody judged, find under both models: the same queries in the same order."""
 
-    before: Table
-    after: Table
+    before: CaseScores
+    after: CaseScores
 
 
 # what people said of two models' answers; the text is the baseline's name
@@ -270,7 +270,7 @@ def is_user_data(data: str) -> bool:
     return data.partition(":")[0] != BUILT_IN
 
 
-def _graded(pair: _Facing) -> list[tuple[Table, Table]]:
+def _graded(pair: _Facing) -> list[tuple[CaseScores, CaseScores]]:
     """The user's graded pairs under both models."""
     return [
         (old, pair.new.tables[name])
@@ -279,9 +279,9 @@ def _graded(pair: _Facing) -> list[tuple[Table, Table]]:
     ]
 
 
-def _labelled(pair: _Facing) -> dict[str, tuple[Table, Table]]:
+def _labelled(pair: _Facing) -> dict[str, tuple[CaseScores, CaseScores]]:
     """The user's pairs of both labels under both models, each pair once, by their data."""
-    labelled: dict[str, tuple[Table, Table]] = {}
+    labelled: dict[str, tuple[CaseScores, CaseScores]] = {}
     for name, old in pair.old.tables.items():
         if old.kind == LABELLED and is_user_data(old.data) and old.data not in labelled:
             once = np.unique(old.texts, return_index=True)[1]
@@ -290,7 +290,7 @@ def _labelled(pair: _Facing) -> dict[str, tuple[Table, Table]]:
     return labelled
 
 
-def _of_pairs(found: _Rows, pairs: Mapping[str, tuple[Table, Table]], purpose: Purpose) -> Weighable:
+def _of_pairs(found: _Rows, pairs: Mapping[str, tuple[CaseScores, CaseScores]], purpose: Purpose) -> Weighable:
     """What a gate for pairs weighs: the user's labelled pairs, and which edits stay below each model's threshold.
 
     A search is beside.
@@ -429,7 +429,7 @@ class _Facing:
     whole: tuple[Baseline, ModelScores]
     old: ModelScores
     new: ModelScores
-    aside: Mapping[str, Table]
+    aside: Mapping[str, CaseScores]
     both: tuple[str, ...]
 
     @property
@@ -468,7 +468,7 @@ def _facing(baseline: Baseline, results: RunFile, items: Columns, model: str) ->
     return _Facing((baseline, after), old, new, sight.aside, both)
 
 
-def _of_one_side(pair: _Facing, results: RunFile) -> tuple[list[Table], list[str]]:
+def _of_one_side(pair: _Facing, results: RunFile) -> tuple[list[CaseScores], list[str]]:
     """The new cases that the baseline was not asked for, and the names of the others that only one side has.
 
     Cases of checks that were not selected are left out. A baseline was not asked for cases on data of which it has
@@ -538,7 +538,7 @@ def refuse_other_search(baseline: Baseline, index: str) -> None:
         )
 
 
-def _refuse_other_items(case: CaseScores, table: Table, baseline: Baseline, results: RunFile) -> None:
+def _refuse_other_items(case: SavedScores, table: CaseScores, baseline: Baseline, results: RunFile) -> None:
     """BaselineError where a case of the run has other items than the baseline's."""
     if not case.has_items_of(table):
         # at least so many, since a baseline keeps three digits of each source's hash
@@ -608,7 +608,7 @@ def _differences(baseline: Baseline, results: RunFile, model: str | None) -> lis
 
 
 def _notes(
-    baseline: Baseline, results: RunFile, model: ModelEntry, new: Sequence[Table], *, is_change: bool
+    baseline: Baseline, results: RunFile, model: ModelEntry, new: Sequence[CaseScores], *, is_change: bool
 ) -> Iterator[str]:
     """What a reader of the decision has to know.
 
@@ -659,7 +659,7 @@ def _balanced(side: ModelScores, cases: Sequence[str]) -> float | None:
 
 
 def threshold_shifts(
-    baseline: Mapping[str, CaseScores], run: Mapping[str, Table], items: Columns, *, thresholds: Sequence[float]
+    baseline: Mapping[str, SavedScores], run: Mapping[str, CaseScores], items: Columns, *, thresholds: Sequence[float]
 ) -> tuple[ThresholdShift, ...]:
     """One for each data set that has pairs, and each threshold; `items` are the run's, with texts, by case as tables.
 
@@ -691,7 +691,7 @@ def threshold_shifts(
 
 
 def _scored_pairs(
-    columns: Mapping[str, Sequence[Any]], before: Table, now: Table
+    columns: Mapping[str, Sequence[Any]], before: CaseScores, now: CaseScores
 ) -> Iterable[tuple[tuple[str, ...], tuple[float, float]]]:
     for side in ("near", "far"):
         scores = zip(getattr(before, side).tolist(), getattr(now, side).tolist(), strict=True)
@@ -701,7 +701,7 @@ def _scored_pairs(
 
 
 def _first_answers(
-    columns: Mapping[str, Sequence[Any]], before: Table, now: Table
+    columns: Mapping[str, Sequence[Any]], before: CaseScores, now: CaseScores
 ) -> Iterator[tuple[tuple[str, ...], tuple[float, float]]]:
     """The score of each query's first answer; not of a query that has several right documents, whose best is not kept.
 

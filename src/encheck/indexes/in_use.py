@@ -19,7 +19,7 @@ from encheck.gating.advice import spans
 from encheck.gating.old_index import IndexFaults
 from encheck.indexes.audit import IndexAudit, audit, causes_in_words, in_words
 from encheck.indexes.sources import FreshVectors
-from encheck.scoring.nearest import directions_of
+from encheck.scoring.vector_search import unit_vectors
 from encheck.similarity import ROUNDING, cosine
 
 Vectors = NDArray[np.float32]
@@ -139,7 +139,7 @@ def _uneven(numbers: Ints, stored: Vectors) -> IndexFaults | None:
 
 def _profiles(vectors: Vectors) -> Floats:
     """How alike each row is to each other one, less how alike rows are anyway, at length 1; shape [n, n]."""
-    directions = directions_of(vectors).astype(np.float64)
+    directions = unit_vectors(vectors).astype(np.float64)
     alike = directions @ directions.T
     count = len(alike)
     np.fill_diagonal(alike, 0)

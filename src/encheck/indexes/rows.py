@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.stored_index import VectorBlock
-from encheck.scoring.nearest import directions_of
+from encheck.scoring.vector_search import unit_vectors
 from encheck.similarity import ROUNDING, cosine
 from encheck.statistics.hypothesis_tests import upper_of_share
 
@@ -180,18 +180,18 @@ def nearest_in_blocks(
     too, and then compared in full: a million vectors take seconds.
     """
     best, least = np.full(len(wanted), -1, np.intp), np.full(len(wanted), np.inf)
-    directions = directions_of(wanted)
+    directions = unit_vectors(wanted)
     projection = np.random.default_rng(0).standard_normal((wanted.shape[1], SKETCHED)).astype(np.float32)
-    queries = directions_of(directions @ projection) if sketch else directions
+    queries = unit_vectors(directions @ projection) if sketch else directions
     step = max(1, min(SCORES_AT_ONCE // max(len(wanted), 1), ROWS_AT_ONCE))
     for start, vectors in blocks:
         for first in range(start, start + len(vectors), step):
             others = vectors[first - start : first - start + step]
-            scores = queries @ directions_of(others @ projection if sketch else others).T
+            scores = queries @ unit_vectors(others @ projection if sketch else others).T
             own = np.flatnonzero((but >= first) & (but < first + len(others)))
             scores[own, but[own] - first] = -2
             nearest = scores.argmax(axis=1)
-            distance = 1 - np.einsum("ij,ij->i", directions, directions_of(others[nearest]), dtype=np.float64)
+            distance = 1 - np.einsum("ij,ij->i", directions, unit_vectors(others[nearest]), dtype=np.float64)
             distance[scores[np.arange(len(queries)), nearest] == -2] = np.inf
             closer = (distance <= tolerance) & (distance < least)
             best[closer], least[closer] = first + nearest[closer], distance[closer]
@@ -234,7 +234,7 @@ def find_beginnings(
     order = [place for place in np.random.default_rng(seed).permutation(len(texts)) if len(ends[place]) > 1]
     work = np.cumsum([len(texts[place]) * min(AT_FIRST, len(ends[place])) / 2 for place in order])
     order = order[: int((work <= BEGINNING_CHARACTERS).sum()) or 1]
-    wanted = directions_of(stored)
+    wanted = unit_vectors(stored)
     best = {place: (float(distance[place]) * PROMISING, 0) for place in order}
 
     def try_beginnings(candidates: Mapping[int, Sequence[int]]) -> None:
@@ -242,7 +242,7 @@ def find_beginnings(
         if not asked:
             return
         vectors, known = encode([texts[place][:end] for place, end in asked])
-        for (place, end), vector, is_known in zip(asked, directions_of(vectors), known, strict=True):
+        for (place, end), vector, is_known in zip(asked, unit_vectors(vectors), known, strict=True):
             if is_known and (near := 1 - float(vector @ wanted[place])) < best[place][0]:
                 best[place] = near, end
 
@@ -350,7 +350,7 @@ def explain_group(
         return group_of(
             "unknown", numbers, f"{len(rows)} rows are too few to show a cause, which takes {FEWEST_OF_A_GROUP}"
         )
-    v, f = directions_of(stored), directions_of(fresh)
+    v, f = unit_vectors(stored), unit_vectors(fresh)
     distance = 1 - np.einsum("ij,ij->i", v, f, dtype=np.float64)
     said = [f"cosines to the fresh vectors from {1 - distance.max():.2f} to {1 - distance.min():.2f}"]
     # How much of each row's squared move the mean move of the other rows explains; the median.
@@ -403,7 +403,7 @@ def _count_edited(
     size = CHARACTERS_TRIED / (len(tried) * 4 * max(sum(len(texts[row]) for row in tried) / len(tried), 1))
     windows = int(np.clip(size, FEWEST_WINDOWS, MOST_WINDOWS))
     shorter = {row: list(_without_words(texts[row], windows)) for row in tried}
-    vectors = iter(directions_of(encode([text for some in shorter.values() for text in some])[0]))
+    vectors = iter(unit_vectors(encode([text for some in shorter.values() for text in some])[0]))
     nearer = 0  # by chance alone, some words of a text of which the vector is not are nearer to it
     for row, some in shorter.items():
         near = min(1 - float(v[row] @ next(vectors)) for _ in some)

@@ -1,22 +1,31 @@
 """From a data set and generators to the items of a check: what `@claim(items=...)` takes."""
 
 from encheck.items.builders import (
+    OwnProperty,
     against_paraphrase,
     against_random_pairs,
     both_orders,
+    classified,
     contrast,
     contrast_of_noise,
+    crossed,
     edited,
     graded_pairs,
     in_passages,
     labelled_pairs,
 )
 from encheck.items.chains import continuation_chains, swap_chains
-from encheck.items.classified import classified
-from encheck.items.crossed import crossed
-from encheck.items.known import headings, titles
-from encheck.items.own import OwnProperty
-from encheck.items.searches import contrasts, cut, logged_queries, queries, random_pairs, ranked_queries, repeated
+from encheck.items.searches import (
+    contrasts,
+    cut,
+    headings,
+    logged_queries,
+    queries,
+    random_pairs,
+    ranked_queries,
+    repeated,
+    titles,
+)
 
 __all__ = [
     "OwnProperty",

@@ -1,28 +1,33 @@
-"""From a data set and a generator to the items of a check. A sentence without a variant is excluded and counted."""
+"""From a data set and generators to the items of a check. A sentence without a variant is excluded and counted."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.dataset import Dataset
-from encheck.datasets.sides import kept_relation
+from encheck.datasets.probes import MIRROR, kept_relation
+from encheck.datasets.senteval import TASKS
 from encheck.errors import NothingToMeasure
-from encheck.generators.base import OPTION, PROBES, BesideGenerator, Generator, beside
+from encheck.generators.base import OPTION, OWN_TEXT, PROBES, BesideGenerator, Generator, beside
 from encheck.generators.paper import is_published
+from encheck.generators.phenomenon import MIRRORED, phenomena
 from encheck.ids import ItemId
 from encheck.items.variants import Maker
 from encheck.scoring.both_orders import BothOrders
+from encheck.scoring.crossed import Crossed, CrossedSide
 from encheck.scoring.item import Item, Items
-from encheck.scoring.pairs import SentencePair
-from encheck.scoring.splits import measured_part, tuning_pairs
-from encheck.scoring.triplets import Triplet
+from encheck.scoring.pairs import SentencePair, tuning_pairs
+from encheck.scoring.splits import TEST, measured_positions
+from encheck.scoring.triplets import Triplet, surface_preference
+from encheck.statistics.regression import fewest_for_folds
 from encheck.types import Edit, Group, Lacking, Variant, content_hash
 
-LABELS, PARAPHRASES, OWN_TEXT = "labelled pairs", "paraphrases", "text without written edits"
+LABELS, PARAPHRASES, UNEDITED_TEXT = "labelled pairs", "paraphrases", "text without written edits"
 Builder = Callable[[Dataset, int | str, Maker], Items]
 
 
@@ -32,7 +37,9 @@ def against_paraphrase(far: Generator) -> Builder:
     def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
         refuse_without_paraphrase(dataset)
         found = maker.variants(dataset.groups, far, level=int(level))
-        return collect(dataset, (_against(dataset, g, v) for g, v in zip(dataset.groups, found, strict=True)))
+        return collect(
+            dataset, (_paraphrase_triplet(dataset, g, v) for g, v in zip(dataset.groups, found, strict=True))
+        )
 
     return build
 
@@ -47,7 +54,7 @@ def contrast(near: Generator, far: Generator) -> Builder:
         groups = dataset.groups
         first = maker.variants(groups, near)
         second = maker.variants(groups, far, level=int(level))
-        return collect(dataset, (_contrast(dataset, *gvw) for gvw in zip(groups, first, second, strict=True)))
+        return collect(dataset, (_contrast_triplet(dataset, *gvw) for gvw in zip(groups, first, second, strict=True)))
 
     return build
 
@@ -58,10 +65,10 @@ def contrast_of_noise(noise: Generator | Mapping[str, Generator], far: BesideGen
     def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
         groups = dataset.groups
         if groups and all(group.variants for group in groups):
-            raise NothingToMeasure(f"{dataset.name} has written edits, but no noise among them", needs=OWN_TEXT)
+            raise NothingToMeasure(f"{dataset.name} has written edits, but no noise among them", needs=UNEDITED_TEXT)
         near, at = (noise[str(level)], 1) if isinstance(noise, Mapping) else (noise, int(level))
         both = (maker.variants(groups, generator, level=at) for generator in (near, beside(near, far)))
-        return collect(dataset, (_contrast(dataset, *gvw) for gvw in zip(groups, *both, strict=True)))
+        return collect(dataset, (_contrast_triplet(dataset, *gvw) for gvw in zip(groups, *both, strict=True)))
 
     return build
 
@@ -71,7 +78,7 @@ def edited(generator: Generator) -> Builder:
 
     def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
         found = maker.variants(dataset.groups, generator, level=int(level))
-        return collect(dataset, (_edited(dataset, g, v) for g, v in zip(dataset.groups, found, strict=True)))
+        return collect(dataset, (_edited_pair(dataset, g, v) for g, v in zip(dataset.groups, found, strict=True)))
 
     return build
 
@@ -84,7 +91,7 @@ def in_passages(phenomena: Sequence[str]) -> Builder:
     """
 
     def build(dataset: Dataset, level: int | str, _maker: Maker) -> Items:
-        return collect(dataset, (_in_passage(dataset, g, phenomena, int(level)) for g in dataset.groups))
+        return collect(dataset, (_passage_triplet(dataset, g, phenomena, int(level)) for g in dataset.groups))
 
     return build
 
@@ -126,7 +133,7 @@ def both_orders(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     if dataset.whole:
         return dataset.whole.both_orders()
     labelled = [p for p in dataset.pairs if p.label is not None]
-    measured = [labelled[i] for i in measured_part([p.split for p in labelled])]
+    measured = [labelled[i] for i in measured_positions([p.split for p in labelled])]
     kept = tuple(
         BothOrders(ItemId(p.id).in_both_orders, p.first, p.second, int(p.label or 0), p.cluster, p.split, p.shares)
         for p in measured
@@ -156,7 +163,7 @@ def graded_pairs(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
         return dataset.whole.graded()
     graded = [p for p in dataset.pairs if p.score is not None]
     refuse_no_order(dataset.name, np.array([p.score for p in graded], np.float64))
-    kept = tuple(graded[i] for i in measured_part([p.split for p in graded]))
+    kept = tuple(graded[i] for i in measured_positions([p.split for p in graded]))
     excluded = {"no score": len(dataset.pairs) - len(graded), "not in the test part": len(graded) - len(kept)}
     return Items(kept, {reason: count for reason, count in excluded.items() if count})
 
@@ -191,7 +198,7 @@ def collect(dataset: Dataset, outcomes: Iterable[Outcome]) -> Items:
             f"no sentence of {dataset.name} gives this check something to compare ({reasons})",
             needs=needs.pop() if len(needs) == 1 else "",
         )
-    return Items(tuple(_numbered(kept)), dict(excluded))
+    return Items(tuple(_numbered_items(kept)), dict(excluded))
 
 
 def refuse_without_paraphrase(dataset: Dataset) -> None:
@@ -200,7 +207,7 @@ def refuse_without_paraphrase(dataset: Dataset) -> None:
         raise NothingToMeasure(f"every paraphrase of {dataset.name} is identical to its sentence", needs=PARAPHRASES)
 
 
-def _numbered(items: Iterable[Item]) -> Iterator[Item]:
+def _numbered_items(items: Iterable[Item]) -> Iterator[Item]:
     """Give items whose texts are the same numbers of their own."""
     import dataclasses
 
@@ -210,16 +217,16 @@ def _numbered(items: Iterable[Item]) -> Iterator[Item]:
         seen[item.id] += 1
 
 
-def _id(dataset: Dataset, texts: tuple[str, ...], variant: Variant) -> ItemId:
+def _item_id(dataset: Dataset, texts: tuple[str, ...], variant: Variant) -> ItemId:
     return ItemId.of(dataset.name, content_hash(*texts), variant.relation, variant.level, variant.generator)
 
 
-def _against(dataset: Dataset, group: Group, variant: Variant | str) -> Outcome:
+def _paraphrase_triplet(dataset: Dataset, group: Group, variant: Variant | str) -> Outcome:
     if isinstance(variant, str):
         return variant
     if group.source == group.paraphrase and not is_published(variant):
         return "the paraphrase is identical to the sentence"
-    name = _id(dataset, (group.source, group.paraphrase), variant)
+    name = _item_id(dataset, (group.source, group.paraphrase), variant)
     edits = next((v.edits for v in group.variants if v.text == group.paraphrase), ())
     return Triplet(
         name, group.source, group.paraphrase, variant.text, group.cluster, edits, variant.edits, group.split,
@@ -227,21 +234,21 @@ def _against(dataset: Dataset, group: Group, variant: Variant | str) -> Outcome:
     )  # fmt: skip
 
 
-def _contrast(dataset: Dataset, group: Group, near: Variant | str, far: Variant | str) -> Outcome:
+def _contrast_triplet(dataset: Dataset, group: Group, near: Variant | str, far: Variant | str) -> Outcome:
     if isinstance(far, Lacking) and far.needs == OPTION:  # so of every sentence, whatever the kept text lacks
         return far
     if isinstance(near, str) or isinstance(far, str):
         return near if isinstance(near, str) else str(far)
     if group.source in (near.text, far.text):
         return "the published recipe changed nothing: there is no contrast"
-    name = _id(dataset, (group.source, near.text), far)
+    name = _item_id(dataset, (group.source, near.text), far)
     return Triplet(
         name, group.source, near.text, far.text, group.cluster, near.edits, far.edits, group.split,
         near.certificate, far.certificate, group.shares, group.construction,
     )  # fmt: skip
 
 
-def _in_passage(dataset: Dataset, group: Group, phenomena: Sequence[str], level: int) -> Outcome:
+def _passage_triplet(dataset: Dataset, group: Group, phenomena: Sequence[str], level: int) -> Outcome:
     if group.passage is None:
         return Lacking("no passage was written around this sentence", needs=PROBES)
     there = [name for name in phenomena if group.variant(name)] or ["antonym"]
@@ -260,11 +267,123 @@ def _in_passage(dataset: Dataset, group: Group, phenomena: Sequence[str], level:
                    shares=group.shares)  # fmt: skip
 
 
-def _edited(dataset: Dataset, group: Group, variant: Variant | str) -> Outcome:
+def _edited_pair(dataset: Dataset, group: Group, variant: Variant | str) -> Outcome:
     if isinstance(variant, str):
         return variant
-    name = _id(dataset, (group.source,), variant)
+    name = _item_id(dataset, (group.source,), variant)
     return SentencePair(
         name, group.source, variant.text, None, group.cluster, group.split, variant.edits, why=variant.certificate,
         shares=group.shares,
     )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class OwnProperty:
+    """A builder of the items of one property of the data of a `kind`, "triplets" or "contrast".
+
+    In a declaration `name` is "": the check stands for one check of each property that the data of a run name.
+    """
+
+    kind: str
+    name: str = ""
+
+    def __call__(self, dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
+        """The items; NothingToMeasure where the data lack the property."""
+        if not dataset.properties.get(self.name):
+            raise NothingToMeasure(
+                f"{dataset.name} has nothing of the property {self.name!r}: see --data={self.kind}:FILE",
+                needs=f"{self.kind} of the property",
+            )
+        return Items(dataset.properties[self.name])
+
+
+DEVELOPMENT = "validation"
+
+
+def classified(dataset: Dataset, level: int | str, _maker: Maker) -> Items:
+    """The texts of the task that the level names: of its test part, with the others to learn from, else all in folds.
+
+    NothingToMeasure where the data lack the task, and where a sample leaves a class too small for the folds.
+    """
+    if level not in dataset.tasks:
+        raise NothingToMeasure(
+            f"{dataset.name} has no task {level}: see --data=senteval:PATH ({', '.join(TASKS)})",
+            needs="" if dataset.tasks else "SentEval's downstream tasks",
+        )
+    texts = sorted(  # shorter texts first, then by class, as the toolkit sorts them: which folds there are hangs on it
+        dataset.tasks[str(level)], key=lambda text: (len(text.first.split()), len(text.second.split()), text.label)
+    )
+    measured = tuple(text for text in texts if not text.split or text.split in TEST)
+    others = tuple(text for text in texts if text.split and text.split not in TEST)
+
+    if any(text.split == DEVELOPMENT for text in others):
+        labels = {text.label for text in others if text.split != DEVELOPMENT}
+        if len(labels) < 2:
+            what = f"texts of the class {', '.join(labels)} alone" if labels else "no text"
+            raise NothingToMeasure(f"{level} of {dataset.name} has {what} to learn from: take a larger --sample")
+        return Items(measured, tuning=others)
+
+    counts, fewest = Counter(text.label for text in others or measured), fewest_for_folds(nested=not others)
+    label, count = min(counts.items(), key=lambda entry: entry[1])
+    if count < fewest or len(counts) < 2:
+        raise NothingToMeasure(
+            f"{level} of {dataset.name} has {count} texts of the class {label}, but its folds need {fewest} of each of "
+            "at least two classes: take a larger --sample"
+        )
+    return Items(measured, tuning=others)
+
+
+def crossed(phenomenon: str) -> Builder:
+    """Crossed groups of one phenomenon (docs/probes.md).
+
+    Of text without written edits they are made where there are generators of all three texts.
+    """
+
+    def build(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
+        groups = [group for group in dataset.groups if not group.side]
+        return collect(dataset, (_crossed_item(dataset, g, phenomenon) for g in _with_edits(groups, phenomenon, maker)))
+
+    return build
+
+
+def _with_edits(groups: Sequence[Group], phenomenon: str, maker: Maker) -> Iterator[Group | str]:
+    """The groups with their edits, written or made; or why one has none."""
+    bare = [group for group in groups if not group.variants]
+    if phenomenon not in phenomena() or not bare:
+        yield from groups
+        return
+    sides = phenomena()[phenomenon].generators
+    made = zip(*(maker.variants(bare, sides[side]) for side in MIRRORED), strict=True)
+    for group in groups:
+        yield group if group.variants else _with_variants(group, next(made))
+
+
+def _with_variants(group: Group, outcomes: Sequence[Variant | str]) -> Group | str:
+    if reasons := [outcome for outcome in outcomes if isinstance(outcome, str)]:
+        return reasons[0]
+    return replace(group, variants=tuple(one for one in outcomes if isinstance(one, Variant)))
+
+
+def _crossed_item(dataset: Dataset, group: Group | str, phenomenon: str) -> Outcome:
+    """The sides of a group: the sentence's, and that of the second sentence, which turns both texts round.
+
+    What goes by the two texts alone, their length or their words, wins one and loses the other. How far the texts are
+    from either sentence may pull the same way on both sides, unless the sentences look alike. No group is left out for
+    what a scorer gets of it: rivals stand beside the figures.
+    """
+    if isinstance(group, str):
+        return group
+    near, far = group.variant(kept_relation(phenomenon)), group.variant(phenomenon)
+    mirror = group.variant(f"{phenomenon}{MIRROR}")
+    if near is None or far is None or mirror is None:
+        is_in_probes = phenomenon in phenomena() and phenomena()[phenomenon].in_probes
+        needs = PROBES if is_in_probes else OWN_TEXT
+        return Lacking(f"no crossed edits of {phenomenon} were written for this sentence", needs=needs)
+
+    first = CrossedSide(group.source, near.text, far.text, near.edits, far.edits, near.certificate, far.certificate)
+    sides = (first, CrossedSide(mirror.text, far.text, near.text))
+    if surface_preference(first.source, first.near, first.far) < 0:
+        sides = sides[::-1]
+    texts = dict.fromkeys((sides[0].source, sides[1].source, sides[0].near, sides[1].near))
+    name = ItemId.of(dataset.name, content_hash(*texts), phenomenon, 1, "crossed")
+    return Crossed(name, sides, group.cluster, group.split, group.shares, group.construction)

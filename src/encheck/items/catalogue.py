@@ -15,7 +15,7 @@ from encheck.generators.base import Generator, beside, name_of
 from encheck.generators.continuation import CUTS, continuation
 from encheck.generators.phenomenon import generators, phenomena
 from encheck.generators.swap_chain import swap_chain
-from encheck.items.chains import continued, turned
+from encheck.items.chains import with_continuations, with_sides_exchanged
 from encheck.items.variants import CHUNK, Maker
 from encheck.system import imports as own
 from encheck.types import Group, Variant
@@ -135,8 +135,8 @@ def list_stream(
 def _groups(generator: Generator, groups: Sequence[Group], maker: Maker) -> Sequence[Group]:
     """The groups as this generator meets them in a run."""
     if generator is swap_chain:
-        return [turned(group) for group in groups]
-    return continued(groups, maker) if generator is continuation else groups
+        return [with_sides_exchanged(group) for group in groups]
+    return with_continuations(groups, maker) if generator is continuation else groups
 
 
 def _of_models(dataset: Dataset, maker: Maker) -> Iterator[tuple[Generator, tuple[int, ...]]]:

@@ -1,24 +1,127 @@
-"""From a data set to chains: a sentence, its paraphrase, and members that share less and less of its meaning."""
+"""From a data set to chains: a sentence, its paraphrase, and members that share less and less of its meaning.
+
+An edit that reads badly can be told apart without any understanding. So chains carry two covariates of fluency: pairs
+of neighbouring tags that the data's own sentences hardly have (from the parse), and what a language model expects
+(`--continuation-model`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Literal, cast
+from itertools import pairwise
+from typing import Any, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from encheck.datasets.dataset import Dataset
+from encheck.encoders.base import replace_half_surrogates
+from encheck.encoders.batching import batches_of_one_length
+from encheck.encoders.writing import TOKENS_PER_BATCH, Continuer
 from encheck.generators.back_translation import back_translation
 from encheck.generators.continuation import CUTS, continuation, end_of
 from encheck.generators.swap_chain import SWAPS, Swapped, swap_chain
 from encheck.ids import ItemId
 from encheck.items.builders import Builder, collect, refuse_without_paraphrase
-from encheck.items.fluency import Unusual, unusual_of
 from encheck.items.variants import Maker
 from encheck.scoring.chains import Chain
 from encheck.scoring.item import Items
-from encheck.scoring.splits import TEST, tuning_pairs
+from encheck.scoring.pairs import tuning_pairs
+from encheck.scoring.splits import TEST
 from encheck.similarity import jaccard
+from encheck.store import text_key
 from encheck.types import Group, Variant, apply_edits, content_hash
+
+UNUSUAL_BELOW_SHARE = 0.01  # a pair of tags is unusual where the second follows the first less often than this
+UnusualShare = Callable[[Sequence[str]], float]
+Floats = NDArray[np.float32]
+
+
+def unusual_tag_pairs(maker: Maker, texts: Iterable[str]) -> UnusualShare:
+    """A function that gives the share of unusual pairs of neighbouring tags in a sequence of tags.
+
+    What is usual is counted in these texts: they are sentences as people write them.
+    """
+    maker.english.parse_all(texts := list(dict.fromkeys(texts)))
+    pairs = Counter(pair for text in texts for pair in pairwise(maker.english.parse(text).tags))
+    firsts: Counter[str] = Counter()
+    for (first, _), count in pairs.items():
+        firsts[first] += count
+    usual = {pair for pair, count in pairs.items() if count >= UNUSUAL_BELOW_SHARE * firsts[pair[0]]}
+
+    def share(tags: Sequence[str]) -> float:
+        there = max(len(tags) - 1, 0)
+        return (there - sum(map(usual.__contains__, pairwise(tags)))) / there if there else 0.0
+
+    return share
+
+
+class Surprisal:
+    """How unlikely a causal language model finds texts: mean bits a token, each token after those before it."""
+
+    def __init__(self, model: Continuer) -> None:
+        self.model = model
+        self.computed = 0
+
+    @property
+    def fingerprint(self) -> str:
+        """That of the language model, with what is computed."""
+        return f"{self.model.fingerprint}/surprisal-1"
+
+    def __call__(self, texts: Sequence[str]) -> Floats:
+        """Bits a token of each text, shape [n], from the store where they are there.
+
+        NaN for a text without tokens, and for one that the model has no room for.
+        """
+        wanted = list(dict.fromkeys(texts))
+        found = self._stored(wanted)
+        if missing := [text for text in wanted if text not in found]:
+            with self.model.locked():
+                found |= self._stored(missing)
+                found |= self._computed([text for text in missing if text not in found])
+        return np.array([found[text] for text in texts], np.float32)
+
+    def _stored(self, texts: Sequence[str]) -> dict[str, float]:
+        if self.model.store is None:
+            return {}
+        arrays, there = self.model.store.get("pair", self.fingerprint, [text_key(text) for text in texts])
+        return {text: float(arrays[i, 0]) for i, text in enumerate(texts) if there[i]}
+
+    def _computed(self, texts: Sequence[str]) -> dict[str, float]:
+        rows = [self._row(text) for text in replace_half_surrogates(texts)]
+        bits = np.full(len(texts), np.nan, np.float32)
+        for positions in batches_of_one_length(np.array([len(row) for row in rows], np.intp), TOKENS_PER_BATCH):
+            fit = [int(i) for i in positions if 1 < len(rows[i]) <= self.model.positions]
+            if fit:
+                bits[fit] = self._bits([rows[i] for i in fit])
+        if self.model.store is not None and texts:
+            keys = [text_key(text) for text in texts]
+            self.model.store.put("pair", self.fingerprint, keys, bits[:, None], name=self.model.name)
+        self.computed += len(texts)
+        return dict(zip(texts, bits.tolist(), strict=True))
+
+    def _row(self, text: str) -> list[int]:
+        """The tokens of a text after the one that begins a text, so that the first word is expected from something."""
+        tokenizer = self.model.tokenizer
+        row: list[int] = tokenizer(text, verbose=False)["input_ids"]
+        begin = tokenizer.eos_token_id if tokenizer.bos_token_id is None else tokenizer.bos_token_id
+        return row if begin is None or row[:1] == [begin] else [begin, *row]
+
+    def _bits(self, rows: Sequence[Sequence[int]]) -> Floats:
+        import torch
+
+        padded = self.model.tokenizer.pad({"input_ids": rows}, return_tensors="pt", padding_side="right")
+        inputs: Any = padded.to(self.model.model.device)
+        with torch.inference_mode():
+            logits = self.model.model(**inputs).logits[:, :-1].float()
+            after, there = inputs["input_ids"][:, 1:], inputs["attention_mask"][:, 1:]
+            chances = logits.log_softmax(-1).gather(-1, after[..., None])[..., 0]
+            bits = -(chances * there).sum(1) / there.sum(1) / np.log(2)
+        found: Floats = bits.cpu().numpy().astype(np.float32)
+        return found
+
 
 PIVOTS = ("pivot=a", "pivot=b")
 Pivot = Literal["a", "b"]
@@ -35,11 +138,16 @@ def swap_chains(sources: Sources | None = None) -> Builder:
     def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
         refuse_without_paraphrase(dataset)
         measured = measured_groups(dataset.groups)
-        stated = measured if sources is None else _restated(measured, sources, maker)
+        stated = measured if sources is None else _with_other_sources(measured, sources, maker)
         groups = [group for group in stated if isinstance(group, Group)]
-        made = maker.variants([turned(group) for group in groups], swap_chain, level=SWAPS)
-        unusual = unusual_of(maker, [g.paraphrase for g, v in zip(groups, made, strict=True) if isinstance(v, Variant)])
-        chains = (_chain(dataset, g, v, pivot_of(level), maker, unusual) for g, v in zip(groups, made, strict=True))
+        made = maker.variants([with_sides_exchanged(group) for group in groups], swap_chain, level=SWAPS)
+        unusual = unusual_tag_pairs(
+            maker, [g.paraphrase for g, v in zip(groups, made, strict=True) if isinstance(v, Variant)]
+        )
+        chains = (
+            _swap_chain_item(dataset, g, v, chain_pivot(level), maker, unusual)
+            for g, v in zip(groups, made, strict=True)
+        )
         reasons = [reason for reason in stated if isinstance(reason, str)]
         found = collect(dataset, [*_with_surprisal(list(chains), maker), *reasons])
         return replace(found, tuning=tuning_pairs(dataset.pairs))
@@ -47,15 +155,15 @@ def swap_chains(sources: Sources | None = None) -> Builder:
     return build
 
 
-def turned(group: Group) -> Group:
+def with_sides_exchanged(group: Group) -> Group:
     """The group with sentence and paraphrase exchanged, so that the paraphrase gets the swaps."""
     return replace(group, source=group.paraphrase, paraphrase=group.source)
 
 
-def pivot_of(level: int | str) -> Pivot:
+def chain_pivot(level: int | str) -> Pivot:
     """The pivot that a level names; ValueError for anything else.
 
-    >>> pivot_of("pivot=a")
+    >>> chain_pivot("pivot=a")
     'a'
     """
     if level not in PIVOTS:
@@ -70,17 +178,20 @@ def measured_groups(groups: Sequence[Group]) -> list[Group | str]:
     return [group if group.split in TEST else "not in the test part" for group in groups]
 
 
-def _restated(groups: Sequence[Group | str], sources: Sources, maker: Maker) -> list[Group | str]:
+def _with_other_sources(groups: Sequence[Group | str], sources: Sources, maker: Maker) -> list[Group | str]:
     """The groups with another sentence in place of theirs, or a reason."""
     found = iter(sources([group for group in groups if isinstance(group, Group)], maker))
-    return [_stated(group, next(found)) if isinstance(group, Group) else group for group in groups]
+    stated = list[Group | str]()
+    for group in groups:
+        if isinstance(group, Group):
+            text = next(found)
+            stated.append(text if isinstance(text, str) else replace(group, source=text.text))
+        else:
+            stated.append(group)
+    return stated
 
 
-def _stated(group: Group, said: Variant | str) -> Group | str:
-    return said if isinstance(said, str) else replace(group, source=said.text)
-
-
-def restated(groups: Sequence[Group], maker: Maker) -> list[Variant | str]:
+def in_other_words(groups: Sequence[Group], maker: Maker) -> list[Variant | str]:
     """Each sentence in other words: back-translated if there are translators, else the written rewrite."""
     if maker.writers.translations is None:
         return [g.variant("rewrite") or "no rewrite was written: give --back-translate" for g in groups]
@@ -90,8 +201,8 @@ def restated(groups: Sequence[Group], maker: Maker) -> list[Variant | str]:
     return maker.variants(plain, back_translation(texts))
 
 
-def _chain(
-    dataset: Dataset, group: Group, made: Variant | str, pivot: Pivot, maker: Maker, unusual: Unusual
+def _swap_chain_item(
+    dataset: Dataset, group: Group, made: Variant | str, pivot: Pivot, maker: Maker, unusual: UnusualShare
 ) -> Chain | str:
     if group.source == group.paraphrase:
         return "the paraphrase is identical to the sentence"
@@ -132,15 +243,15 @@ def continuation_chains(dataset: Dataset, level: int | str, maker: Maker) -> Ite
     """
     refuse_without_paraphrase(dataset)
     stated = measured_groups(dataset.groups)
-    groups = continued([group for group in stated if isinstance(group, Group)], maker)
+    groups = with_continuations([group for group in stated if isinstance(group, Group)], maker)
     cuts = [cut for cut in CUTS if cut <= int(level)]
     made = [maker.variants(groups, continuation, level=cut) for cut in cuts]
-    chains = (_continuation(dataset, group, outcomes) for group, *outcomes in zip(groups, *made, strict=True))
+    chains = (_continuation_chain(dataset, group, outcomes) for group, *outcomes in zip(groups, *made, strict=True))
     found = collect(dataset, [*chains, *(reason for reason in stated if isinstance(reason, str))])
     return replace(found, tuning=tuning_pairs(dataset.pairs))
 
 
-def continued(groups: Sequence[Group], maker: Maker) -> list[Group]:
+def with_continuations(groups: Sequence[Group], maker: Maker) -> list[Group]:
     """The groups with the language model's continuations, if there is one."""
     if maker.writers.continuations is None:
         return list(groups)
@@ -148,7 +259,7 @@ def continued(groups: Sequence[Group], maker: Maker) -> list[Group]:
     return [replace(group, continuation=text) for group, text in zip(groups, texts, strict=True)]
 
 
-def _continuation(dataset: Dataset, group: Group, outcomes: Sequence[Variant | str]) -> Chain | str:
+def _continuation_chain(dataset: Dataset, group: Group, outcomes: Sequence[Variant | str]) -> Chain | str:
     found = [made for made in outcomes if isinstance(made, Variant)]
     if group.source == group.paraphrase:
         return "the paraphrase is identical to the sentence"

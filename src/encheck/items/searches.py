@@ -1,18 +1,28 @@
-"""Items of the checks on retrieval, health and contracts: queries, random pairs, repeated texts, cut texts."""
+"""Items of the checks on retrieval, health and contracts: queries, known items, random pairs, repeated and cut texts.
+
+Known items are a title in search of its article, a heading in search of its section (Azzopardi et al. 2007, SIGIR).
+Such queries are made of the documents themselves and share their words, so that they are easier than what people ask:
+an optimistic proxy.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
+from typing import Literal
 
-from encheck.datasets.collection import Collection, CollectionQuery
+from encheck.datasets.collection import MOST_SEARCHED_TEXTS, ArticlePassage, Collection, CollectionQuery
 from encheck.datasets.dataset import Dataset
+from encheck.datasets.splitting import split
 from encheck.errors import NothingToMeasure
+from encheck.generators.number import NAME, NOTHING_SHARED, SharedNumber, shared_number
 from encheck.ids import ItemId
-from encheck.items.builders import PARAPHRASES
-from encheck.items.shared import shared_numbers
+from encheck.items.builders import PARAPHRASES, collect
 from encheck.items.variants import Maker
+from encheck.language.numbers.mentions import MAYBE
+from encheck.scoring.contrasts import Contrast
 from encheck.scoring.documents import Documents
 from encheck.scoring.item import Items
 from encheck.scoring.logged import LoggedQuery
@@ -21,6 +31,80 @@ from encheck.scoring.ranked import RankedQuery
 from encheck.scoring.repeated import Repeated
 from encheck.scoring.searches import Query
 from encheck.types import content_hash
+
+PROXY = "titles and headings share words with their texts"
+MOST_KNOWN = 500  # queries of each kind
+SAME_WORDS = "another one has the same words"
+
+
+def titles(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
+    """Each title in search of the bodies of its article's passages, among those of all articles."""
+    return _known_items(dataset, "title")
+
+
+def headings(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
+    """Each heading in search of the bodies of its section's passages; one that repeats the title is left out."""
+    return _known_items(dataset, "heading")
+
+
+def _known_items(dataset: Dataset, name: Literal["title", "heading"]) -> Items:
+    found = dataset.collection
+    if found is None or not found.passages:
+        raise NothingToMeasure(f"{dataset.name} has no articles: see --data=passages:PATH", needs="articles")
+
+    parts: dict[tuple[str, str], list[ArticlePassage]] = {}
+    for passage in found.headed:
+        parts.setdefault((passage.article, "" if name == "title" else passage.heading), []).append(passage)
+    named = [(some[0].title if name == "title" else some[0].heading, some) for some in parts.values()]
+    there = [
+        (text, some)
+        for text, some in named
+        if text and (name == "title" or text != some[0].title) and len(some) < len(found.headed)
+    ]
+    counts = Counter(" ".join(text.lower().split()) for text, _ in there)
+    once = [(text, some) for text, some in there if counts[" ".join(text.lower().split())] == 1]
+    if not once:
+        raise NothingToMeasure(f"{dataset.name} has no {name} that belongs to only one text")
+
+    chosen = sorted(once, key=lambda one: content_hash(one[0]))[:MOST_KNOWN]
+    rows = {one: row for row, one in enumerate(found.bodies.ids)}
+    lock = found.bodies.fingerprint
+    kept = []
+    for text, right in chosen:
+        item = ItemId.of(dataset.name, content_hash(text, lock), "known", 1, name, 0)
+        places = tuple((row, 1) for row in sorted(rows[passage.id] for passage in right))
+        kept.append(RankedQuery(item, text, found.bodies, places, (), right[0].article))
+    excluded = {SAME_WORDS: len(there) - len(once), f"beyond the first {MOST_KNOWN:,}": len(once) - len(chosen)}
+    return Items(tuple(kept), {reason: count for reason, count in excluded.items() if count})
+
+
+MOST_WORDS = 150  # of a document: the passage that says the number, where it is longer
+MOST_PASSAGES = 4  # of the right documents of a query, that hold a number: the first ones
+
+
+def _number_contrasts(name: str, found: Collection, maker: Maker) -> Iterator[Contrast | str]:
+    """Each query and its right document against both with another number, or why there is none.
+
+    At most `MOST_SEARCHED_TEXTS` queries, by their hash.
+    """
+    english, passages_of = maker.english, list[tuple[CollectionQuery, list[str]]]()
+    for query in sorted(found.queries, key=lambda q: content_hash(q.text))[:MOST_SEARCHED_TEXTS]:
+        best = sorted(query.right, key=lambda name: (-query.right[name], name)) if MAYBE.search(query.text) else []
+        texts = (text for name in best for text in split(found.documents[name], words=MOST_WORDS) if MAYBE.search(text))
+        passages_of.append((query, list(islice(texts, MOST_PASSAGES))))
+    if english.mode == "paper":
+        yield from ("the published recipe has no numbers" for _ in passages_of)
+        return
+    english.parse_all(text for query, passages in passages_of if passages for text in (query.text, *passages))
+    for query, passages in passages_of:
+        made = [shared_number(english.parse(query.text), english.parse(text), seed=maker.seed) for text in passages]
+        both = next((one for one in made if isinstance(one, SharedNumber)), None)
+        if both is None:
+            yield str(made[0]) if made else NOTHING_SHARED
+        else:
+            item = ItemId.of(name, content_hash(*both.queries, *both.documents), "contrast", 1, NAME)
+            yield Contrast(item, both.queries, both.documents, query.cluster)
+
 
 Builder = Callable[[Dataset, int | str, Maker], Items]
 ARTICLES = "articles"
@@ -35,7 +119,7 @@ def queries(*others: str, counts: bool = False) -> Builder:
     """
 
     def build(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-        kept = tuple(_query(dataset, others, counts))
+        kept = tuple(_queries_of_groups(dataset, others, counts))
         if len(kept) < 2:
             raise NothingToMeasure(
                 f"{dataset.name} has {len(kept)} sentences with a paraphrase: a search needs two or more",
@@ -49,7 +133,7 @@ def queries(*others: str, counts: bool = False) -> Builder:
     return build
 
 
-def _query(dataset: Dataset, others: tuple[str, ...], counts: bool) -> Iterator[Query]:
+def _queries_of_groups(dataset: Dataset, others: tuple[str, ...], counts: bool) -> Iterator[Query]:
     seen = set()
     for group in dataset.groups:
         texts = (group.source, group.paraphrase)
@@ -78,7 +162,11 @@ def ranked_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     rows = {name: row for row, name in enumerate(documents.ids)}
     asked = [q for q in found.queries if 0 < len(q.right) < len(documents.ids) - bool(q.own)]
     has_wrong = any(grade <= 0 for q in found.queries for grade in q.relevance.values())
-    kept = tuple(_numbered(_ranked(dataset.name, q, documents, rows, has_wrong=has_wrong) for q in asked))
+    seen: Counter[str] = Counter()  # queries whose texts are the same get numbers of their own
+    kept = []
+    for query in (_ranked_query(dataset.name, q, documents, rows, has_wrong=has_wrong) for q in asked):
+        kept.append(replace(query, id=query.id.numbered(seen[query.id])))
+        seen[query.id] += 1
     none = sum(not q.right for q in found.queries)
     excluded = {"no document is right": none, "every document is right": len(found.queries) - len(asked) - none}
     return Items(kept, {reason: count for reason, count in excluded.items() if count})
@@ -111,7 +199,7 @@ def contrasts(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
     """Two queries and two documents, each of which is right for one: those of the data, or made of a search."""
     found = dataset.collection
     if found is not None and not found.passages:
-        return shared_numbers(dataset, found, maker)
+        return collect(dataset, _number_contrasts(dataset.name, found, maker))
     if not dataset.contrasts:
         raise NothingToMeasure(
             f"{dataset.name} has no contrasts of queries: see --data=contrast:PATH", needs="contrasts of queries"
@@ -124,7 +212,7 @@ def _refuse_few(name: str, found: Collection) -> None:
         raise NothingToMeasure(f"{name} has {len(found.documents)} document: a search needs two or more")
 
 
-def _ranked(
+def _ranked_query(
     name: str, query: CollectionQuery, documents: Documents, rows: Mapping[str, int], *, has_wrong: bool
 ) -> RankedQuery:
     right = sorted(((rows[one], grade) for one, grade in query.right.items()), key=lambda one: (-one[1], one[0]))
@@ -138,14 +226,6 @@ def _ranked(
         item, query.text, documents, tuple(right), negatives, query.cluster, slices=slices, own=own,
         shares=query.shares, wrong=wrong if has_wrong else None,
     )  # fmt: skip
-
-
-def _numbered(queries: Iterable[RankedQuery]) -> Iterator[RankedQuery]:
-    """Give queries whose texts are the same numbers of their own."""
-    seen: Counter[str] = Counter()
-    for query in queries:
-        yield replace(query, id=query.id.numbered(seen[query.id]))
-        seen[query.id] += 1
 
 
 def _refuse_search(dataset: Dataset) -> None:
@@ -167,10 +247,13 @@ def random_pairs(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
 def repeated(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     """A few texts of different clusters, to be encoded a second time; none of a search with labels."""
     _refuse_search(dataset)
+    first: dict[str, str] = {}  # text of each cluster, in the order of hashes
+    for cluster, text in _every_text(dataset):
+        first[cluster] = min(first.get(cluster, text), text, key=content_hash)
     return Items(
         tuple(
             Repeated(ItemId.of(dataset.name, content_hash(text), "repeated", 1, "again", 0), text, cluster)
-            for cluster, text in _texts(dataset, REPEATED)
+            for cluster, text in sorted(first.items(), key=lambda entry: content_hash(entry[1]))[:REPEATED]
         )
     )
 
@@ -181,7 +264,14 @@ def cut(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     A search with labels has none: its documents may be longer than what a model reads.
     """
     _refuse_search(dataset)
-    found = [(c, t, t.rsplit(None, TAIL)[0]) for c, t in _longest(dataset) if len(t.split()) > TAIL]
+    passages = [
+        (g.cluster, g.passage.around(g.source, sentences=MAX_PASSAGE_SENTENCES)) for g in dataset.groups if g.passage
+    ]
+    by_cluster: dict[str, str] = {}
+    for cluster, text in [*passages, *_every_text(dataset)]:
+        by_cluster[cluster] = max(by_cluster.get(cluster, ""), text, key=lambda t: (len(t), t))
+    longest = sorted(by_cluster.items(), key=lambda entry: (-len(entry[1]), entry[1]))[:CUT]
+    found = [(c, t, t.rsplit(None, TAIL)[0]) for c, t in longest if len(t.split()) > TAIL]
     if not found:
         raise NothingToMeasure(f"{dataset.name} has no text of {TAIL + 1} words")
     return Items(
@@ -194,25 +284,7 @@ def cut(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     )
 
 
-def _texts(dataset: Dataset, count: int) -> list[tuple[str, str]]:
-    """(cluster, text): one text of each cluster, the first in the order of hashes."""
-    first: dict[str, str] = {}
-    for cluster, text in _all(dataset):
-        first[cluster] = min(first.get(cluster, text), text, key=content_hash)
-    return sorted(first.items(), key=lambda entry: content_hash(entry[1]))[:count]
-
-
-def _longest(dataset: Dataset) -> list[tuple[str, str]]:
-    whole = [
-        (g.cluster, g.passage.around(g.source, sentences=MAX_PASSAGE_SENTENCES)) for g in dataset.groups if g.passage
-    ]
-    by_cluster: dict[str, str] = {}
-    for cluster, text in [*whole, *_all(dataset)]:
-        by_cluster[cluster] = max(by_cluster.get(cluster, ""), text, key=lambda t: (len(t), t))
-    return sorted(by_cluster.items(), key=lambda entry: (-len(entry[1]), entry[1]))[:CUT]
-
-
-def _all(dataset: Dataset) -> Iterator[tuple[str, str]]:
+def _every_text(dataset: Dataset) -> Iterator[tuple[str, str]]:
     yield from ((g.cluster, g.source) for g in dataset.groups)
     yield from ((p.cluster, text) for p in dataset.pairs for text in (p.first, p.second))
     yield from dataset.texts

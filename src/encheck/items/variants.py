@@ -1,19 +1,29 @@
-"""Making variants: every generator's randomness seeded, texts parsed and tagged in batches, each variant made once."""
+"""Making variants: seeded, parsed and tagged in batches, each made once; and which written ones checks read.
+
+What checks read is found by letting each builder make items of a group that notes what it is asked for. So what is
+known is what the checks do, those of the user too, and no list of relations has to be kept beside them.
+"""
 
 from __future__ import annotations
 
+import difflib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from encheck.errors import CheckError, EncheckError
+from encheck.claims import Claim
+from encheck.datasets.dataset import Dataset
+from encheck.datasets.probes import PAIRED
+from encheck.errors import CheckError, DataError, EncheckError
 from encheck.generators.base import Generator, Outcome, Texts, name_of, named
 from encheck.generators.paper import is_published
 from encheck.language.english import English, Waiting
 from encheck.statistics.draws import Draws
 from encheck.system.memory import without_collection
-from encheck.types import Group, Variant, apply_edits
+from encheck.types import Group, Passage, Variant, apply_edits
 
 CHUNK = 1_000
 REASONS = 50  # a generator's own are a handful; one for every sentence is no reason
@@ -90,7 +100,12 @@ class Maker:
         for start in range(0, len(groups), CHUNK):
             outcomes += self._make_some(groups[start : start + CHUNK], generator, level)
             self.english.relieve()
-        _refuse_sentences(outcomes, generator)
+        reasons = list(dict.fromkeys(found for found in outcomes if isinstance(found, str)))
+        if len(reasons) > REASONS:
+            raise CheckError(
+                f"{_generator_place(generator)} gave {len(reasons)} different reasons why there is no variant, the "
+                f"first {reasons[0]!r}: return a new sentence as a Variant, and reasons in a few fixed words"
+            )
         return outcomes
 
     def _make_some(self, groups: Sequence[Group], generator: Generator, level: int) -> list[Outcome]:
@@ -102,7 +117,7 @@ class Maker:
             with without_collection():
                 for i in waiting:
                     try:
-                        made[i] = make(groups[i], generator, level=level, seed=self.seed, english=self.english)
+                        made[i] = make_variant(groups[i], generator, level=level, seed=self.seed, english=self.english)
                     except Waiting:
                         still.append(i)
             if not still:
@@ -112,14 +127,16 @@ class Maker:
         raise RuntimeError(f"{generator.__name__} still waits after {ROUNDS} rounds, first for {groups[still[0]].id}")
 
 
-def make(group: Group, generator: Generator, *, level: int, seed: int, english: English) -> Outcome:
+def make_variant(group: Group, generator: Generator, *, level: int, seed: int, english: English) -> Outcome:
     """One variant; its randomness is seeded from (seed, generator, sentence): no other sentence changes
     it, but for names that are taken of the data (`Maker.survey`).
 
     One that equals its sentence is a reason, unless the published recipe made it: there it counts.
     CheckError names a generator that breaks, or that gives anything but a variant or a reason, and the sentence.
     """
-    if group.is_contrast and not _is_written(generator, group):
+    if group.is_contrast and not (
+        named(generator).is_written or any(v.relation == generator.__name__ for v in group.variants)
+    ):
         return "this sentence has written contrasts and no paraphrase, so nothing else is made from it"
     rng = Draws(seed, generator.__name__, group.source)
     try:
@@ -127,24 +144,19 @@ def make(group: Group, generator: Generator, *, level: int, seed: int, english: 
     except EncheckError:
         raise
     except Exception as error:
-        raise CheckError(f"{_place(generator)} raised {error!r} for the sentence {group.source!r}") from error
+        raise CheckError(f"{_generator_place(generator)} raised {error!r} for the sentence {group.source!r}") from error
     if isinstance(found, str):
         return found
     if found is None:
         return f"no {generator.__name__}" + (f" of {level} words" if level > 1 else "")
-    if problem := _problem(found, group.source):
-        raise CheckError(f"{_place(generator)} {problem}, for the sentence {group.source!r}")
+    if problem := _variant_problem(found, group.source):
+        raise CheckError(f"{_generator_place(generator)} {problem}, for the sentence {group.source!r}")
     if found.text == group.source and not is_published(found):
         return f"{generator.__name__} equals its source"
     return found
 
 
-def _is_written(generator: Generator, group: Group) -> bool:
-    """Whether the generator gives what was written, at least for this group."""
-    return named(generator).is_written or any(v.relation == generator.__name__ for v in group.variants)
-
-
-def _problem(found: object, source: str) -> str:
+def _variant_problem(found: object, source: str) -> str:
     """What is wrong with what a generator gave; empty where nothing is."""
     if not isinstance(found, Variant) or not isinstance(found.text, str):
         return f"gave {found!r}, but should give a Variant, or in a few words the reason why there is none"
@@ -155,18 +167,97 @@ def _problem(found: object, source: str) -> str:
     return ""
 
 
-def _refuse_sentences(made: Sequence[Outcome], generator: Generator) -> None:
-    """CheckError for a generator that returns its sentences as `str`, which are taken for reasons."""
-    reasons = list(dict.fromkeys(found for found in made if isinstance(found, str)))
-    if len(reasons) > REASONS:
-        raise CheckError(
-            f"{_place(generator)} gave {len(reasons)} different reasons why there is no variant, the first "
-            f"{reasons[0]!r}: return a new sentence as a Variant, and reasons in a few fixed words"
-        )
-
-
-def _place(generator: Generator) -> str:
+def _generator_place(generator: Generator) -> str:
     """The generator and where it stands, for messages."""
     code = getattr(named(generator).function, "__code__", None)
     where = f" of {code.co_filename}:{code.co_firstlineno}" if code else ""
     return f"the generator {name_of(generator)}{where}"
+
+
+UNREAD_REMEDY = "Rename it, leave it out, or run a check of your own that reads it"
+
+
+@dataclass
+class _ReadVariants:
+    """What a builder asked a group for; `for_all` where it went through the relations of all variants itself."""
+
+    variants: set[tuple[str, int]] = field(default_factory=set)
+    for_all: bool = False
+
+
+def refuse_unread_variants(
+    dataset: Dataset, claims: Iterable[Claim], others: Callable[[], Iterable[Claim]] = tuple[Claim, ...]
+) -> None:
+    """DataError for written variants that no check reads, neither by `claims` nor, where these do not, by `others`.
+
+    Data of an edition that ships are not looked at.
+    """
+    if dataset.version:
+        return
+    whole = (group for group in dataset.groups if not group.side)
+    written = Counter((v.relation, v.level) for group in whole for v in group.variants if v.relation not in PAIRED)
+    read = set[tuple[str, int]]()
+    for some in (claims, None):
+        found = variants_read(others() if some is None else some)
+        if found is None:
+            return
+        read |= found
+        unread = {key: n for key, n in written.items() if key not in read}
+        if not unread:
+            return
+    (relation, level), count = min(unread.items())
+    known = sorted({*PAIRED, *(name for name, _ in read)})
+    levels = sorted(at for name, at in read if name == relation)
+    if levels:
+        said = f"level {level}, but checks read {', '.join(map(str, levels))}"
+    else:
+        (near,) = difflib.get_close_matches(relation, known, n=1, cutoff=0.0)
+        said = f"the nearest one that is read is {near!r}. There are: {', '.join(known)}"
+    more = f" (and {len(unread) - 1} more such relations or levels)" if len(unread) > 1 else ""
+    raise DataError(
+        f"{dataset.name}: no check reads the relation {relation!r} at level {level}, which {count} variants have{more}"
+        f"; {said}. {UNREAD_REMEDY}"
+    )
+
+
+def variants_read(claims: Iterable[Claim]) -> set[tuple[str, int]] | None:
+    """The (relation, level) of written variants that these claims read; None where one reads whatever there is."""
+    asked = _ReadVariants()
+    for builder, level in dict.fromkeys((claim.items, level) for claim in claims for level in claim.levels):
+        for has_all in (False, True):  # some ask for one variant only where another is there, or is not
+            with suppress(Exception, Waiting):  # it has what it wants of one group, or the group is too little for it
+                builder(_noting_data(asked, has_all=has_all), level, _NotingMaker())
+    return None if asked.for_all else asked.variants
+
+
+class _NotingMaker(Maker):
+    """Runs generators on the noting group; what reads no written variant fails for want of a parse."""
+
+    def variants(self, groups: Sequence[Group], generator: Generator, *, level: int = 1) -> list[Outcome]:
+        found = list[Outcome]()
+        for group in groups:
+            made: Outcome | None = None
+            with suppress(Exception, Waiting):
+                made = generator(group, level=level, rng=Draws(0, "", group.source), english=self.english)
+            found.append(made or "nothing")
+        return found
+
+
+def _noting_data(asked: _ReadVariants, *, has_all: bool) -> Dataset:
+    """Data of one group that notes which variants it is asked for, and has all of them or none."""
+
+    class Some(Variant):
+        """A variant; whoever looks at its relation goes through all variants."""
+
+        def __getattribute__(self, name: str) -> Any:
+            asked.for_all |= name == "relation"
+            return object.__getattribute__(self, name)
+
+    class Noting(Group):
+        def variant(self, relation: str, level: int = 1) -> Variant | None:
+            asked.variants.add((relation, level))
+            return Variant(f"{relation} {level}.", relation, level) if has_all else None
+
+    passage = Passage(tuple(f"Sentence {i}." for i in range(7)), 0)
+    group = Noting("one", "One text.", "Another text.", "one", (Some("Some.", ""),), "on it goes", "", passage)
+    return Dataset("data", (), (group,), "", 1)

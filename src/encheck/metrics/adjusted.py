@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from encheck.metrics.metric import estimated, metric, ratio
 from encheck.metrics.pairs import worth
-from encheck.scoring.differences import NAMES, ORDER, differences
 from encheck.scoring.scores import MarginScores
+from encheck.scoring.triplets import EDIT_DISTANCE_COLUMN, SURFACE_DIFFERENCES, surface_differences
 from encheck.statistics.balancing import balancing_weights, effective, imbalance, remainder
 from encheck.statistics.bootstrap import widened_interval
 from encheck.surface import RIVALS
@@ -55,7 +55,7 @@ def adjusted_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
     weights leave of them (Kish). The params have the strata. No estimate, with what is `missing`, where a difference
     has fewer than 20 clusters on its smaller side, or where no weights balance it.
     """
-    wins, found = worth(scores.margins, epsilon), differences(scores.items)
+    wins, found = worth(scores.margins, epsilon), surface_differences(scores.items)
     missing = one_sided(found, scores)
     weights = balancing_weights(found) if not missing else np.full(len(wins), math.nan)
     missing = missing or unbalanced(found, weights)
@@ -96,7 +96,7 @@ def _weighted(scores: MarginScores, wins: Floats, weights: Floats, *, slack: flo
 
 def one_sided(surface_differences: Floats, scores: MarginScores) -> str:
     """Which difference has too few clusters on its smaller side, and how many; empty if none has."""
-    for name, column in zip(NAMES, surface_differences.T, strict=True):
+    for name, column in zip(SURFACE_DIFFERENCES, surface_differences.T, strict=True):
         kept, changed = (scores.resampler.of(np.flatnonzero(side)).clusters for side in (column > 0, column < 0))
         if (column != 0).mean() >= SOME and min(kept, changed) < MIN_SIDE:
             return (
@@ -113,14 +113,14 @@ def unbalanced(surface_differences: Floats, weights: Floats) -> str:
     if not left[worst] > UNBALANCED:
         return ""
     return (
-        f"the surface decides too much: no weights balance {NAMES[worst]} (what is left is {left[worst]:.2f} of its "
-        f"size, and should be at most {UNBALANCED:g})"
+        f"the surface decides too much: no weights balance {SURFACE_DIFFERENCES[worst]} (what is left is "
+        f"{left[worst]:.2f} of its size, and should be at most {UNBALANCED:g})"
     )
 
 
 def strata(scores: MarginScores, wins: Floats, surface_differences: Floats, weights: Floats) -> Iterator[Stratum]:
     """The rate of each stratum that has triplets."""
-    sides = np.sign(surface_differences[:, ORDER])
+    sides = np.sign(surface_differences[:, EDIT_DISTANCE_COLUMN])
     for side, name in STRATA.items():
         chosen = np.flatnonzero(sides == side)
         if len(chosen):

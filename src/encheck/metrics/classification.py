@@ -15,7 +15,7 @@ from encheck.metrics import thresholds
 from encheck.metrics.metric import estimated, metric
 from encheck.metrics.thresholds import Objective, ThresholdPredictions, has_both, in_folds, on_validation
 from encheck.scoring.scores import PairScores
-from encheck.scoring.splits import VALIDATION, measured_part
+from encheck.scoring.splits import VALIDATION, measured_positions
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
@@ -53,7 +53,7 @@ def by_head(scores: PairScores) -> list[Estimate]:
     """
     if scores.decision is None:
         return []
-    measured = measured_part(scores.splits)
+    measured = measured_positions(scores.splits)
     said = (scores.values[measured] >= scores.decision).astype(float)
     chosen = ThresholdPredictions(said, scores.decision, 0)
     names = {"head_accuracy": thresholds.accuracy, "head_f1": thresholds.f1}
@@ -61,7 +61,7 @@ def by_head(scores: PairScores) -> list[Estimate]:
 
 
 def _measured(name: str, scores: PairScores, objective: Objective) -> Estimate:
-    measured = measured_part(scores.splits)
+    measured = measured_positions(scores.splits)
     return _predicted(name, scores, measured, predictions(scores, measured, objective=objective), objective)
 
 

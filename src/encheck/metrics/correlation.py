@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.metrics.metric import estimated, metric, near_of
+from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import PairScores
-from encheck.scoring.table import Table
 from encheck.statistics.bootstrap import MANY_ITEMS, Resampler
 from encheck.types import Estimate
 
@@ -24,7 +24,7 @@ WHOLE = "a correlation has no value per item"
 Correlate = Callable[[Floats, Floats, Weights], Floats]
 
 
-def pseudo_values(table: Table, scores: Floats) -> Floats:
+def pseudo_values(table: CaseScores, scores: Floats) -> Floats:
     """What each graded pair says of Spearman's correlation of `scores` with people's; shape [n].
 
     Their mean is the correlation. The error of their mean is that of the correlation: each is the correlation plus n

@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 from encheck.metrics.adjusted import adjusted_rate, meaning
 from encheck.metrics.metric import estimated, figure, metric, no_narrower, ratio, share_of
 from encheck.metrics.pairs import won, worth
+from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import CrossedScores, MarginScores, Scale
-from encheck.scoring.table import Table
 from encheck.surface import RIVALS
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
 
 
-def _both(table: Table, scale: Scale, *, epsilon: float = 0.0) -> Floats:
+def _both(table: CaseScores, scale: Scale, *, epsilon: float = 0.0) -> Floats:
     # What each side is worth, shape [groups, 2].
     worths = won(table, scale, epsilon=epsilon)
     result: Floats = np.array([worths[rows] for rows in table.chains]).reshape(len(table.chains), -1).prod(axis=1)

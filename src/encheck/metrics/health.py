@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.metrics.metric import estimated, figure, metric, near_of, no_references, ratio, share_of
+from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import MarginScores, PairScores, RepeatedScores, Scale
-from encheck.scoring.table import Table
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
@@ -15,7 +15,7 @@ SMALLEST_CHANGE = 1e-6  # of the way from unrelated to identical text
 CONTRACT = "it holds, or it blocks"
 
 
-def _rooms(table: Table, scale: Scale) -> Floats:
+def _rooms(table: CaseScores, scale: Scale) -> Floats:
     """How far each random pair is from identical text, in units of what identical text scores (1 for a cosine).
 
     Of what random pairs score where that is further from 0: so a logit's room stays between 0 and 2. A distance has no
@@ -25,12 +25,12 @@ def _rooms(table: Table, scale: Scale) -> Floats:
     return np.asarray((scale.identity - table.near) / unit)
 
 
-def _deviations(table: Table, scale: Scale) -> Floats:
+def _deviations(table: CaseScores, scale: Scale) -> Floats:
     """How far each random pair is from the mean of all, on the calibrated scale, negative."""
     return -np.abs(table.near - scale.reference) / scale.unit
 
 
-def _counts(table: Table, _scale: Scale) -> Floats:
+def _counts(table: CaseScores, _scale: Scale) -> Floats:
     """How near each text's number of answers is to the mean one: their mean is the evenness."""
     return _evenness(table.near)
 
@@ -39,11 +39,11 @@ def _evenness(counts: Floats) -> Floats:
     return 1 - np.abs(counts / max(float(counts.mean()), 1e-9) - 1) / 2
 
 
-def _finds(table: Table, scale: Scale) -> Floats:
+def _finds(table: CaseScores, scale: Scale) -> Floats:
     return (table.margins(scale) > 0).astype(float)
 
 
-def _ends(table: Table, scale: Scale) -> Floats:
+def _ends(table: CaseScores, scale: Scale) -> Floats:
     return _told_apart(table.near, scale)
 
 

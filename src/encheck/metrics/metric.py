@@ -11,8 +11,8 @@ from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import Scale
-from encheck.scoring.table import Table
 from encheck.statistics.bootstrap import Resampler, percentile_interval, widened_interval
 from encheck.types import Estimate
 
@@ -46,8 +46,8 @@ class Metric(Generic[P]):
     whole: str = ""
     reported: str = ""
     unit: Literal["item", "chain"] = "item"
-    contrast: Callable[[Table, Floats], Floats] | None = None
-    references: Callable[[Table], float] | None = None
+    contrast: Callable[[CaseScores, Floats], Floats] | None = None
+    references: Callable[[CaseScores], float] | None = None
     sides: bool = False
 
     def __call__(self, scores: Any, /, *args: P.args, **options: P.kwargs) -> Estimate:
@@ -71,13 +71,13 @@ class Metric(Generic[P]):
         """Why the gate never weighs this metric; empty if it may."""
         return self.reported or ("" if self.values else self.whole or "it has no value per item")
 
-    def per_item(self, table: Table, scale: Scale) -> Floats:
+    def per_item(self, table: CaseScores, scale: Scale) -> Floats:
         """What each item says of the metric; shape [n], or [chains] for the unit "chain". Not for a whole set's."""
         assert self.values is not None
         result = self.values(table, scale)
         return result if self.contrast is None else self.contrast(table, result)
 
-    def heads(self, table: Table) -> Table:
+    def heads(self, table: CaseScores) -> CaseScores:
         """The table with a row for each entry of `values`: of a chain, the row of its first member."""
         return table if self.unit == "item" else table.of(np.array([rows[0] for rows in table.chains], np.intp))
 
@@ -157,12 +157,12 @@ def no_narrower(estimate: Estimate) -> Estimate:
     return replace(estimate, low=low, high=high)
 
 
-def near_of(table: Table, _scale: Scale) -> Floats:
+def near_of(table: CaseScores, _scale: Scale) -> Floats:
     """The values as they were recorded: of a metric whose items have one value each, on the scorer's own scale."""
     return table.near
 
 
-def no_references(_table: Table) -> float:
+def no_references(_table: CaseScores) -> float:
     """Of a metric on the calibrated scale whose values have no reference in their numerator."""
     return 0.0
 

@@ -20,9 +20,9 @@ from encheck.ids import question_of
 from encheck.metrics.classification import predictions
 from encheck.metrics.metric import estimated, figure, metric, no_narrower, ratio
 from encheck.metrics.pairs import of_two_labels
-from encheck.scoring.difficulty import CELLS, Difficulty, Scope
+from encheck.scoring.pairs import CELLS, Difficulty, Scope
 from encheck.scoring.scores import PairScores
-from encheck.scoring.splits import measured_part
+from encheck.scoring.splits import measured_positions
 from encheck.statistics.bootstrap import Resampler, auc_of
 from encheck.types import Estimate
 
@@ -67,7 +67,7 @@ def cases_of(scores: PairScores, *, scope: Scope = "split") -> Cases:
     The threshold has the best F1 on the validation part; without one, on the other folds of ten. NothingToMeasure
     where there is no Pn or no Nn pair.
     """
-    found, measured = scores.difficulty(scope), measured_part(scores.splits)
+    found, measured = scores.difficulty(scope), measured_positions(scores.splits)
     part = found.of(measured)
     empty = [name for name in ("Pn", "Nn") if not part.counts[name]]
     if empty:

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.metrics.metric import Metric, estimated, figure, metric, ratio, share_of
+from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import MarginScores, PairScores, Scale
-from encheck.scoring.table import Table
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler, auc_of
 from encheck.surface import SUFFIX_LESS_PREFIX, SURFACE, WEIGHTED
@@ -28,7 +28,7 @@ GRID = np.arange(-30, 31) / 100
 ROUNDING = 1e-12  # of a margin that is divided by the scale's unit
 
 
-def won(table: Table, scale: Scale, *, epsilon: float = 0.0) -> Floats:
+def won(table: CaseScores, scale: Scale, *, epsilon: float = 0.0) -> Floats:
     """1 where the near text is nearer by more than `epsilon` on the calibrated scale, 1/2 for a tie, else 0."""
     return worth(calibrated_margins(table, scale) if epsilon else table.margins(scale), epsilon)
 
@@ -45,17 +45,17 @@ def worth(margins: Floats, epsilon: Floats | float = 0.0) -> Floats:
     return (above.astype(float) + ~below) / 2
 
 
-def similarities(table: Table, scale: Scale) -> Floats:
+def similarities(table: CaseScores, scale: Scale) -> Floats:
     """The calibrated similarity of each pair."""
     return np.asarray(scale.similarity(table.near))
 
 
-def calibrated_margins(table: Table, scale: Scale) -> Floats:
+def calibrated_margins(table: CaseScores, scale: Scale) -> Floats:
     """How much nearer the near text is on the calibrated scale."""
     return np.asarray(scale.margin(table.margins(scale)))
 
 
-def between_labels(table: Table, similarities: Floats) -> Floats:
+def between_labels(table: CaseScores, similarities: Floats) -> Floats:
     """What each item says of the gap between label 1 and label 0; shape [n].
 
     Their mean is the difference of the labels' means, and their spread is its error: each item's distance from the mean
@@ -71,7 +71,7 @@ def between_labels(table: Table, similarities: Floats) -> Floats:
     return weighted + gap
 
 
-def references_between(table: Table) -> float:
+def references_between(table: CaseScores) -> float:
     """0 where both labels are there: the reference is taken off either mean; 1 or -1 with one of them alone."""
     return sum({1.0 if label == 1 else -1.0 for label in table.labels})
 

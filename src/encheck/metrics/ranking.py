@@ -23,9 +23,9 @@ from encheck.ids import ItemId
 from encheck.metrics.correlation import weighted_spearman
 from encheck.metrics.metric import estimated, figure, metric, ratio, share_of
 from encheck.metrics.thresholds import balanced, best_threshold
+from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import ChainScores, Scale
 from encheck.scoring.splits import TEST
-from encheck.scoring.table import Table
 from encheck.types import Estimate
 
 log = logging.getLogger("encheck")
@@ -92,7 +92,7 @@ def reversed_at(values: Floats, step: int) -> Floats:
     return np.where(np.isnan(change), np.nan, (change > 0) + (change == 0) / 2)
 
 
-def _on_top(table: Table, scale: Scale) -> Floats:
+def _on_top(table: CaseScores, scale: Scale) -> Floats:
     """What the paraphrase's place is worth in each chain: 1 on top, a share of 1 among equals, else 0."""
     margins = table.margins(scale)
     return np.array(

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.metrics.metric import estimated, metric, ratio, share_of
-from encheck.scoring.answers import Answers, Ranks
+from encheck.scoring.documents import Answers, Ranks
+from encheck.scoring.frame import CaseScores
 from encheck.scoring.ranked import BM25
 from encheck.scoring.scores import LoggedScores, RankedScores, Scale
-from encheck.scoring.table import Table
 from encheck.statistics.bootstrap import Resampler, percentile_interval, widened_interval
 from encheck.types import Estimate
 
@@ -67,7 +67,7 @@ def duels_won(answers: Sequence[Answers]) -> Floats:
     return ratio(np.array([one.won for one in answers], float), np.array([one.duels for one in answers], float))
 
 
-def _of_table(values: Callable[[Sequence[Answers]], Floats]) -> Callable[[Table, Scale], Floats]:
+def _of_table(values: Callable[[Sequence[Answers]], Floats]) -> Callable[[CaseScores, Scale], Floats]:
     return lambda table, _scale: values([Answers.of(text) for text in table.answers])
 
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from encheck.metrics.metric import estimated, figure, metric, no_references, ratio
 from encheck.metrics.thresholds import accuracy, best_threshold, has_both
+from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import BothOrdersScores, Scale
-from encheck.scoring.table import Table
 from encheck.statistics.bootstrap import percentile_interval, widened_interval
 from encheck.types import Estimate
 
@@ -107,7 +107,7 @@ def largest_asymmetry(scores: BothOrdersScores) -> Estimate:
     return estimated("largest_asymmetry", scores, float(scores.asymmetry.max()), replicates)
 
 
-def _changes(table: Table, scale: Scale) -> Floats:
+def _changes(table: CaseScores, scale: Scale) -> Floats:
     return -np.abs(table.margins(scale)) / scale.unit
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.scoring.folds import FOLDS, fold_of
+from encheck.scoring.splits import FOLDS, fold_of
 from encheck.statistics.clusters import chunks_of
 
 Floats = NDArray[np.float64]

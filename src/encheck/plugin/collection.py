@@ -30,7 +30,7 @@ def parametrize_encoder(metafunc: pytest.Metafunc) -> None:
 def spare(item: pytest.Item) -> None:
     """Lift hypothesis's deadline from a test that asks for the model, so that a slow one does not fail for it."""
     if MODEL in getattr(item, "fixturenames", ()) and getattr(item.obj, "is_hypothesis_test", False):  # type: ignore[attr-defined]
-        from encheck.strategies.patience import patient
+        from encheck.strategies import patient
 
         patient(item.obj)  # type: ignore[attr-defined]
 

@@ -87,7 +87,7 @@ def select(config: pytest.Config, process: Process, items: list[pytest.Item]) ->
     from encheck.engine.checks import clashes, packaged_checks, shipped_checks
     from encheck.engine.evaluation import Evaluation
     from encheck.engine.first_look import mode_of
-    from encheck.items.reading import refuse_unread
+    from encheck.items.variants import refuse_unread_variants
 
     with process.refusing(items):
         settings = settings_of(config, process.store)
@@ -103,7 +103,7 @@ def select(config: pytest.Config, process: Process, items: list[pytest.Item]) ->
         levels = {check: set(map(str, claim.levels)) for check, claim in claims.items()}
         refuse_unknown_checks(config, settings, evaluation.bench.subjects, levels)
         for dataset in evaluation.bench.data.values():
-            refuse_unread(dataset, list(claims.values()), lambda: (claim for _, claim in shipped_checks()))
+            refuse_unread_variants(dataset, list(claims.values()), lambda: (claim for _, claim in shipped_checks()))
 
 
 def forecast(config: pytest.Config, process: Process, items: list[pytest.Item]) -> list[str]:

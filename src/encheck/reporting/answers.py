@@ -17,7 +17,7 @@ from encheck.gating.types import ChangedQuery, Gate
 from encheck.gating.unjudged import ComparedQuery
 from encheck.gating.weighing import LogAnswers
 from encheck.reporting.gate.record import in_a_line
-from encheck.scoring.answers import Answers
+from encheck.scoring.documents import Answers
 from encheck.system import files
 from encheck.system.documents import parquet_table
 from encheck.system.terminal import safe_cell

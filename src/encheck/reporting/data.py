@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.collection import Collection
-from encheck.datasets.dataset import Dataset, fingerprint_of
-from encheck.datasets.drawn import number_of_clusters
-from encheck.datasets.labelled import pair_id
+from encheck.datasets.data_warnings import data_warnings
+from encheck.datasets.dataset import Dataset, pair_fingerprint, pair_id
 from encheck.datasets.load import InColumns
-from encheck.datasets.oddities import oddities
+from encheck.datasets.pair_table import number_of_clusters
 from encheck.items.catalogue import Listing
 from encheck.reporting.text import marked, table
 from encheck.scoring.contrasts import Contrast
@@ -151,7 +150,7 @@ class _PairsOfColumns:
                 item = pair_id(found.name, key, seen[key] if may_repeat[at - start] else 0)
                 if may_repeat[at - start]:
                     seen[key] += 1
-                parts.append(fingerprint_of(item, label, score))
+                parts.append(pair_fingerprint(item, label, score))
                 if at in wanted:
                     self.pairs[at] = SentencePair(item, first, second, label, "", score=score)
             yield parts
@@ -169,7 +168,7 @@ def describe_collection(dataset: Dataset, found: Collection, *, seed: int = 0) -
         yield "  left out"
         yield from table([(reason, f"{count:,}") for reason, count in found.excluded.items()])
     yield ""
-    odd = oddities(found)
+    odd = data_warnings(found)
     yield "  odd" if odd else "  nothing odd was found"
     for one in odd:
         yield f"  {one.count:,} {one.what}{f', first {one.example}' * bool(one.example)}"

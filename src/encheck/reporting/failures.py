@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from encheck.reporting.text import marked
-from encheck.scoring.example import Line
-from encheck.scoring.item import Item
+from encheck.scoring.item import ExampleLine, Item
 from encheck.scoring.scores import Scores
 from encheck.system.terminal import LINES, visible
 from encheck.types import CheckResult, Estimate
@@ -91,7 +90,7 @@ def _expectation(row: CheckResult) -> str:
     return f"should be at least {round(floor, 3):g}{of} (its floor; the aim is {aim:g})"
 
 
-def _line(line: Line) -> str:
+def _line(line: ExampleLine) -> str:
     score = "" if line.score is None else f"{line.score:.3f}"
     text = line.text if line.source is None else marked(line.source, line.text, line.edits)
     return f"  {score:5} {line.name} {text}"

@@ -9,9 +9,9 @@ import numpy as np
 
 from encheck.metrics.pairs import worth
 from encheck.run_file import RunFile
-from encheck.scoring.frame import Columns, Frame
+from encheck.scoring.frame import Columns, ItemFrame
 from encheck.scoring.scale import Scale
-from encheck.scoring.scores import frame_of
+from encheck.scoring.scores import item_frame
 
 COLUMNS = ("item", "cluster", "split", "label", "gold", "source", "near", "far", "near_score", "far_score")
 NOT_FOR_TRAINING = (
@@ -32,7 +32,7 @@ def item_table(results: RunFile, items: Mapping[str, Columns]) -> Any:
     tables = []
     for case, columns in sorted(items.items()):
         row = of_case[case]
-        frame = frame_of(row.case, columns)
+        frame = item_frame(row.case, columns)
         named = {name: [getattr(row, name)] * len(frame) for name in ("model", "property", "check", "data", "level")}
         kept = {name: columns.get(name) or [None] * len(frame) for name in COLUMNS}
         won = _won(frame, scales.get((row.data, row.model), Scale(0.0)))
@@ -40,7 +40,7 @@ def item_table(results: RunFile, items: Mapping[str, Columns]) -> Any:
     return pyarrow.concat_tables(tables) if tables else _schema().empty_table()
 
 
-def _won(frame: Frame, scale: Scale) -> list[float | None]:
+def _won(frame: ItemFrame, scale: Scale) -> list[float | None]:
     if frame.far is None or not frame.is_contest:
         return [None] * len(frame)
     found = worth(scale.apart(frame.near.scores, frame.far.scores))

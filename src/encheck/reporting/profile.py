@@ -74,14 +74,15 @@ def profile(results: RunFile, *, model: str, data: str) -> list[ProfileLine]:
 def headlines(results: RunFile, *, model: str, data: str) -> dict[str, Result]:
     """Of each property the row of results.json that stands for it in a profile."""
     declared = results.declarations
-    rows = [row for row in judged_rows(results) if (row.model, row.data) == (model, data) and _is_drawn(row, declared)]
+    rows = [row for row in judged_rows(results) if (row.model, row.data) == (model, data) and is_drawn(row, declared)]
     best: dict[str, Result] = {}
     for row in sorted(rows, key=lambda one: not declared[one.check].headline):
         best.setdefault(row.property, row)
     return best
 
 
-def _is_drawn(row: Result, declared: Mapping[str, Declaration]) -> bool:
+def is_drawn(row: Result, declared: Mapping[str, Declaration]) -> bool:
+    """Whether a figure is a share that a profile draws."""
     its, ends = declared[row.check], (row.value, row.low, row.high)
     is_share = its.chance != 0 and all(end is not None and 0 <= end <= 1 for end in ends)
     return is_share and its.family not in NO_PROPERTY

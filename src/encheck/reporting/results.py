@@ -97,7 +97,10 @@ def write_named(path: Path, text: str) -> None:
     with into(path.parent):
         if path.is_dir():
             raise UsageError(f"cannot write {path}: it is a folder. Remedy: name a file in it")
-        write_text(path, text)
+        try:
+            write_text(path, text)
+        except OSError as error:
+            raise UsageError(f"cannot write {path}: {files.describe_os_error(error, folder=path.parent)}") from error
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from encheck.metrics import named
 from encheck.metrics.metric import CALIBRATED
 from encheck.reporting.view import best_surface, judged_rows, with_pieces
 from encheck.run_file import Result, RunFile
-from encheck.scoring.frame import Frame
+from encheck.scoring.frame import ItemFrame
 from encheck.types import Declaration
 
 StoryLine = Literal["baseline", "reference", "chance", "rival", "strength"]
@@ -58,7 +58,7 @@ class StorySentence:
         return f"{self.claim}: {self.figures}."
 
 
-def story(results: RunFile, frames: Mapping[str, Frame]) -> list[StorySentence]:
+def story(results: RunFile, frames: Mapping[str, ItemFrame]) -> list[StorySentence]:
     """At most five sentences, none where nothing is certain; no property twice.
 
     The lines take turns, baseline, reference, chance, rival, each with its largest finding first. A family stands there
@@ -84,7 +84,7 @@ def _chosen(
     return found
 
 
-def _certain_sentences(results: RunFile, frames: Mapping[str, Frame]) -> Iterator[StorySentence]:
+def _certain_sentences(results: RunFile, frames: Mapping[str, ItemFrame]) -> Iterator[StorySentence]:
     """Everything that is certain."""
     names = _spoken_names(results)
     yield from _gate_sentences(results, names)
@@ -205,7 +205,7 @@ def _strength_sentences(
     yield _sentence(claim, figures, "strength", low - line, worst, its)
 
 
-def _reference_sentences(results: RunFile, frames: Mapping[str, Frame], names: Any) -> Iterator[StorySentence]:
+def _reference_sentences(results: RunFile, frames: Mapping[str, ItemFrame], names: Any) -> Iterator[StorySentence]:
     """What is certain of pairs of models, Holm-corrected over all properties: worse, and worse than the surface."""
     rows = {(rows[0].model, f"{rows[0].check}/{rows[0].data}"): (rows[0], its) for rows, its in _first_rows(results)}
     for one in results.references:
@@ -290,7 +290,7 @@ def _where(row: Result) -> str:
     return " in both directions" if str(row.metric).startswith("both_directions") else ""
 
 
-def _item_noun(row: Result, frames: Mapping[str, Frame]) -> str:
+def _item_noun(row: Result, frames: Mapping[str, ItemFrame]) -> str:
     frame = frames.get(str(row.case))
     return frame.kind.noun if frame else "items"
 
@@ -306,7 +306,7 @@ def percent(share: float) -> str:
     return "over 99%" if 0.995 <= share < 1 else f"{100 * share:.0f}%"
 
 
-def _with_example(one: StorySentence, results: RunFile, frames: Mapping[str, Frame]) -> StorySentence:
+def _with_example(one: StorySentence, results: RunFile, frames: Mapping[str, ItemFrame]) -> StorySentence:
     if one.example is not None:
         return one
     cases = [
@@ -316,7 +316,7 @@ def _with_example(one: StorySentence, results: RunFile, frames: Mapping[str, Fra
     return replace(one, example=next((item for item in found if item), None))
 
 
-def mistake(frame: Frame) -> dict[str, Any] | None:
+def mistake(frame: ItemFrame) -> dict[str, Any] | None:
     """A clear mistake that is read at a glance: the shortest of the 40 worst, its edits marked; None without any."""
     if frame.far is None or not frame.is_contest:
         return None

@@ -28,7 +28,8 @@ from encheck.reporting.gate.words import (
     undecided,
     what_has_to_change,
 )
-from encheck.reporting.profile import ProfileLine, profile, weakest_first
+from encheck.reporting.peers import peers_on
+from encheck.reporting.profile import ProfileLine, headlines, profile, weakest_first
 from encheck.reporting.text import joined, shortened, table
 from encheck.reporting.view import (
     WORDS,
@@ -47,12 +48,12 @@ from encheck.reporting.view import (
     worst_items,
 )
 from encheck.run_file import ModelRest, Result, RunFile, listed
-from encheck.scoring.frame import Frame
+from encheck.scoring.frame import ItemFrame
 from encheck.system.terminal import LINES, visible
 
 SHORT_HEAD = ("gate", "gate row", CHANGE, "lost", "won")
 LOSSES_TOLD = 3  # losses with examples
-EXAMPLE = 4  # lines: what a loss means, and one example of it
+WORST_FIRST = ("block", "inconclusive", "pass")
 SHORTEST = 20  # lines of a gate that is not told in full
 
 
@@ -108,7 +109,7 @@ def _short_gate_lines(against: GateAgainst, candidate: str, to_type: GateCommand
     yield f"  {told.answer}. {'' if told.losses else told.lead}".rstrip()
     for i, loss in enumerate(told.losses[:LOSSES_TOLD]):
         yield f"  {loss.title}"
-        yield from (f"  {text}" for text in list(_evidence(loss))[:EXAMPLE] if i == 0)
+        yield from (f"  {text}" for text in _first_example(loss) if i == 0)
     if more := len(told.losses) - LOSSES_TOLD:
         yield from [f"  and {more} more: {listed_names([loss.name for loss in told.losses[LOSSES_TOLD:]])}"] * (
             more > 0
@@ -128,6 +129,7 @@ def _short_gate_lines(against: GateAgainst, candidate: str, to_type: GateCommand
     )
     decides = [row for row in weighed_rows(against) if row.evidence or row.outcome == "block"]
     if decides:
+        decides.sort(key=lambda row: WORST_FIRST.index(row.outcome))
         yield from table([SHORT_HEAD, *(_short_row(row) for row in decides)])
 
 
@@ -145,6 +147,13 @@ def _answer_lines(against: GateAgainst, candidate: str) -> Iterator[str]:
         yield f"  {loss.title}"
         yield from (f"  {text}" for text in _evidence(loss) if i < LOSSES_TOLD)
     yield from [f"  {told.legend}"] * bool(told.legend)
+
+
+def _first_example(loss: GateLoss) -> list[str]:
+    """What a loss means, and one item or query with all its texts."""
+    evidence = list(_evidence(loss))
+    starts = [i for i, text in enumerate(evidence) if text.startswith(("lost in ", "changed in "))]
+    return evidence[: starts[1]] if len(starts) > 1 else evidence
 
 
 def _evidence(loss: GateLoss) -> Iterator[str]:
@@ -254,7 +263,7 @@ def _profile_row(line: ProfileLine, *, is_paired: bool) -> tuple[str, ...]:
     return (line.name, f"{value} [{low}, {high}]", chance, line.standing or "-", surface, *([against] * is_paired))
 
 
-def _mistake(frame: Frame | None) -> Mapping[str, Any] | None:
+def _mistake(frame: ItemFrame | None) -> Mapping[str, Any] | None:
     """The worst item of a case, where its far text is the nearer one."""
     found = worst_items(frame, TRIED) if frame and frame.far is not None else ()
     return next((item for item in found if item["far_score"] > item["near_score"]), None)
@@ -275,10 +284,22 @@ def _full_summary(results: RunFile, *, verbose: bool) -> Iterator[str]:
         if why := skip_reasons(rows):
             yield from _skipped(why)
         yield from _all_four(cell)
+        yield from _peers(results, cell)
         yield ""
     yield from reference.reference_lines(results.references)
     yield from _whole_run_lines(results)
     yield from _reasons([row for row in rows_that_ran(judged_rows(results)) if row.reason and row.verdict != "fail"])
+
+
+def _peers(results: RunFile, cell: MatrixCell) -> Iterator[str]:
+    """The profile with the figures of known models, on the probes that those were measured on."""
+    known = peers_on(results, cell.data)
+    rows = headlines(results, model=cell.model, data=cell.data)
+    beside = [(row, known.beside(row)) for row in rows.values() if known and known.beside(row)]
+    if known and beside:
+        yield f"  beside models that are known, on all of probes {known.version}:"
+        head = ("property", cell.model, *known.models)
+        yield from table([head, *((r.property, *map("{:.2f}".format, (r.value, *s.values()))) for r, s in beside)])
 
 
 def _reasons(rows: Sequence[Result]) -> Iterator[str]:

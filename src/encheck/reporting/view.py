@@ -17,8 +17,8 @@ from encheck.metrics import both_directions
 from encheck.reporting.failures import rounded
 from encheck.reporting.text import pieces
 from encheck.run_file import DataEntry, Result, RunFile, SurfaceFigure
-from encheck.scoring.frame import Columns, Frame, edits_of
-from encheck.scoring.scores import frame_of
+from encheck.scoring.frame import Columns, ItemFrame, edits_of
+from encheck.scoring.scores import item_frame
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Figure
 from encheck.statistics.hypothesis_tests import wilson
@@ -304,13 +304,13 @@ def _all_four(verdicts: Mapping[int, Verdict | None]) -> str:
     return "shown" if None in found else "undecided"
 
 
-def frames_of(results: RunFile, items: Items) -> dict[str, Frame]:
+def frames_of(results: RunFile, items: Items) -> dict[str, ItemFrame]:
     """The items of every case that the results have a row of."""
     cases = {str(case): case for case in (row.case for row in results.checks)}
-    return {name: frame_of(cases[name], columns) for name, columns in items.items() if name in cases}
+    return {name: item_frame(cases[name], columns) for name, columns in items.items() if name in cases}
 
 
-def worst_items(frame: Frame, count: int) -> list[dict[str, Any]]:
+def worst_items(frame: ItemFrame, count: int) -> list[dict[str, Any]]:
     """The items of one case that went most wrong, each a row of its columns, with texts in marked pieces."""
     columns = frame.to_columns()
     return [with_pieces({name: values[i] for name, values in columns.items()}) for i in frame.worst(count)]

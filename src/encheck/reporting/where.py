@@ -21,11 +21,10 @@ from encheck.language.english import English
 from encheck.reporting.results import ITEMS, read_items, read_results
 from encheck.reporting.view import frames_of, sentence
 from encheck.run_file import listed, seed_of
-from encheck.scoring.differences import SCORERS, differences
 from encheck.scoring.features import features
-from encheck.scoring.frame import Frame
+from encheck.scoring.frame import ItemFrame
 from encheck.scoring.scale import Floats
-from encheck.scoring.triplets import Triplet
+from encheck.scoring.triplets import DIFFERENCE_SCORERS, Triplet, surface_differences
 from encheck.statistics.subgroups import CLUSTERS, MOST, FailureRates, FeatureTable, Subgroup, find_subgroups
 from encheck.types import Group
 
@@ -97,7 +96,7 @@ def find_failing_kinds(folder: Path, english: English) -> list[KindSearch]:
 
 def _of_model(
     model: str,
-    contests: Sequence[Frame],
+    contests: Sequence[ItemFrame],
     english: English,
     domains: Mapping[str, str],
     topics: Mapping[str, str],
@@ -110,17 +109,17 @@ def _of_model(
     return KindSearch(model, findings, len(cells), sum(map(len, contests)), len(contests))
 
 
-def _table(frame: Frame, english: English, domains: Mapping[str, str], topic: str) -> FeatureTable:
+def _table(frame: ItemFrame, english: English, domains: Mapping[str, str], topic: str) -> FeatureTable:
     columns = features(frame, english) | {"domain": [domains.get(source, "") for source in frame.sources]}
     known, lost = _surface(frame), np.array(frame.lost())
     return FeatureTable(str(frame.case), topic, lost, frame.clusters, frame.sources, columns, known)
 
 
-def _surface(frame: Frame) -> Floats:
+def _surface(frame: ItemFrame) -> Floats:
     """The surface differences of each item and their signs, shape [n, 12]."""
     assert frame.far is not None
     rows = zip(frame.ids, frame.sources, frame.near.texts, frame.far.texts, frame.clusters, strict=True)
-    found = differences([Triplet(ItemId(i), s, near, far, c) for i, s, near, far, c in rows])
+    found = surface_differences([Triplet(ItemId(i), s, near, far, c) for i, s, near, far, c in rows])
     return np.column_stack([found, np.sign(found)])
 
 
@@ -142,11 +141,11 @@ def _groups(spec: str) -> Sequence[Group]:
         return ()
 
 
-def _finding(frame: Frame, cell: Subgroup) -> KindFinding:
+def _finding(frame: ItemFrame, cell: Subgroup) -> KindFinding:
     at = np.flatnonzero(cell.confirming)
     surface, inside, lost = _surface(frame)[at], cell.members[at], np.array(frame.lost())[at]
     rates = {}
-    for number, scorer in enumerate(SCORERS):
+    for number, scorer in enumerate(DIFFERENCE_SCORERS):
         failed = surface[:, number] <= 0
         rates[scorer] = (float(failed[inside].mean()), float(failed[~inside].mean()))
     scorer = max(rates, key=lambda name: rates[name][0] - rates[name][1])

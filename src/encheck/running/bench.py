@@ -21,10 +21,10 @@ from encheck.items.variants import Maker
 from encheck.running.scorer import Scorer
 from encheck.running.service import EncoderService, documents_of
 from encheck.running.subject import Pair, Subject, Texts, key_of, texts_of
-from encheck.scoring.inverted import IndexSize
 from encheck.scoring.item import Item, Items, WholeItems
 from encheck.scoring.pairs import SentencePair
 from encheck.scoring.scores import ENTRY_POINTS, Scale, Scores, kind_named
+from encheck.scoring.vector_search import IndexSize
 from encheck.store import Store, text_key
 from encheck.system.lock import Locks, WorkClock
 from encheck.system.memory import rare_collection
@@ -194,8 +194,9 @@ class Bench:
         wanted: dict[str, list[Pair]] = {}
         for label, data in {model: data for model, data, _, _ in requests}.items():
             model = self.subjects[label].model
-            is_fitted = not isinstance(model, FittedModel) or getattr(model, "ready", False)
-            if is_fitted and not isinstance(model, PartialEncoder):
+            if not isinstance(model, PartialEncoder) and (
+                not isinstance(model, FittedModel) or getattr(model, "ready", False)
+            ):
                 wanted[label] = [pair for item in self.reference(data)[:1] for pair in item.pairs]
         self.encode(wanted, locks=locks, progress=progress, fit=False)
 

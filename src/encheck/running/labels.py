@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from encheck.datasets.load import stem
+from encheck.datasets.load import data_label
 from encheck.encoders.load import STORED
 from encheck.system.files import is_folder
 
@@ -48,7 +48,7 @@ def data_labels(specs: Sequence[str]) -> dict[str, str]:
     >>> data_labels(["mrpc:x", "pairs:a.csv", "pairs:b.csv", "probes:fresh=1"])
     {'mrpc': 'mrpc:x', 'pairs': 'pairs:a.csv', 'pairs-2': 'pairs:b.csv', 'probes-fresh=1': 'probes:fresh=1'}
     """
-    return _distinct((stem(spec), spec) for spec in specs)
+    return _distinct((data_label(spec), spec) for spec in specs)
 
 
 def _distinct(named: Iterable[tuple[str, str]]) -> dict[str, str]:

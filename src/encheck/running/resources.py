@@ -15,7 +15,7 @@ from encheck.datasets.dataset import Dataset
 from encheck.datasets.load import is_unlabelled
 from encheck.datasets.load import load as load_data
 from encheck.datasets.passages import DEFAULT_WORDS, PassageOptions
-from encheck.datasets.records import parquet_files
+from encheck.datasets.reader import parquet_files
 from encheck.encoders.load import config_for, detect_fetched, load, owner_of
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.models_file import known_models, with_args
@@ -23,7 +23,7 @@ from encheck.encoders.protocol import Encoder, Model, ParsingEncoder
 from encheck.encoders.writing import Continuer, back_translator
 from encheck.errors import UnusableStoreError, UsageError, unknown
 from encheck.ids import check_and_rest
-from encheck.items.fluency import Surprisal
+from encheck.items.chains import Surprisal
 from encheck.items.variants import Writers
 from encheck.language.english import English
 from encheck.language.lexicon.load import lexicon
@@ -32,7 +32,7 @@ from encheck.options import Settings, arguments_for
 from encheck.options.settings import index_sizes
 from encheck.running.labels import data_labels, labels
 from encheck.running.subject import Subject
-from encheck.scoring.inverted import IndexSize, refuse_missing, refuse_unserved
+from encheck.scoring.vector_search import IndexSize, refuse_missing, refuse_unserved
 from encheck.store import DEFAULT_LIMIT, Store, default_path
 from encheck.system.documents import open_parquet
 from encheck.system.files import Scratch
@@ -43,7 +43,7 @@ KIND, ENDING = "pairs", ".parquet"
 
 
 class LoadsInShards(Protocol):
-    """What measures labelled pairs shard by shard: `encheck.scale.large.Large`, which is imported where it is asked."""
+    """What measures pairs shard by shard, a `LargeDataLoader` of scale/; it is imported where it is asked for."""
 
     def load(self, label: str, spec: str) -> Dataset:
         """The data of a specification, by their label."""
@@ -70,7 +70,7 @@ def in_shards(
                 folder, address=settings.address, workers=int(count) if count else None
             )
         else:
-            engine = import_module("encheck.scale.local").LocalEngine(int(count or 1))
+            engine = import_module("encheck.scale.shards").LocalEngine(int(count or 1))
         made: LoadsInShards = import_module("encheck.scale.large").Large(
             engine, folder, settings.engine is not None,
             sample=settings.sample, seed=settings.seed, skip_bad_rows=settings.skip_bad_rows,

@@ -17,24 +17,30 @@ from encheck.encoders.protocol import Encoder, HeadedEncoder
 from encheck.errors import EncoderError, NothingToMeasure
 from encheck.metrics.search import DELTA, first_stage
 from encheck.running.subject import Pair, Subject
-from encheck.scoring.answers import KEPT
-from encheck.scoring.classified import Classified, ClassifiedScores, of_vectors, surface_classifiers
-from encheck.scoring.documents import Documents, SearchingQuery
-from encheck.scoring.grids import vector_grid
-from encheck.scoring.inverted import SAMPLE, FirstStage, IndexSize, InvertedLists, compared, sampled
+from encheck.scoring.classified import Classified, ClassifiedScores, classifier_inputs, surface_classifiers
+from encheck.scoring.documents import KEPT, Documents, SearchingQuery
 from encheck.scoring.item import Item, Items, Kind, WholeItems
-from encheck.scoring.learned import Learned
-from encheck.scoring.lexical import Lexical
-from encheck.scoring.measure import Measure, SurfaceScorer
-from encheck.scoring.nearest import Found, nearest, wider, without_own
-from encheck.scoring.pairs import NO_RANDOM_PAIRS, SentencePair
-from encheck.scoring.ranked import DEPTH, reranked
+from encheck.scoring.measure import LexicalIndex, SurfaceScorer, TextScorer, vector_grid
+from encheck.scoring.pairs import NO_RANDOM_PAIRS, SentencePair, TuningScores
+from encheck.scoring.ranked import DEPTH, sort_by_score
 from encheck.scoring.scores import (
     Floats,
     LoggedScores,
     RankedScores,
     Scale,
     Scores,
+)
+from encheck.scoring.vector_search import (
+    SAMPLE,
+    FirstStage,
+    IndexSize,
+    InvertedLists,
+    RankedRows,
+    compare_with_exact,
+    count_with_own,
+    nearest,
+    sample_queries,
+    without_own,
 )
 from encheck.similarity import SIMILARITIES, WORD_OVERLAP, Vectors, same
 from encheck.statistics.bootstrap import Resampler
@@ -72,12 +78,12 @@ def count_of_answers(queries: Sequence[SearchingQuery]) -> int:
 def with_first_stage(scores: S, items: Sequence[Item], subject: Subject, lists: InvertedLists, *, data: str) -> S:
     """The scores with what the index missed of the answers to a sample of their queries, which is logged too."""
     queries = [item for item in items if isinstance(item, SearchingQuery)]
-    asked = [queries[place] for place in sampled(queries)]
+    asked = [queries[place] for place in sample_queries(queries)]
     fewest, depth = count_of_answers(asked), DEPTH if isinstance(scores, RankedScores) else KEPT
     right = [frozenset(row for row, _ in q.right) for q in asked]
     vectors = subject.roles["query"].of([q.source for q in asked])
     own = [q.own for q in asked]
-    stage = compared(lists, vectors, right, count=max(depth, fewest), fewest=fewest, own=own)
+    stage = compare_with_exact(lists, vectors, right, count=max(depth, fewest), fewest=fewest, own=own)
     found: S = replace(scores, first_stage=stage)  # type: ignore[call-arg]
     assert isinstance(found, RankedScores | LoggedScores)
     log.warning("%s searched %s with an index: %s", subject.label, data, first_stage_note(stage, first_stage(found)[0]))
@@ -145,7 +151,7 @@ class Scorer:
         self._surface_scales: dict[tuple[str, str], Scale] = {}
         self._frequencies: dict[str, Frequencies] = {}
         self._references: dict[str, tuple[SentencePair, ...]] = {}
-        self._indexes: dict[Documents, Lexical] = {}
+        self._indexes: dict[Documents, LexicalIndex] = {}
         self._surface_classes: dict[int, tuple[Items, dict[str, ClassifiedScores]]] = {}  # by the items' identity
 
     def scores(self, model: str, data: str, items: Items) -> Scores:
@@ -247,7 +253,7 @@ class Scorer:
         found = replace(found, surface=surface)
         return with_first_stage(found, items.kept, subject, lists, data=data) if lists else found  # type: ignore[no-any-return]
 
-    def _rival(self, name: str, data: str, index: Lexical | None = None) -> SurfaceScorer:
+    def _rival(self, name: str, data: str, index: LexicalIndex | None = None) -> SurfaceScorer:
         """A surface scorer; of one that weighs words, with the counts of this data or the index that has them."""
         return SurfaceScorer(name, self._counted(data) if name in WEIGHTED and index is None else None, index)
 
@@ -281,11 +287,11 @@ class Scorer:
             for pair in (*((q.source, q.documents.texts[row]) for row in rows.tolist()), *q.judged)
         ]
 
-    def _index(self, queries: Sequence[SearchingQuery]) -> Lexical:
+    def _index(self, queries: Sequence[SearchingQuery]) -> LexicalIndex:
         """BM25 over the documents that these queries search."""
         documents = queries[0].documents
         if documents not in self._indexes:
-            self._indexes[documents] = Lexical(documents)
+            self._indexes[documents] = LexicalIndex(documents)
         return self._indexes[documents]
 
     def _resampler(self, data: str, items: Sequence[Item]) -> Resampler:
@@ -308,7 +314,7 @@ class Scorer:
             self._frequencies[data] = Frequencies.of(text for some in [*texts, *written] for text in some)
         return self._frequencies[data]
 
-    def _scale(self, known: dict[tuple[str, str], Scale], label: str, data: str, by: Measure, kind: Kind) -> Scale:
+    def _scale(self, known: dict[tuple[str, str], Scale], label: str, data: str, by: TextScorer, kind: Kind) -> Scale:
         """The calibration of a scorer on a data set. Pairs are measured without one too, as they are ranked."""
         if (label, data) not in known:
             pairs = self.reference(data)
@@ -333,19 +339,19 @@ def _says_something(name: str, scores: Scores) -> bool:
     return name not in POLARITY or getattr(scores, "told_apart", 1.0) >= FEWEST_TOLD_APART
 
 
-def _first_stage(queries: Sequence[SearchingQuery], index: Lexical) -> list[NDArray[np.intp]]:
+def _first_stage(queries: Sequence[SearchingQuery], index: LexicalIndex) -> list[NDArray[np.intp]]:
     """The rows that BM25 ranks first for each query: `FIRST_STAGE`, or what no right document can fill."""
     count, own = max(FIRST_STAGE, 1 + max(len(q.right) for q in queries)), [q.own for q in queries]
-    answers = index.ranked([q.source for q in queries], wider(count, own))
+    answers = index.ranked([q.source for q in queries], count_with_own(count, own))
     return [rows for rows, _ in without_own(answers, own, count=count)]
 
 
-def _with_tuning(scores: Scores, items: Items, by: Measure) -> Scores:
+def _with_tuning(scores: Scores, items: Items, by: TextScorer) -> Scores:
     """The scores with those of the pairs that a threshold is chosen on, where the items name some and the scores do."""
     if not items.tuning or not hasattr(scores, "learned"):
         return scores
     pairs = cast(Sequence[SentencePair], items.tuning)
-    return replace(scores, learned=Learned.of(pairs, by))  # type: ignore[arg-type]
+    return replace(scores, learned=TuningScores.of(pairs, by))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -378,15 +384,15 @@ class _EncoderScorer:
         again, once_more = (np.array([vectors[text] for text in texts]) for vectors in self.subject.again)
         return same(first, again), same(again, once_more)
 
-    def ranked(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[Found]:
+    def ranked(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[RankedRows]:
         first, second = self.subject.roles["query"].of([q.source for q in queries]), self.subject.roles["document"]
         own, fewest = [q.own for q in queries], count_of_answers(queries)
         most = max(count, fewest)
         if self.lists:
-            answers = self.lists.nearest(first, count=wider(most, own), fewest=wider(fewest, own))
+            answers = self.lists.nearest(first, count=count_with_own(most, own), fewest=count_with_own(fewest, own))
         else:
             vectors, similarity = second.of(queries[0].documents.texts), self.model.similarity
-            answers = nearest(first, vectors, similarity=similarity, count=wider(most, own))
+            answers = nearest(first, vectors, similarity=similarity, count=count_with_own(most, own))
         yield from without_own(answers, own, count=most)
 
     def asked(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
@@ -400,7 +406,7 @@ class _PairScorer:
     """A model of the run that scores pairs, as scores call it; it reranks what `index` puts first in a search."""
 
     subject: Subject
-    index: Lexical | None = None
+    index: LexicalIndex | None = None
 
     @property
     def decision(self) -> float | None:
@@ -427,18 +433,18 @@ class _PairScorer:
         again, once_more = (np.array([scores[text] for text in texts]) for scores in self.subject.again)
         return same(first, again), same(again, once_more)
 
-    def ranked(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[Found]:  # noqa: ARG002
+    def ranked(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[RankedRows]:  # noqa: ARG002
         assert self.index is not None
         for q, rows in zip(queries, _first_stage(queries, self.index), strict=True):
             documents = [q.documents.texts[row] for row in rows.tolist()]
-            yield reranked(rows, self.pairs([q.source] * len(rows), documents))
+            yield sort_by_score(rows, self.pairs([q.source] * len(rows), documents))
 
     def asked(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
         return self.pairs(queries, documents)
 
 
 def _scorer_of(
-    subject: Subject, index: Lexical | None = None, lists: InvertedLists | None = None
+    subject: Subject, index: LexicalIndex | None = None, lists: InvertedLists | None = None
 ) -> _EncoderScorer | _PairScorer:
     """A model under test as scores call it."""
     model = subject.model
@@ -449,7 +455,7 @@ def _features(subject: Subject, texts: Sequence[Classified]) -> NDArray[np.float
     """What a classifier sees of these texts; shape [n, d], of pairs [n, 2d]."""
     first = subject.vectors[[subject.rows[one.first] for one in texts]]
     second = subject.vectors[[subject.rows[one.second] for one in texts]] if texts[0].second else None
-    found = of_vectors(first, second)
+    found = classifier_inputs(first, second)
     if (bad := np.flatnonzero(~np.isfinite(found).all(axis=1))).size:
         raise EncoderError(
             f"{subject.label}: the vectors of {bad.size} of {len(texts)} texts are not numbers, first that of "

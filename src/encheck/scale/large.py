@@ -1,44 +1,246 @@
-"""Large data of a run: which data are measured in shards, their sample, and the scores of their pairs."""
+"""Large data of a run: their pairs as columns over all shards, a sample in memory, and scores of all pairs.
+
+Clusters are the connected components of hashes of words, as those of smaller data are of the words themselves.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from heapq import nsmallest
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.clusters import shares_of
-from encheck.datasets.dataset import Dataset
+from encheck.datasets.dataset import SENTENCES, Dataset
 from encheck.datasets.pairs import LICENCE
-from encheck.datasets.reader import BadRows
+from encheck.datasets.reader import BadRows, PairRow
 from encheck.encoders.model_config import Device
 from encheck.errors import DataError, UsageError
 from encheck.running.subject import Subject
 from encheck.scale import storage
-from encheck.scale.columns import Parts, columns_of
-from encheck.scale.pairs import Columns, ShardScores
-from encheck.scale.shards import Done, Engine, Shard, Work
-from encheck.scale.sources import ENDING, Plan, plan
+from encheck.scale.pairs import PairColumns, Positions, ShardScorer, ShardScores
+from encheck.scale.shards import Done, Engine, Shard, ShardFolder, Work
+from encheck.scale.sources import ENDING, ShardPlan, plan_shards, shard_rows_at
 from encheck.scale.work import ScoreWork, Survey
+from encheck.statistics.bootstrap import MANY_ITEMS, MOST_CLUSTERS
+from encheck.statistics.clusters import chunks_of, component_numbers, distinct, places_in
 from encheck.system.lock import Locks
 from encheck.system.memory import release_memory
 from encheck.system.progress import Progress
-from encheck.types import Group
+from encheck.types import Group, content_hash
 
 log = logging.getLogger("encheck")
+Numbers = NDArray[Any]
+Hashes = NDArray[np.uint64]
+TYPES = {"label": np.int8, "gold": np.float64, "same": np.bool_, "overlap": np.float64, "divergence": np.float64}
+
+
+@dataclass(frozen=True)
+class FinishedShards:
+    """The files of one work, in the order of the shards."""
+
+    files: ShardFolder
+    done: Sequence[Done]
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Valid rows of each shard."""
+        return np.array([one.counts["rows"] for one in self.done], np.int64)
+
+    def column(self, name: str, dtype: Any = np.uint64) -> Numbers:
+        """A column of all shards, shape [n]."""
+        ends = np.cumsum(self.sizes)
+        found = np.empty(int(ends[-1]), dtype)
+        for one, end, size in zip(self.done, ends.tolist(), self.sizes.tolist(), strict=True):
+            found[end - size : end] = self.files.columns(one.shard, [name])[name]
+        return found
+
+    def rows(self, positions: Positions) -> Iterator[tuple[Positions, list[PairRow]]]:
+        """(where in `positions`, rows) of the rows at these positions, shard by shard; each shard is read once."""
+        ends = np.cumsum(self.sizes)
+        which = np.searchsorted(ends, positions, "right")
+        for number in np.unique(which).tolist():
+            at = np.flatnonzero(which == number)
+            one = self.done[number]
+            places = positions[at] - (ends[number] - self.sizes[number])
+            if one.counts["rows"] < one.shard.rows:
+                places = self.files.columns(one.shard, ["row"])["row"][places].astype(np.int64)
+            yield at, shard_rows_at(one.shard, places)
+
+    def read(self, positions: Positions) -> list[PairRow]:
+        """The rows at these positions, in their order."""
+        found: dict[int, PairRow] = {}
+        for at, rows in self.rows(positions):
+            found.update(zip(at.tolist(), rows, strict=True))
+        return [found[i] for i in range(len(positions))]
+
+
+def columns_of_shards(
+    name: str,
+    parts: FinishedShards,
+    *,
+    has_clusters: bool,
+    fingerprint: str,
+    about: Mapping[str, int | str],
+    score: ShardScorer,
+) -> PairColumns:
+    """The columns of a data set whose shards were surveyed; `has_clusters` says that the data name some."""
+    known = {column: parts.column(column, dtype) for column, dtype in TYPES.items()}
+    if np.isnan(known["gold"]).all():
+        known["gold"] = np.broadcast_to(np.nan, len(known["gold"]))  # a column of nothing takes no memory
+    clusters, hashes, order = _clusters(parts, has_clusters=has_clusters)
+    things = _shared_hashes(parts, clusters, hashes, has_clusters=has_clusters)
+    repeats = _repeated_pairs(parts.column("pair"))
+    counts = {what: sum(one.counts[what] for one in parts.done) for what in ("rows", "read", "skipped")}
+    notes = tuple(note for one in parts.done for note in one.notes)
+    if len(repeats[0]):
+        said = "%s: %d of %d rows repeat an earlier pair word for word, and each counts"
+        log.warning(said, name, len(repeats[0]), counts["rows"])
+    if (scores := known["gold"][~np.isnan(known["gold"])]).size:
+        said = "%s: %d pairs have a score, from %g to %g: `sts` ranks pairs by it, higher means more similar"
+        log.warning(said, name, scores.size, scores.min(), scores.max())
+    if counts["skipped"]:
+        log.warning("%s: %d malformed rows excluded; the first: %s", name, counts["skipped"], notes[0])
+    return PairColumns(
+        name, known["label"], known["gold"], known["same"], known["overlap"], known["divergence"],
+        clusters, hashes, order,
+        repeats=partial(_repeats_before, *repeats),
+        read=parts.read,
+        draw=partial(_calibration_sentences, parts, clusters, hashes, has_clusters=has_clusters),
+        score=score,
+        counts=counts | {"shards": len(parts.done)},
+        skipped=notes,
+        fingerprint=fingerprint,
+        about=about,
+        things=things,
+    )  # fmt: skip
+
+
+def _clusters(parts: FinishedShards, *, has_clusters: bool) -> tuple[NDArray[np.int32], Hashes, NDArray[np.int32]]:
+    """The number of each pair's cluster, the hashes of the clusters, and how folds rank them.
+
+    Up to `MOST_CLUSTERS` they are numbered in the order of their names, as in smaller data. More are numbered by their
+    hashes; one of several texts is then named by the smallest of their hashes, which needs no text.
+    """
+    part = component_numbers(parts.column("words"), parts.column("others"))
+    given = parts.column("given") if has_clusters else np.zeros(0, np.uint64)
+    is_few = int(part.max()) + 1 + len(np.unique(given)) <= MOST_CLUSTERS
+    least = parts.column("least")
+    low = np.full(int(part.max()) + 1, np.iinfo(np.uint64).max, np.uint64)
+    np.minimum.at(low, part, least)
+    if is_few:
+        several = np.flatnonzero(low[part] != least)
+        doubtful = np.flatnonzero(np.isin(part, np.unique(part[several])))
+        texts: dict[int, str] = {}
+        for at, rows in parts.rows(doubtful):
+            for number, row in zip(part[doubtful[at]].tolist(), rows, strict=True):
+                text = min(row.first, row.second)
+                texts[number] = min(texts.get(number, text), text)
+        for number, text in texts.items():
+            low[number] = int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8])
+    named = low
+    if has_clusters:
+        named, part = np.where(given > 0, given, named[part]), np.arange(len(part), dtype=np.int32)
+    hashes = distinct(named)
+    clusters = places_in(hashes, named)[part]
+    if not is_few:
+        return clusters, hashes, np.arange(len(hashes), dtype=np.int32)
+    names = [f"{number:016x}" for number in hashes.tolist()]
+    if has_clusters:
+        first = np.unique(clusters, return_index=True)[1]
+        names = [row.cluster or name for row, name in zip(parts.read(first), names, strict=True)]
+    ranks = sorted(range(len(names)), key=names.__getitem__)
+    place = np.empty(len(names), np.int32)
+    place[ranks] = np.arange(len(names))
+    digests = [hashlib.sha256(names[i].encode("utf-8", "surrogatepass")).digest() for i in ranks]
+    order = np.empty(len(names), np.int32)
+    order[sorted(range(len(names)), key=digests.__getitem__)] = np.arange(len(names))
+    return place[clusters], hashes[ranks], order
+
+
+def _shared_hashes(
+    parts: FinishedShards, clusters: NDArray[np.int32], hashes: Hashes, *, has_clusters: bool
+) -> Hashes | None:
+    """`Columns.things`: what `shares_of` says of smaller data."""
+    if len(hashes) > MOST_CLUSTERS or len(clusters) > MANY_ITEMS:
+        return None
+    first, second = parts.column("words"), parts.column("others")
+    each, counts = np.unique(np.concatenate([first, second[second != first]]), return_counts=True)
+    several = each[counts > 1]
+    if not len(several):
+        return None
+    shared = [np.where(np.isin(side, several), side, 0) for side in (first, second)]
+    shared[1][second == first] = 0
+    given = parts.column("given") if has_clusters else np.zeros(len(first), np.uint64)
+    names = np.array([int(content_hash(f"{number:016x}"), 16) for number in hashes.tolist()], np.uint64)
+    alone = np.where(shared[0] | shared[1], 0, names[clusters])
+    return np.stack([np.where(given > 0, given, alone), *shared], axis=1)
+
+
+def _repeated_pairs(pairs: Hashes) -> tuple[Positions, Positions]:
+    """The positions of the rows whose pair stands in an earlier one, in order, and in how many."""
+    ordered = np.sort(pairs)
+    several = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    del ordered
+    rows = _positions_of(pairs, several)
+    order = np.argsort(pairs[rows], kind="stable")
+    found = pairs[rows][order]
+    starts = np.searchsorted(found, found)  # where the rows of the same pair begin
+    before = np.arange(len(found)) - starts
+    in_order = np.argsort(rows[order][before > 0])
+    return rows[order][before > 0][in_order], before[before > 0][in_order]
+
+
+def _positions_of(values: Hashes, some: Hashes) -> Positions:
+    """The positions of the rows whose value is one of these, which are in order."""
+    if not len(some):
+        return np.zeros(0, np.int64)
+    found = []
+    for part in chunks_of(len(values)):
+        at = np.searchsorted(some, values[part])
+        found.append(part.start + np.flatnonzero(some[np.minimum(at, len(some) - 1)] == values[part]))
+    return np.concatenate(found)
+
+
+def _repeats_before(positions: Positions, before: Positions, at: int) -> int:
+    place = int(np.searchsorted(positions, at))
+    return int(before[place]) if place < len(positions) and positions[place] == at else 0
+
+
+def _calibration_sentences(
+    parts: FinishedShards, clusters: NDArray[np.int32], hashes: Hashes, *, has_clusters: bool
+) -> tuple[list[tuple[str, str]], dict[str, int]]:
+    """The first texts with the smallest hashes, at most `SENTENCES`, each with its cluster; the clusters' numbers."""
+    first = parts.column("first")
+    chosen = np.flatnonzero(first <= distinct(first)[:SENTENCES][-1])
+    if has_clusters:  # a text may be in several
+        both = np.stack([first[chosen], clusters[chosen].astype(np.uint64)])
+        positions = chosen[np.unique(both, axis=1, return_index=True)[1]]
+    else:
+        positions = chosen[np.unique(first[chosen], return_index=True)[1]]
+    found, numbers = [], {}
+    for row, number in zip(parts.read(positions), clusters[positions].tolist(), strict=True):
+        name = row.cluster or f"{int(hashes[number]):016x}"
+        found.append((row.first, name))
+        numbers[name] = number
+    return found, numbers
+
+
 KIND = "pairs"
 SAMPLE = 2_000  # clusters that variants are made from, where all pairs are asked for
 MOST_SAMPLED = 50_000  # pairs of the sample: a cluster that would go beyond is left out
 
 
 @dataclass
-class Large:
+class LargeDataLoader:
     """The data of a run that are measured in shards by `engine`, whose files lie below `folder`.
 
     `is_asked` says that the user named the engine: then all data must lie in Parquet files.
@@ -52,7 +254,7 @@ class Large:
     skip_bad_rows: bool = False
     device: Device = field(default_factory=Device)
     quiet: bool = False
-    _plans: dict[str, Plan] = field(default_factory=dict)
+    _plans: dict[str, ShardPlan] = field(default_factory=dict)
 
     def load(self, label: str, spec: str) -> Dataset:
         """The data in shards.
@@ -63,34 +265,33 @@ class Large:
         """
         kind, _, place = spec.partition(":")
         if self.is_asked:
-            _refuse_others(spec, kind, place)
-        found = plan(place, BadRows(skip=self.skip_bad_rows))
-        self._tell(label, found)
-        return self._dataset(label, found)
-
-    def _tell(self, label: str, found: Plan) -> None:
+            is_file = not storage.is_url(place) and Path(place).expanduser().is_file()
+            if kind != KIND or not place or (is_file and not place.lower().endswith(ENDING)):
+                raise UsageError(
+                    f"--engine measures labelled pairs in Parquet files, but --data is {spec}: write "
+                    f"--data=pairs:PLACE, where PLACE is a .parquet file, a folder of them or a URL, or leave out "
+                    f"--engine"
+                )
+        found = plan_shards(place, BadRows(skip=self.skip_bad_rows))
         if not self.is_asked:
             log.warning("%s: %d rows are measured in %d shards (--engine=local)", label, found.rows, len(found.shards))
         if found.skipped:
             log.warning("%s: %d files left out; the first: %s", label, len(found.skipped), found.skipped[0])
-
-    def _dataset(self, label: str, found: Plan) -> Dataset:
-        """All pairs as columns, and a sample of them in memory."""
         self._plans[label] = found
         work = Survey(self.folder, found.fingerprint, self.skip_bad_rows)
         done = self._run(work, found.shards, f"reading {label}", [self._lock(work)], Progress(quiet=self.quiet))
         if not sum(one.counts["rows"] for one in done):
             raise DataError(f"{label}: no row of {len(done)} shards is valid; the first problem: {done[0].notes[0]}")
         has_clusters = "cluster" in found.columns
-        parts = Parts(work.files, done)
-        columns = columns_of(
+        parts = FinishedShards(work.files, done)
+        columns = columns_of_shards(
             label, parts, has_clusters=has_clusters, fingerprint=found.fingerprint,
             about=self.engine.about(), score=self.score,
         )  # fmt: skip
         return _with_sample(columns, self.sample or SAMPLE, self.seed)
 
     def score(
-        self, subject: Subject, columns: Columns, *, both_orders: bool, locks: Locks, progress: Progress
+        self, subject: Subject, columns: PairColumns, *, both_orders: bool, locks: Locks, progress: Progress
     ) -> ShardScores:
         """The scores of all pairs by a model; EncoderError where it fails."""
         found = self._plans[columns.name]
@@ -101,8 +302,12 @@ class Large:
         before = sum(work.found(shard) is not None for shard in found.shards)
         title = f"{subject.label} scores {columns.name}"
         done = self._run(work, found.shards, title, locks(subject.model), progress)
-        parts = Parts(work.files, done)
-        _refuse_other_sizes(parts, columns)
+        parts = FinishedShards(work.files, done)
+        if int(parts.sizes.sum()) != len(columns):
+            raise DataError(
+                f"{columns.name}: {parts.sizes.sum():,} pairs were scored, but {len(columns):,} were read: the files "
+                f"changed during the run. Start the run again"
+            )
         has_backward = "backward" in work.files.columns(done[0].shard, ["backward"])
         computed = sum(one.counts["computed"] for one in done) if before < len(done) else 0
         backward = parts.column("backward", np.float64) if has_backward else None
@@ -121,7 +326,10 @@ class Large:
             for lock in iter(locks) if any(work.found(shard) is None for shard in shards) else ():
                 held.enter_context(lock)
             with progress.task(title, sum(shard.rows for shard in shards), unit="pair"):
-                done = list(_counted(self.engine.run(work, shards), progress))
+                done = []
+                for one in self.engine.run(work, shards):
+                    progress.advance(one.shard.rows)
+                    done.append(one)
         release_memory()  # texts and vectors of all shards came and went
         return sorted(done, key=lambda one: one.shard.number)
 
@@ -136,49 +344,8 @@ class Large:
         return FileLock(folder / f"{work.key}.lock")
 
 
-def _counted(done: Iterator[Done], progress: Progress) -> Iterator[Done]:
-    for one in done:
-        progress.advance(one.shard.rows)
-        yield one
-
-
-def _refuse_others(spec: str, kind: str, place: str) -> None:
-    """UsageError for data that are not measured in shards."""
-    is_file = not storage.is_url(place) and Path(place).expanduser().is_file()
-    if kind != KIND or not place or (is_file and not place.lower().endswith(ENDING)):
-        raise UsageError(
-            f"--engine measures labelled pairs in Parquet files, but --data is {spec}: write --data=pairs:PLACE, where "
-            f"PLACE is a .parquet file, a folder of them or a URL, or leave out --engine"
-        )
-
-
-def _refuse_other_sizes(parts: Parts, columns: Columns) -> None:
-    if int(parts.sizes.sum()) != len(columns):
-        raise DataError(
-            f"{columns.name}: {parts.sizes.sum():,} pairs were scored, but {len(columns):,} were read: the files "
-            f"changed during the run. Start the run again"
-        )
-
-
-def _with_sample(columns: Columns, count: int, seed: int) -> Dataset:
+def _with_sample(columns: PairColumns, count: int, seed: int) -> Dataset:
     """The data set of these columns, with `count` of its clusters in memory."""
-    positions = _sampled(columns, count, seed)
-    kept = zip(columns.pairs(positions), shares_of(columns.rows(positions)), strict=True)
-    found = tuple(replace(pair, shares=shares) for pair, shares in kept)
-    groups = tuple(
-        Group(p.id, p.first, p.second, p.cluster, split=p.split, shares=p.shares) for p in found if p.label == 1
-    )
-    return Dataset(
-        columns.name, found, groups, LICENCE, columns.counts["read"],
-        skipped=columns.skipped,
-        sampled=len(found) < len(columns),
-        universe=tuple(sorted({p.cluster for p in found})),
-        whole=columns,
-    )  # fmt: skip
-
-
-def _sampled(columns: Columns, count: int, seed: int) -> NDArray[np.int64]:
-    """The positions of the pairs of some clusters, which are chosen by the hash of their names as in smaller data."""
 
     def rank(number: int) -> bytes:
         return hashlib.sha256(f"{seed}/{columns.cluster_name(number)}".encode()).digest()
@@ -191,4 +358,16 @@ def _sampled(columns: Columns, count: int, seed: int) -> NDArray[np.int64]:
             total += int(sizes[number])
     is_chosen = np.zeros(len(sizes), bool)
     is_chosen[chosen] = True
-    return np.flatnonzero(is_chosen[columns.clusters])
+    positions = np.flatnonzero(is_chosen[columns.clusters])
+    kept = zip(columns.pairs(positions), shares_of(columns.rows(positions)), strict=True)
+    found = tuple(replace(pair, shares=shares) for pair, shares in kept)
+    groups = tuple(
+        Group(p.id, p.first, p.second, p.cluster, split=p.split, shares=p.shares) for p in found if p.label == 1
+    )
+    return Dataset(
+        columns.name, found, groups, LICENCE, columns.counts["read"],
+        skipped=columns.skipped,
+        sampled=len(found) < len(columns),
+        universe=tuple(sorted({p.cluster for p in found})),
+        whole=columns,
+    )  # fmt: skip

@@ -14,21 +14,20 @@ from typing import Any, Protocol, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.dataset import Whole, WholeData
-from encheck.datasets.reader import Row
+from encheck.datasets.dataset import WholeData, WholeDataSummary
+from encheck.datasets.reader import PairRow
 from encheck.encoders.protocol import FittedModel, PartialEncoder
 from encheck.errors import NothingToMeasure
 from encheck.ids import ItemId
 from encheck.items.builders import refuse_few, refuse_no_order, refuse_one_label
 from encheck.running.subject import Subject
 from encheck.scoring.both_orders import BOTH_ORDERS, BothOrders
-from encheck.scoring.difficulty import Difficulty, Scope, split_by
-from encheck.scoring.folds import FOLDS
 from encheck.scoring.item import Item, Items, Kind, WholeItems
-from encheck.scoring.measure import Measure
-from encheck.scoring.pairs import PAIR, ScoredPairs, SentencePair
+from encheck.scoring.measure import TextScorer
+from encheck.scoring.pairs import PAIR, Difficulty, Scope, ScoredPairs, SentencePair, difficulty_by_divergence
 from encheck.scoring.scale import Scale
 from encheck.scoring.scores import BothOrdersScores, PairScores
+from encheck.scoring.splits import FOLDS
 from encheck.statistics.bootstrap import Clusters, Resampler
 from encheck.statistics.clusters import chunks_of
 from encheck.system.lock import Locks
@@ -37,7 +36,7 @@ from encheck.types import content_hash
 
 Positions = NDArray[np.signedinteger[Any]]
 Floats = NDArray[np.float64]
-Read = Callable[[Positions], list[Row]]
+Read = Callable[[Positions], list[PairRow]]
 Number = TypeVar("Number", bound=np.generic)
 ROWS_KEPT = 20_000  # rows that were read to be shown
 WORST = 1_000  # items of a case that are listed
@@ -53,18 +52,18 @@ class ShardScores:
     computed: int = 0
 
 
-class Score(Protocol):
+class ShardScorer(Protocol):
     """Has the pairs of all shards scored by a model."""
 
     def __call__(
-        self, subject: Subject, columns: Columns, *, both_orders: bool, locks: Locks, progress: Progress
+        self, subject: Subject, columns: PairColumns, *, both_orders: bool, locks: Locks, progress: Progress
     ) -> ShardScores:
         """The scores, from files that are there already or by computing them; EncoderError where the model fails."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
-class Columns(WholeData):
+class PairColumns(WholeData):
     """The numbers of all labelled pairs of a data set; of each pair, shape [n], in the order of the files.
 
     `labels` is 1, 0 or -1 for none; `gold` people's score, NaN for none; `same` says that both texts are the same;
@@ -90,20 +89,20 @@ class Columns(WholeData):
     repeats: Callable[[int], int]
     read: Read
     draw: Callable[[], tuple[list[tuple[str, str]], dict[str, int]]]
-    score: Score
+    score: ShardScorer
     counts: Mapping[str, int]
     skipped: tuple[str, ...] = ()
     fingerprint: str = ""
-    about: Mapping[str, Any] = field(default_factory=dict)
+    about: Mapping[str, int | str] = field(default_factory=dict)
     things: NDArray[np.uint64] | None = None
     scored: dict[str, ShardScores] = field(default_factory=dict, repr=False)  # by the fingerprints of models
     drawn: dict[tuple[int, int], Resampler] = field(default_factory=dict, repr=False)
-    _rows: dict[int, Row] = field(default_factory=dict, repr=False)
+    _rows: dict[int, PairRow] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.labels)
 
-    def rows(self, positions: Positions) -> list[Row]:
+    def rows(self, positions: Positions) -> list[PairRow]:
         """The rows at these positions; those that were read last are kept."""
         lacking = [at for at in positions.tolist() if at not in self._rows]
         if len(self._rows) + len(lacking) > ROWS_KEPT:
@@ -117,11 +116,11 @@ class Columns(WholeData):
         rows = self.rows(positions)
         return [self._pair(at, row) for at, row in zip(positions.tolist(), rows, strict=True)]
 
-    def _pair(self, at: int, row: Row) -> SentencePair:
+    def _pair(self, at: int, row: PairRow) -> SentencePair:
         key = content_hash(row.first, row.second)
         name = ItemId.of(self.name, key, "pair", 1, "data", self.repeats(at))
         cluster = row.cluster or self.cluster_name(int(self.clusters[at]))
-        shares = names_of(self.things[at]) if self.things is not None and self.things[at, 1:].any() else ()
+        shares = hash_names(self.things[at]) if self.things is not None and self.things[at, 1:].any() else ()
         return SentencePair(name, row.first, row.second, row.label, cluster, score=row.score, shares=shares)
 
     def cluster_name(self, number: int) -> str:
@@ -137,10 +136,10 @@ class Columns(WholeData):
         """(text, cluster) of the texts that calibration draws from."""
         return self._drawn[0]
 
-    def described(self) -> Whole:
+    def described(self) -> WholeDataSummary:
         """What results.json says of them."""
         labels = {str(label if label >= 0 else None): int((self.labels == label).sum()) for label in (0, 1, -1)}
-        return Whole(
+        return WholeDataSummary(
             pairs=len(self),
             clusters=len(self.hashes),
             labels={label: count for label, count in labels.items() if count},
@@ -189,7 +188,7 @@ class ColumnPairs(WholeItems):
 
     def __init__(
         self,
-        columns: Columns,
+        columns: PairColumns,
         positions: Positions,
         tail: Sequence[SentencePair] = (),
         *,
@@ -230,7 +229,7 @@ class ColumnPairs(WholeItems):
 
     def _made(self, positions: Positions) -> Sequence[Item]:
         pairs = self.columns.pairs(positions)
-        return pairs if self.kind is PAIR else [turned(pair) for pair in pairs]
+        return pairs if self.kind is PAIR else [in_both_orders(pair) for pair in pairs]
 
     def refuse(self, subject: Subject) -> None:
         """NothingToMeasure for a model that cannot score shards one by one."""
@@ -256,12 +255,16 @@ class ColumnPairs(WholeItems):
         return found.computed
 
     def measured(
-        self, by: Measure, scale: Scale, *, model: str | None, seed: int
+        self, by: TextScorer, scale: Scale, *, model: str | None, seed: int
     ) -> ColumnPairScores | ColumnBothOrdersScores:
         """The scores of these pairs from those of all, and by `by` of the pairs in memory."""
         columns = self.columns
         whole = ShardScores(columns.overlap) if model is None else columns.scored[model]
-        forward, draws = self.take(whole.forward), self._draws(seed)
+        key = (id(self), seed)
+        if key not in self.columns.drawn:
+            self.columns.drawn.clear()
+            self.columns.drawn[key] = Resampler(self.clusters, seed=seed, shares=self.shares)
+        forward, draws = self.take(whole.forward), self.columns.drawn[key]
         if self.tail:
             first, second = ([getattr(pair, side) for pair in self.tail] for side in ("first", "second"))
             forward = np.append(forward, by.pairs(first, second))
@@ -269,14 +272,6 @@ class ColumnPairs(WholeItems):
             return ColumnPairScores(forward, self.labels, draws, scale, items=self, decision=by.decision)
         backward = forward if whole.backward is None else self.take(whole.backward)
         return ColumnBothOrdersScores(forward, backward, self.labels, draws, scale, items=self, decision=by.decision)
-
-    def _draws(self, seed: int) -> Resampler:
-        """Kept for the last items of the data alone, since it is large."""
-        key = (id(self), seed)
-        if key not in self.columns.drawn:
-            self.columns.drawn.clear()
-            self.columns.drawn[key] = Resampler(self.clusters, seed=seed, shares=self.shares)
-        return self.columns.drawn[key]
 
     def shown(
         self, scores: ColumnPairScores | ColumnBothOrdersScores, *, seed: int
@@ -318,7 +313,7 @@ class ColumnPairs(WholeItems):
     def shares(self) -> Sequence[tuple[str, ...]]:
         """What each item has in common with others; empty where they share clusters alone, as with a tail."""
         things = self.columns.things
-        return () if things is None or self.tail else [names_of(some) for some in self.take(things)]
+        return () if things is None or self.tail else [hash_names(some) for some in self.take(things)]
 
     def folds(self, chosen: NDArray[np.intp], count: int) -> NDArray[np.signedinteger[Any]]:
         """The fold of each chosen item, shape [chosen]: clusters are dealt out in the order of their names' hashes."""
@@ -332,12 +327,12 @@ class ColumnPairs(WholeItems):
         return fold
 
 
-def names_of(hashes: NDArray[np.uint64]) -> tuple[str, ...]:
+def hash_names(hashes: NDArray[np.uint64]) -> tuple[str, ...]:
     """The hex digits of those that are not 0."""
     return tuple(f"{number:016x}" for number in hashes.tolist() if number)
 
 
-def turned(pair: SentencePair) -> BothOrders:
+def in_both_orders(pair: SentencePair) -> BothOrders:
     """A labelled pair as an item in both orders."""
     return BothOrders(
         ItemId(pair.id).in_both_orders,
@@ -379,7 +374,7 @@ class ScoredColumns(ScoredPairs):
     def difficulty(self, scope: Scope) -> Difficulty:
         """The cell of each pair by the divergence of its words."""
         items = self.items
-        return split_by(items.take(items.columns.divergence), items.labels, scope=scope)
+        return difficulty_by_divergence(items.take(items.columns.divergence), items.labels, scope=scope)
 
     def folds(self, chosen: NDArray[np.intp]) -> NDArray[np.signedinteger[Any]]:
         """The fold of each chosen pair, shape [chosen]."""

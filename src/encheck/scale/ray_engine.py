@@ -9,19 +9,288 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator, Sequence
+import os
+import platform
+import re
+import socket
+import sys
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import Any
+from uuid import uuid4
 
 import encheck
 from encheck import errors
-from encheck.errors import EncheckError, EncoderError, UsageError
+from encheck.errors import DataError, EncheckError, EncoderError, UsageError
 from encheck.scale import storage
-from encheck.scale.ray_cluster import check_nodes, connect, imported
-from encheck.scale.ray_worker import TRIES, Ledger, Worker
 from encheck.scale.shards import Done, Shard, Work
+
+TRIES = 3  # of a shard whose worker dies, and of loading the model
+
+
+class TryLedger:
+    """How often each shard was begun, and how often workers began without doing any shard since."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.tries: Counter[int] = Counter()
+        self.begins = 0
+
+    def begin(self) -> bool:
+        """Whether a worker is to load the model; False where too many died of it."""
+        self.begins += 1
+        return self.begins <= self.most
+
+    def take(self, number: int) -> int:
+        """The number of this try of a shard, from 1."""
+        self.begins = 0
+        self.tries[number] += 1
+        return self.tries[number]
+
+
+class RayWorker:
+    """An actor: it loads the model when it starts, and answers in plain values, its errors too."""
+
+    def __init__(self, work: Work, ledger: Any, version: str) -> None:
+        self.work, self.ledger = work, ledger
+        self.do: Callable[[Shard], Done] | None = None
+        self.error: dict[str, str] = {}
+        here = f"{socket.gethostname()}:{os.getpid()}"
+        self.name = here
+        if version != encheck.__version__:
+            self.error = _error_values(UsageError(other_version(here, encheck.__version__, version)))
+        elif not _ray_get(ledger.begin.remote()):
+            said = f"worker processes died {TRIES} times each while they loaded the model: not enough memory?"
+            self.error = _error_values(EncoderError(f"{said} {_memory_remedy()}"))
+        else:
+            self._begin()
+
+    def _begin(self) -> None:
+        try:
+            self.do = self.work.begin()
+        except MemoryError:
+            os._exit(1)  # Ray starts another, and the ledger counts
+        except Exception as error:
+            self.error = _error_values(error, f"worker {self.name}")
+
+    def __call__(self, row: Mapping[str, str]) -> dict[str, str]:
+        """Do the shard of a row."""
+        answer = self._answer(Shard(**json.loads(row["shard"])))
+        most = 0
+        with suppress(ImportError):  # Windows
+            import resource
+
+            most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        peak = most / (2**20 if sys.platform == "darwin" else 2**10)  # MB
+        return {"answer": json.dumps(answer | {"worker": self.name, "peak": peak, "cpu": time.process_time()})}
+
+    def _answer(self, shard: Shard) -> dict[str, Any]:
+        if self.error or not self.do:
+            return {"error": self.error}
+        tries = _ray_get(self.ledger.take.remote(shard.number))
+        done = self.work.found(shard) if tries > 1 else None
+        if done is None and tries > TRIES:
+            said = f"{shard}: worker processes died at it {TRIES} times: not enough memory, or a row that crashes"
+            return {"error": _error_values(DataError(f"{said}. {_memory_remedy()}"))}
+        try:
+            done = done or self.do(shard)
+        except MemoryError:
+            os._exit(1)
+        except Exception as error:
+            return {"error": _error_values(error, str(shard))}
+        return {
+            "number": shard.number,
+            "path": done.path,
+            "counts": dict(done.counts),
+            "seconds": done.seconds,
+            "notes": list(done.notes),
+        }
+
+
+def _memory_remedy() -> str:
+    return "Give each worker more memory (fewer workers), or write the file with smaller row groups"
+
+
+def _ray_get(promise: Any) -> Any:
+    import ray
+
+    return ray.get(promise)
+
+
+def _error_values(error: Exception, where: str = "") -> dict[str, str]:
+    """An error as plain values; what is none of encheck's says where it came from."""
+    if isinstance(error, EncheckError):
+        return {"kind": type(error).__name__, "message": str(error)}
+    return {"kind": "EncoderError", "message": f"{where}: {type(error).__name__}: {error}"}
+
+
+def other_version(place: str, theirs: str, here: str) -> str:
+    """That versions differ, and what to do."""
+    return f"{place} has encheck {theirs}, but the run has {here}: install the same version on both"
+
+
+PATIENCE = 120.0  # seconds for a node to answer
+ANSWERS = 10.0  # seconds for a port
+OBJECT_STORE = 100 * 2**20  # bytes: only names of shards and counts pass through it
+MISSING = "--engine=ray needs Ray: pip install 'encheck[ray]'"
+QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_BACKEND_LOG_LEVEL": "fatal",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_DATA_DISABLE_PROGRESS_BARS": "1",
+}
+OTHER_VERSION = re.compile(r"ray:\s*([\w.+]+)\s*python:\s*([\w.+]+)", re.IGNORECASE)
+ABOUT_CLUSTERS = "Start one with `ray start --head`, or leave --address out to use this machine alone"
+
+
+def import_ray() -> Any:
+    """Ray, imported without its telemetry."""
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import ray
+            import ray.data
+
+            context = ray.data.DataContext.get_current()
+    except ImportError as error:
+        raise UsageError(f"{MISSING} ({error})") from error
+    context.enable_progress_bars = context.print_on_execution_start = False
+    for name in ("ray", "ray.data"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    return ray
+
+
+def connect_ray(ray: Any, address: str | None, workers: int | None) -> None:
+    """Join the cluster at the address, or start one of this machine."""
+    more: dict[str, Any] = {"address": address}
+    if address:
+        _refuse_deaf(address)
+    if address is None:
+        cpus = workers or os.cpu_count() or 1
+        more = {"num_cpus": cpus, "include_dashboard": False, "object_store_memory": OBJECT_STORE, "address": "local"}
+    try:
+        with warnings.catch_warnings(), _hushed():
+            warnings.simplefilter("ignore")
+            ray.init(**more, log_to_driver=False, logging_level="ERROR", configure_logging=True)
+    except Exception as error:  # Ray has no common base for what goes wrong here
+        raise UsageError(_not_connected(ray, address, str(error))) from error
+
+
+def _refuse_deaf(address: str) -> None:
+    """UsageError where nothing listens at host:port, which Ray would find out after minutes."""
+    host, _, port = address.rpartition("://")[2].rpartition(":")
+    if not (host and port.isdecimal()):
+        return
+    try:
+        socket.create_connection((host, int(port)), timeout=ANSWERS).close()
+    except OSError as error:
+        raise UsageError(f"--address={address}: nothing listens there ({error}). {ABOUT_CLUSTERS}") from error
+
+
+@contextmanager
+def _hushed() -> Iterator[None]:
+    """Nothing on the terminal from Ray's C++ core, which says there that it was told to be quiet."""
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+def _not_connected(ray: Any, address: str | None, said: str) -> str:
+    """Why there is no connection, and what to do."""
+    versions = OTHER_VERSION.findall(said)
+    if "ersion mismatch" in said and versions:
+        theirs, here = versions[0], f"{ray.__version__} and Python {platform.python_version()}"
+        return (
+            f"--address={address}: the cluster has Ray {theirs[0]} and Python {theirs[1]}, this machine has "
+            f"Ray {here}. Install the same versions on both"
+        )
+    first = (said.splitlines() or ["no reason given"])[0]
+    if address is None:
+        return f"Ray did not start on this machine: {first}"
+    locked = ". If it asks for a token, as newer ones do, set RAY_AUTH_MODE=token"
+    return f"--address={address}: no Ray cluster answers there ({first:.200}). {ABOUT_CLUSTERS}{locked}"
+
+
+def check_nodes(ray: Any, folder: str, data: str) -> int:
+    """Ask every node for its versions, and whether it sees the folder and the data; how many there are."""
+    token = uuid4().hex
+    mark = storage.join(folder, f"_probe-{token}")
+    storage.write_whole(mark, b"driver")
+    nodes = [node for node in ray.nodes() if node["Alive"]]
+    made = [mark]
+    try:
+        asked = [(node, storage.join(folder, f"_probe-{token}-{i}")) for i, node in enumerate(nodes)]
+        made += [own for _, own in asked]
+        answers = [_ask_node(ray, node["NodeID"], mark, own, data) for node, own in asked]
+        for (node, own), answer in zip(asked, answers, strict=True):
+            check_node(node["NodeManagerHostname"], _answer_of(ray, answer), own, folder, data)
+    finally:
+        for place in made:
+            with suppress(DataError):
+                storage.remove(place)
+    return len(nodes)
+
+
+def _ask_node(ray: Any, node: str, mark: str, own: str, data: str) -> Any:
+    """The promise of a node's answer. The function travels whole, for a node may lack encheck."""
+
+    def probe() -> dict[str, Any]:
+        try:
+            import encheck
+            from encheck.scale import storage
+        except ImportError as error:
+            return {"missing": str(error)}
+        answer: dict[str, Any] = {"version": encheck.__version__}
+        try:
+            answer["sees"] = storage.exists(mark)
+            answer["reads"] = storage.exists(data)
+            storage.write_whole(own, b"node")
+        except Exception as error:
+            answer["problem"] = str(error)
+        return answer
+
+    there = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node, soft=False)
+    return ray.remote(num_cpus=0, max_retries=TRIES, scheduling_strategy=there)(probe).remote()
+
+
+def _answer_of(ray: Any, answer: Any) -> Mapping[str, Any]:
+    try:
+        found: Mapping[str, Any] = ray.get(answer, timeout=PATIENCE)
+    except ray.exceptions.GetTimeoutError:
+        return {"problem": f"it does not answer in {PATIENCE:.0f} seconds"}
+    except ray.exceptions.RayError as error:
+        return {"problem": (str(error).splitlines() or [type(error).__name__])[0]}
+    return found
+
+
+def check_node(name: str, answer: Mapping[str, Any], own: str, folder: str, data: str) -> None:
+    """UsageError if this node cannot do the work."""
+    shared = "give --shards-dir a folder that all nodes mount, or an s3:// URL"
+    if "missing" in answer:
+        raise UsageError(f"Ray node {name}: encheck cannot be imported there ({answer['missing']}): install it")
+    if "version" in answer and answer["version"] != encheck.__version__:
+        raise UsageError(other_version(f"Ray node {name}", answer["version"], encheck.__version__))
+    if "problem" in answer:
+        raise UsageError(f"Ray node {name}: {answer['problem']}")
+    if not answer["sees"] or not storage.exists(own):
+        raise UsageError(f"Ray node {name} does not see the folder of finished shards, {folder}: {shared}")
+    if not answer["reads"]:
+        raise UsageError(
+            f"Ray node {name} does not see the data, {data}: put them where all nodes read, or at an s3:// URL"
+        )
+
 
 log = logging.getLogger("encheck")
 QUEUED = 2  # shards that an actor has at hand, one of them in work
@@ -58,11 +327,11 @@ class RayEngine:
         left = [shard for shard, done in seen if not done]
         if left:
             ray = self._joined(left[0])
-            with _said():
+            with _one_message():
                 yield from self._by_actors(ray, work, left)
             log.info("Ray did %d shards: %s", len(left), self.spent())
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, int | str]:
         """What results.json says of it: nothing that differs from one run to the next."""
         return {"kind": "ray", "workers": self.workers or "one a device"}
 
@@ -74,7 +343,7 @@ class RayEngine:
     def close(self) -> None:
         """End the cluster that this engine started, or leave the one it joined."""
         if self._own:
-            imported().shutdown()
+            import_ray().shutdown()
             self._own = False
 
     def _joined(self, shard: Shard) -> Any:
@@ -82,9 +351,9 @@ class RayEngine:
         for place in (self.folder, shard.url):
             if place.startswith(f"{storage.IN_PROCESS}://"):
                 raise UsageError(f"{place} is in this process, where workers do not see it: use a path or an s3:// URL")
-        ray = imported()
+        ray = import_ray()
         if not ray.is_initialized():
-            connect(ray, self.address, self.workers)
+            connect_ray(ray, self.address, self.workers)
             self._own = True
         if not self._cluster:
             nodes = check_nodes(ray, self.folder, shard.url) if self.address else 1
@@ -92,12 +361,16 @@ class RayEngine:
         return ray
 
     def _by_actors(self, ray: Any, work: Work, shards: Sequence[Shard]) -> Iterator[Done]:
-        gpus, actors = self._devices(ray, work, len(shards))
+        has, device = ray.cluster_resources(), getattr(work, "device", None)
+        is_cpu_work = device is None or device.name.startswith("cpu")  # work without a model, or on `--device cpu`
+        devices = 0 if is_cpu_work else int(has.get("GPU", 0))
+        gpus, most = int(bool(devices)), devices or max(1, int(has.get("CPU", 1)))
+        actors = max(1, min(self.workers or most, most, len(shards)))
         self._cluster |= {"workers": actors, "devices": "gpu" if gpus else "cpu"}
-        ledger = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)(Ledger).remote(TRIES * actors)
+        ledger = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)(TryLedger).remote(TRIES * actors)
         rows = [{"shard": json.dumps(asdict(shard))} for shard in shards]
         told = ray.data.from_items(rows, override_num_blocks=len(rows)).map(
-            Worker,
+            RayWorker,
             fn_constructor_kwargs={"work": work, "ledger": ledger, "version": encheck.__version__},
             compute=ray.data.ActorPoolStrategy(size=actors, max_tasks_in_flight_per_actor=QUEUED),
             num_cpus=0 if gpus else 1,
@@ -108,28 +381,14 @@ class RayEngine:
             answer = json.loads(row["answer"])
             self._peak[answer["worker"]], self._cpu[answer["worker"]] = answer["peak"], answer["cpu"]
             if "error" in answer:
-                raise _error(**answer["error"])
+                raise getattr(errors, answer["error"]["kind"], EncheckError)(answer["error"]["message"])
             yield Done(
                 known[answer["number"]], answer["path"], answer["counts"], answer["seconds"], (*answer["notes"],)
             )
 
-    def _devices(self, ray: Any, work: Work, shards: int) -> tuple[int, int]:
-        """GPUs of each actor, and the number of actors. Work without a model, or on `--device cpu`, takes CPUs."""
-        has = ray.cluster_resources()
-        device = getattr(work, "device", None)
-        gpus = int(has.get("GPU", 0)) if device is not None and not device.name.startswith("cpu") else 0
-        most = gpus or max(1, int(has.get("CPU", 1)))
-        return int(bool(gpus)), max(1, min(self.workers or most, most, shards))
-
-
-def _error(kind: str, message: str) -> EncheckError:
-    made = getattr(errors, kind, EncheckError)(message)
-    assert isinstance(made, EncheckError)
-    return made
-
 
 @contextmanager
-def _said() -> Iterator[None]:
+def _one_message() -> Iterator[None]:
     """Turn what Ray itself raises into one message."""
     import ray
 

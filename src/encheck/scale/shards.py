@@ -1,4 +1,4 @@
-"""The units of a large run: shards of the data, what is done with each, and who does it.
+"""The units of a large run: shards of the data, the file that each ends in, and the engine of this machine.
 
 A shard is some row groups of one Parquet file, small enough to hold. Work on a shard ends in one file of a folder,
 which appears whole or not at all; so a run that was cut off goes on with the shards that lack one, and nothing counts
@@ -7,9 +7,18 @@ twice.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
+from multiprocessing import get_context
 from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.errors import DataError, EncheckError
+from encheck.scale import storage
 
 ROWS = 50_000  # of a shard, at most, unless one row group has more
 
@@ -83,6 +92,130 @@ class Engine(Protocol):
         """
         ...
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, int | str]:
         """What results.json says of it: its kind, how many workers, their devices."""
         ...
+
+
+ABOUT = b"encheck"
+Numbers = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ShardFolder:
+    """The files of one work, one a shard: a folder, on a disk or in an object store."""
+
+    url: str
+
+    def path(self, shard: Shard) -> str:
+        """The file of a shard."""
+        return storage.join(self.url, f"{shard.number:06d}.parquet")
+
+    def write(
+        self,
+        shard: Shard,
+        columns: Mapping[str, Numbers],
+        *,
+        counts: Mapping[str, int],
+        seconds: float,
+        notes: Sequence[str] = (),
+    ) -> Done:
+        """Write the file of a shard, whole or not at all; DataError where the place cannot be written."""
+        import pyarrow
+        import pyarrow.parquet
+
+        about = {"counts": dict(counts), "seconds": round(seconds, 3), "notes": list(notes)}
+        table = pyarrow.table({name: pyarrow.array(values) for name, values in columns.items()})
+        sink = pyarrow.BufferOutputStream()
+        table = table.replace_schema_metadata({ABOUT: json.dumps(about)})
+        pyarrow.parquet.write_table(table, sink, compression="zstd")
+        storage.write_whole(self.path(shard), sink.getvalue().to_pybytes())
+        return Done(shard, self.path(shard), dict(counts), seconds, tuple(notes))
+
+    def found(self, shard: Shard) -> Done | None:
+        """What the footer of a shard's file says; None where there is no such file, or a damaged one."""
+        import pyarrow
+        import pyarrow.parquet
+
+        path = self.path(shard)
+        if not storage.exists(path):
+            return None
+        try:
+            with storage.storage_errors(path), storage.open_reading(path) as source:
+                about = json.loads(pyarrow.parquet.read_schema(source).metadata[ABOUT])
+            return Done(shard, path, about["counts"], about["seconds"], tuple(about["notes"]))
+        except (DataError, ValueError, TypeError, KeyError):
+            return None  # it is written again
+
+    def column(self, shard: Shard, name: str) -> Numbers | None:
+        """A column of a shard's file, shape [rows]; None where it has none of that name."""
+        return self.columns(shard, [name]).get(name)
+
+    def columns(self, shard: Shard, names: Sequence[str]) -> dict[str, Numbers]:
+        """Those of the columns that a shard's file has; DataError where it cannot be read."""
+        import pyarrow.parquet
+
+        path = self.path(shard)
+        with (
+            storage.storage_errors(path),
+            storage.open_reading(path) as source,
+            pyarrow.parquet.ParquetFile(source) as file,
+        ):
+            there = [name for name in names if name in file.schema_arrow.names]
+            table = file.read(columns=there)
+        return {name: np.asarray(table.column(name)) for name in there}
+
+
+class LocalEngine:
+    """Does shards one after the other in this process; with `workers` above 1, in so many processes at once."""
+
+    def __init__(self, workers: int = 1) -> None:
+        self.workers = workers
+
+    def run(self, work: Work, shards: Sequence[Shard]) -> Iterator[Done]:
+        """Do all shards, each once; one that has its file is not done again."""
+        left = []
+        for shard in shards:
+            done = work.found(shard)
+            if done is None:
+                left.append(shard)
+            else:
+                yield done
+        if self.workers > 1 and len(left) > 1:
+            workers = min(self.workers, len(left))
+            with ProcessPoolExecutor(workers, get_context("spawn"), _begin_worker, (work,)) as pool:
+                tasks = [pool.submit(_do_shard, shard) for shard in left]
+                try:
+                    for task in as_completed(tasks):
+                        yield task.result()
+                finally:
+                    for task in tasks:
+                        task.cancel()
+        elif left:
+            yield from map(work.begin(), left)
+
+    def about(self) -> dict[str, int | str]:
+        """What results.json says of it."""
+        return {"kind": "local", "workers": self.workers}
+
+
+_shard_functions: list[Callable[[Shard], Done]] = []  # of a worker process: what it began with
+
+
+def _begin_worker(work: Work) -> None:
+    """Begin in a worker process; an error waits for the first shard, which can say it."""
+    try:
+        _shard_functions.append(work.begin())
+    except EncheckError as error:
+        _shard_functions.append(_failing(error))
+
+
+def _failing(error: EncheckError) -> Callable[[Shard], Done]:
+    def fail(_shard: Shard) -> Done:
+        raise error
+
+    return fail
+
+
+def _do_shard(shard: Shard) -> Done:
+    return _shard_functions[-1](shard)

@@ -1,4 +1,4 @@
-"""Shards of labelled pairs in Parquet files, planned from their footers, and the reader of one shard."""
+"""Shards of labelled pairs in Parquet files, planned from their footers, and the checked rows of a shard."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from encheck.datasets.pair_columns import columns_of
-from encheck.datasets.reader import BadRows
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.datasets.pairs import PAIR_COLUMNS, pair_columns, pair_row
+from encheck.datasets.reader import BadRows, PairRow
 from encheck.errors import DataError
 from encheck.scale import storage
 from encheck.scale.shards import ROWS, Shard
@@ -26,7 +29,7 @@ EXPECTED = "expected a Parquet file, or a folder of them, with columns first, se
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ShardPlan:
     """The shards of some data, what their columns are called, and a hash that changes when the data do.
 
     `columns` gives the column of each role that the data have. `skipped` has a message for each file left out.
@@ -44,7 +47,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class _Footer:
+class _FileFooter:
     """What the footer of a file says: the column of each role, the rows and bytes of each row group, a hash."""
 
     columns: Mapping[str, str]
@@ -52,7 +55,7 @@ class _Footer:
     digest: str
 
 
-def plan(place: str | Path, bad: BadRows | None = None, *, rows: int = ROWS) -> Plan:
+def plan_shards(place: str | Path, bad: BadRows | None = None, *, rows: int = ROWS) -> ShardPlan:
     """The shards of the Parquet file, folder or URL at `place`, of at most `rows` rows where row groups allow it.
 
     Reads footers only. With `bad.skip`, a file that cannot be read or has other columns is left out and noted.
@@ -61,69 +64,15 @@ def plan(place: str | Path, bad: BadRows | None = None, *, rows: int = ROWS) -> 
         DataError: nothing is there, or a file cannot be read or has other columns. The message names the file.
     """
     bad = bad or BadRows()
-    found = storage.listed(str(place), ending=ENDING)
+    found = storage.list_files(str(place), ending=ENDING)
     if not found:
         raise DataError(f"{place}: holds no {ENDING} file; {EXPECTED}")
-    read = _alike(_footers(found), bad)
-    shards = [shard for file, footer in read for shard in _shards(file.url, footer.groups, rows)]
-    numbered = tuple(_numbered(shards))
-    if not numbered:
-        raise DataError(f"{place}: has no rows; {EXPECTED}{_left_out(bad)}")
-    marks = [(file.name, file.size, file.version, footer.digest) for file, footer in read]
-    fingerprint = hashlib.sha256(json.dumps([marks, rows]).encode()).hexdigest()[:16]
-    return Plan(numbered, read[0][1].columns, fingerprint, tuple(bad.skipped))
-
-
-def _left_out(bad: BadRows) -> str:
-    return f". {len(bad.skipped)} files were left out, the first because: {bad.skipped[0]}" if bad.skipped else ""
-
-
-def _footers(found: Sequence[storage.Found]) -> Iterator[tuple[storage.Found, _Footer | DataError]]:
+    kept: list[tuple[storage.StoredFile, _FileFooter]] = []
     with ThreadPoolExecutor(FOOTERS_AT_ONCE) as threads:
-        yield from zip(found, threads.map(_footer_or_error, found), strict=True)
-
-
-def _footer_or_error(file: storage.Found) -> _Footer | DataError:
-    try:
-        return _footer(file)
-    except DataError as error:
-        return error
-
-
-def _footer(file: storage.Found) -> _Footer:
-    with _parquet(file.url) as parquet:
-        found = parquet.metadata
-        groups = [found.row_group(i) for i in range(found.num_row_groups)]
-        digest = hashlib.sha256(json.dumps([group.to_dict() for group in groups], default=str).encode()).hexdigest()
-        sizes = [(g.num_rows, sum(g.column(i).total_compressed_size for i in range(g.num_columns))) for g in groups]
-        return _Footer(_columns(file.url, parquet.schema_arrow), sizes, digest)
-
-
-def _columns(url: str, schema: Any) -> dict[str, str]:
-    """The column of each role; DataError if one is missing, or the texts are no strings."""
-    chosen = {role: name for role, name in columns_of(url, list(schema.names)).items() if name}
-    for role in TEXTS:
-        kind = schema.field(chosen[role]).type
-        if not _is_text(kind):
-            raise DataError(f"{url}: the column {chosen[role]!r} has the type {kind}, but should hold strings")
-    return chosen
-
-
-def _is_text(kind: Any) -> bool:
-    import pyarrow.types as types
-
-    of = kind.value_type if types.is_dictionary(kind) else kind
-    return any(holds(of) for holds in (types.is_string, types.is_large_string, types.is_string_view, types.is_null))
-
-
-def _alike(
-    footers: Iterator[tuple[storage.Found, _Footer | DataError]], bad: BadRows
-) -> list[tuple[storage.Found, _Footer]]:
-    """The files with the roles of the first that can be read; others are an error, or are skipped and noted."""
-    kept: list[tuple[storage.Found, _Footer]] = []
-    for file, footer in footers:
+        footers = list(threads.map(_footer_or_error, found))
+    for file, footer in zip(found, footers, strict=True):
         wrong = str(footer) if isinstance(footer, DataError) else _difference(kept, file, footer)
-        if not wrong and isinstance(footer, _Footer):
+        if not wrong and isinstance(footer, _FileFooter):
             kept.append((file, footer))
         elif not bad.skip:
             raise DataError(f"{wrong}. Remove or replace this file, or pass --skip-bad-rows to leave it out")
@@ -131,10 +80,49 @@ def _alike(
             bad.skipped.append(wrong)
     if not kept:
         raise DataError(f"none of the files can be used{_left_out(bad)}")
-    return kept
+    shards = [shard for file, footer in kept for shard in _shards(file.url, footer.groups, rows)]
+    numbered = tuple(replace(shard, number=number) for number, shard in enumerate(shards))
+    if not numbered:
+        raise DataError(f"{place}: has no rows; {EXPECTED}{_left_out(bad)}")
+    marks = [(file.name, file.size, file.version, footer.digest) for file, footer in kept]
+    fingerprint = hashlib.sha256(json.dumps([marks, rows]).encode()).hexdigest()[:16]
+    return ShardPlan(numbered, kept[0][1].columns, fingerprint, tuple(bad.skipped))
 
 
-def _difference(kept: Sequence[tuple[storage.Found, _Footer]], file: storage.Found, footer: _Footer) -> str:
+def _left_out(bad: BadRows) -> str:
+    return f". {len(bad.skipped)} files were left out, the first because: {bad.skipped[0]}" if bad.skipped else ""
+
+
+def _footer_or_error(file: storage.StoredFile) -> _FileFooter | DataError:
+    try:
+        with _parquet(file.url) as parquet:
+            found = parquet.metadata
+            groups = [found.row_group(i) for i in range(found.num_row_groups)]
+            digest = hashlib.sha256(json.dumps([group.to_dict() for group in groups], default=str).encode()).hexdigest()
+            sizes = [(g.num_rows, sum(g.column(i).total_compressed_size for i in range(g.num_columns))) for g in groups]
+            return _FileFooter(_columns(file.url, parquet.schema_arrow), sizes, digest)
+    except DataError as error:
+        return error
+
+
+def _columns(url: str, schema: Any) -> dict[str, str]:
+    """The column of each role; DataError if one is missing, or the texts are no strings."""
+    chosen = {role: name for role, name in pair_columns(url, list(schema.names)).items() if name}
+    for role in TEXTS:
+        kind = schema.field(chosen[role]).type
+        import pyarrow.types as types
+
+        of = kind.value_type if types.is_dictionary(kind) else kind
+        if not any(
+            holds(of) for holds in (types.is_string, types.is_large_string, types.is_string_view, types.is_null)
+        ):
+            raise DataError(f"{url}: the column {chosen[role]!r} has the type {kind}, but should hold strings")
+    return chosen
+
+
+def _difference(
+    kept: Sequence[tuple[storage.StoredFile, _FileFooter]], file: storage.StoredFile, footer: _FileFooter
+) -> str:
     if not kept or footer.columns.keys() == kept[0][1].columns.keys():
         return ""
     first, other = (", ".join(names) for names in (kept[0][1].columns.values(), footer.columns.values()))
@@ -151,11 +139,6 @@ def _shards(url: str, groups: Sequence[tuple[int, int]], most: int) -> Iterator[
         rows, size = rows + more, size + bytes_
     if rows:
         yield Shard(0, url, first, len(groups), start, rows, size)
-
-
-def _numbered(shards: Sequence[Shard]) -> Iterator[Shard]:
-    for number, s in enumerate(shards):
-        yield Shard(number, s.url, s.first, s.last, s.start, s.rows, s.size)
 
 
 def table_of(shard: Shard) -> Any:
@@ -193,25 +176,55 @@ def batches_of(shard: Shard, *, rows: int = ROWS_AT_ONCE) -> Iterator[Any]:
 @contextmanager
 def _parquet(url: str, *, said: str = "") -> Iterator[Any]:
     """The opened file, whose errors are DataErrors that name it."""
-    with storage.told(said or url), storage.reading(url) as source:
-        try:
-            with _opened(source) as parquet:
-                yield parquet
-        except ValueError as error:
-            raise DataError(f"{said or url}: {_broken(error)}") from error
-
-
-@contextmanager
-def _opened(source: Path | IO[bytes]) -> Iterator[Any]:
     import pyarrow
 
-    try:
-        with open_parquet(source) as parquet:
-            yield parquet
-    except pyarrow.ArrowException as error:
-        raise ValueError((str(error).splitlines() or [type(error).__name__])[0]) from error
+    with storage.storage_errors(said or url), storage.open_reading(url) as source:
+        try:
+            with open_parquet(source) as parquet:
+                yield parquet
+        except (ValueError, pyarrow.ArrowException) as error:
+            problem = str(error)
+            if isinstance(error, pyarrow.ArrowException):
+                problem = (problem.splitlines() or [type(error).__name__])[0]
+            if not problem.startswith("has "):
+                problem = f"is not a Parquet file, or is truncated; write it again ({problem})"
+            raise DataError(f"{said or url}: {problem}") from error
 
 
-def _broken(error: ValueError) -> str:
-    said = str(error)
-    return said if said.startswith("has ") else f"is not a Parquet file, or is truncated; write it again ({said})"
+Positions = NDArray[np.int64]
+
+
+def shard_rows(shard: Shard, bad: BadRows) -> Iterator[tuple[int, PairRow]]:
+    """(place in the shard, row) of the valid rows; `bad` takes the others, by shard and row number from 1.
+
+    Raises:
+        DataError: the shard cannot be read, or a row is malformed and `bad` does not skip it.
+    """
+    at = 0
+    for batch in batches_of(shard):
+        yield from _checked_rows(shard, at, batch, bad)
+        at += batch.num_rows
+
+
+def shard_rows_at(shard: Shard, places: Positions) -> list[PairRow]:
+    """The valid rows at these places in the shard, in the order asked for."""
+    wanted, back = np.unique(places, return_inverse=True)
+    found: list[PairRow] = []
+    at = 0
+    for batch in batches_of(shard):
+        here = wanted[(wanted >= at) & (wanted < at + batch.num_rows)] - at
+        if len(here):
+            found += [row for _, row in _checked_rows(shard, at, batch.take(here), BadRows())]
+        at += batch.num_rows
+    return [found[i] for i in back.tolist()]
+
+
+def _checked_rows(shard: Shard, start: int, batch: Any, bad: BadRows) -> Iterator[tuple[int, PairRow]]:
+    """The valid rows of a record batch whose columns are called by their roles."""
+    chosen = {role: role if role in batch.schema.names else None for role in PAIR_COLUMNS}
+    columns = [batch.column(role).to_pylist() if chosen[role] else [None] * batch.num_rows for role in PAIR_COLUMNS]
+    for at, values in enumerate(zip(*columns, strict=True), start):
+        try:
+            yield at, pair_row(dict(zip(PAIR_COLUMNS, values, strict=True)), chosen)
+        except ValueError as error:
+            bad(shard.url, shard.start + at + 1, str(error))

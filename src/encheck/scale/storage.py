@@ -37,7 +37,7 @@ IN_PROCESS = "memory"  # fsspec's store inside one process
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class StoredFile:
     """A file: its path or URL, its name under the place that was listed, bytes, and a mark that changes with it."""
 
     url: str
@@ -83,28 +83,28 @@ def absolute(place: str) -> str:
     return str(path) if path else place
 
 
-def listed(place: str, *, ending: str) -> list[Found]:
+def list_files(place: str, *, ending: str) -> list[StoredFile]:
     """The file at this place, or those under it whose names end so, by name; hidden ones (`.x`, `_x`) are left out.
 
     Raises:
         DataError: the place does not exist, or may not be read. The message says what to do.
     """
-    with told(place):
+    with storage_errors(place):
         path = local_path(place)
         found = _on_disk(path, ending) if path else _in_store(place, ending)
     return sorted(found, key=lambda file: file.name)
 
 
-def _on_disk(path: Path, ending: str) -> list[Found]:
+def _on_disk(path: Path, ending: str) -> list[StoredFile]:
     if not path.exists():
         raise FileNotFoundError(path)
     under = path if path.is_dir() else path.parent
     paths = [p for p in path.rglob(f"*{ending}") if p.is_file()] if path.is_dir() else [path]
     named = [(p, p.relative_to(under).as_posix(), p.stat()) for p in paths]
-    return [Found(str(p), name, s.st_size, str(s.st_mtime_ns)) for p, name, s in named if not _is_hidden(name)]
+    return [StoredFile(str(p), name, s.st_size, str(s.st_mtime_ns)) for p, name, s in named if not _is_hidden(name)]
 
 
-def _in_store(place: str, ending: str) -> list[Found]:
+def _in_store(place: str, ending: str) -> list[StoredFile]:
     system, path = _system(place)
     system.invalidate_cache()
     root = path.rstrip("/")
@@ -117,7 +117,7 @@ def _in_store(place: str, ending: str) -> list[Found]:
     named = [(at, at.removeprefix(root).lstrip("/"), info) for at, info in entries.items()]
     chosen = [(at, name, info) for at, name, info in named if at == path or name.endswith(ending)]
     return [
-        Found(system.unstrip_protocol(at), name, int(info["size"] or 0), _version(info))
+        StoredFile(system.unstrip_protocol(at), name, int(info["size"] or 0), _version(info))
         for at, name, info in chosen
         if not _is_hidden(name)
     ]
@@ -133,7 +133,7 @@ def _version(info: dict[str, Any]) -> str:
 
 
 @contextmanager
-def reading(url: str) -> Iterator[Path | IO[bytes]]:
+def open_reading(url: str) -> Iterator[Path | IO[bytes]]:
     """The file at this place: its path, or an open file that fetches only the ranges which are read."""
     path = local_path(url)
     if path:
@@ -147,7 +147,7 @@ def reading(url: str) -> Iterator[Path | IO[bytes]]:
 
 def exists(url: str) -> bool:
     """Whether a file is there; DataError if the store does not say."""
-    with told(url):
+    with storage_errors(url):
         path = local_path(url)
         if path:
             return path.exists()
@@ -162,7 +162,7 @@ def write_whole(url: str, content: bytes) -> None:
     Raises:
         DataError: the place cannot be written. The message says what to do.
     """
-    with told(url):
+    with storage_errors(url):
         path = local_path(url)
         if path:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -180,13 +180,13 @@ def write_whole(url: str, content: bytes) -> None:
 
 def read_whole(url: str) -> bytes:
     """The bytes of a file; DataError says why it cannot be read."""
-    with told(url), reading(url) as file:
+    with storage_errors(url), open_reading(url) as file:
         return file.read_bytes() if isinstance(file, Path) else file.read()
 
 
 def remove(url: str) -> None:
     """Remove a file, if it is there."""
-    with told(url):
+    with storage_errors(url):
         path = local_path(url)
         if path:
             path.unlink(missing_ok=True)
@@ -204,22 +204,22 @@ def _system(url: str) -> tuple[Any, str]:
 
 
 @contextmanager
-def told(place: str) -> Iterator[None]:
+def storage_errors(place: str) -> Iterator[None]:
     """Turn whatever a store raises into one DataError that names the place and the remedy."""
     try:
         yield
     except UsageError:
         raise
     except Exception as error:  # each package has exceptions of its own
-        raise DataError(f"{place}: {problem(place, error)}") from error
+        raise DataError(f"{place}: {storage_problem(place, error)}") from error
 
 
-def problem(place: str, error: Exception) -> str:
+def storage_problem(place: str, error: Exception) -> str:
     """What went wrong there, and what to do.
 
-    >>> problem("s3://logs/2026", FileNotFoundError())
+    >>> storage_problem("s3://logs/2026", FileNotFoundError())
     'does not exist: check the name of the bucket and of the folder'
-    >>> problem("s3://logs/2026", PermissionError("Forbidden"))
+    >>> storage_problem("s3://logs/2026", PermissionError("Forbidden"))
     'access is denied (Forbidden): set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE'
     """
     scheme = place.partition("://")[0].lower() if is_url(place) else ""

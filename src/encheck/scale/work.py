@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.reader import BadRows, Row
+from encheck.datasets.reader import BadRows, PairRow
 from encheck.encoders.load import load, owner_of
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.protocol import Encoder, HeadedEncoder, Model, PairScorer, VerifiedModel, batches_of, check_scores
@@ -24,9 +24,8 @@ from encheck.errors import EncoderError
 from encheck.language.divergence import jsd_once
 from encheck.running.scorer import comparing
 from encheck.running.service import PAIRS_PER_BATCH
-from encheck.scale.partitions import Folder
-from encheck.scale.rows import rows_of
-from encheck.scale.shards import Done, Shard
+from encheck.scale.shards import Done, Shard, ShardFolder
+from encheck.scale.sources import shard_rows
 from encheck.scale.storage import join
 from encheck.similarity import Vectors, jaccard_once
 
@@ -42,7 +41,7 @@ def key_of(*parts: object) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
-class _Kept(ABC):
+class _FiledWork(ABC):
     """Work whose files lie below `folder`, in one that its key names."""
 
     folder: str
@@ -53,9 +52,9 @@ class _Kept(ABC):
         """A hash of all that the result depends on."""
 
     @property
-    def files(self) -> Folder:
+    def files(self) -> ShardFolder:
         """Where the files of its shards are."""
-        return Folder(join(self.folder, self.key))
+        return ShardFolder(join(self.folder, self.key))
 
     def found(self, shard: Shard) -> Done | None:
         """What came of this shard before; None if it is still to be done."""
@@ -63,7 +62,7 @@ class _Kept(ABC):
 
 
 @dataclass(frozen=True)
-class Survey(_Kept):
+class Survey(_FiledWork):
     """What the rows of a shard say without any model: labels, word overlap, divergence, and hashes of what they share.
 
     `folder` holds the files of every work, `data` is the fingerprint of the data's files.
@@ -84,47 +83,28 @@ class Survey(_Kept):
 
     def _survey(self, shard: Shard) -> Done:
         start, bad = time.monotonic(), BadRows(skip=self.skip_bad_rows)
-        found = list(rows_of(shard, bad))
+        found = list(shard_rows(shard, bad))
         rows = [row for _, row in found]
         columns: dict[str, NDArray[Any]] = {"row": np.array([at for at, _ in found], np.int32)}
-        columns |= _said(rows)
-        columns |= _surface(rows)
-        columns |= _hashes(rows)
+        columns |= {
+            "label": np.array([-1 if row.label is None else row.label for row in rows], np.int8),
+            "gold": np.array([np.nan if row.score is None else row.score for row in rows], np.float64),
+            "same": np.array([row.first == row.second for row in rows], bool),
+        }
+        first, second = [row.first for row in rows], [row.second for row in rows]
+        columns |= {"overlap": jaccard_once(first, second), "divergence": jsd_once(first, second)}
+        hashes: Mapping[str, Callable[[PairRow], int]] = {
+            "words": lambda row: _hash(f"sentence\0{_bag(row.first)}"),
+            "others": lambda row: _hash(f"sentence\0{_bag(row.second)}"),
+            "least": lambda row: _hash(min(row.first, row.second)),
+            "first": lambda row: _hash(row.first),
+            "pair": lambda row: _hash(f"{row.first}\0{row.second}"),
+            "given": lambda row: _hash(row.cluster) if row.cluster else 0,
+        }
+        columns |= {name: np.fromiter(map(of, rows), np.uint64, len(rows)) for name, of in hashes.items()}
         counts = {"rows": len(rows), "read": shard.rows, "skipped": len(bad.skipped)}
         seconds = time.monotonic() - start
         return self.files.write(shard, columns, counts=counts, seconds=seconds, notes=bad.skipped[:NOTES])
-
-
-def _said(rows: Sequence[Row]) -> dict[str, NDArray[Any]]:
-    """What the data say: the label, -1 for none, and the score, NaN for none; whether both texts are the same."""
-    return {
-        "label": np.array([-1 if row.label is None else row.label for row in rows], np.int8),
-        "gold": np.array([np.nan if row.score is None else row.score for row in rows], np.float64),
-        "same": np.array([row.first == row.second for row in rows], bool),
-    }
-
-
-def _surface(rows: Sequence[Row]) -> dict[str, NDArray[Any]]:
-    """Word overlap and divergence, as the checks have them."""
-    first, second = [row.first for row in rows], [row.second for row in rows]
-    return {"overlap": jaccard_once(first, second), "divergence": jsd_once(first, second)}
-
-
-def _hashes(rows: Sequence[Row]) -> dict[str, NDArray[np.uint64]]:
-    """Hashes of 64 bits, the same in every process.
-
-    They are of the words of each side in any order, of the text that comes first in the alphabet, of the first text, of
-    the pair, and of the given cluster, 0 for none.
-    """
-    hashes: Mapping[str, Callable[[Row], int]] = {
-        "words": lambda row: _hash(f"sentence\0{_bag(row.first)}"),
-        "others": lambda row: _hash(f"sentence\0{_bag(row.second)}"),
-        "least": lambda row: _hash(min(row.first, row.second)),
-        "first": lambda row: _hash(row.first),
-        "pair": lambda row: _hash(f"{row.first}\0{row.second}"),
-        "given": lambda row: _hash(row.cluster) if row.cluster else 0,
-    }
-    return {name: np.fromiter(map(of, rows), np.uint64, len(rows)) for name, of in hashes.items()}
 
 
 def _hash(text: str) -> int:
@@ -138,7 +118,7 @@ def _bag(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class ScoreWork(_Kept):
+class ScoreWork(_FiledWork):
     """A model's scores of the pairs of a shard; in both orders where they differ and `both_orders` asks for it.
 
     `fingerprint` is what the run knows the model by: one that a worker loads must have the same. `model` is the run's
@@ -185,13 +165,17 @@ class ScoreWork(_Kept):
 
     def _score(self, model: Model, shard: Shard) -> Done:
         start = time.monotonic()
-        pairs = [(row.first, row.second) for _, row in rows_of(shard, BadRows(skip=self.skip_bad_rows))]
+        pairs = [(row.first, row.second) for _, row in shard_rows(shard, BadRows(skip=self.skip_bad_rows))]
         if isinstance(model, Encoder):
             columns, computed = _by_vectors(model, pairs, both_orders=self.both_orders)
         else:
             columns, computed = _by_pairs(model, pairs, both_orders=self.both_orders)
         for name, values in columns.items():
-            _refuse_no_numbers(self.config.label, shard, name, values, pairs)
+            if (bad := np.flatnonzero(~np.isfinite(values))).size:
+                raise EncoderError(
+                    f"{self.config.label}: the {name} score of {bad.size} of {len(values)} pairs of {shard} is not a "
+                    f"number, first of {pairs[bad[0]]}. Remedy: vectors that are not all zeros, blank texts' too"
+                )
         if isinstance(model, VerifiedModel):
             model.verify_fingerprint()
         counts = {"rows": len(pairs), "computed": computed}
@@ -207,21 +191,16 @@ def _by_vectors(model: Encoder, pairs: Sequence[Pair], *, both_orders: bool) -> 
     first, second = (
         np.array([numbers.setdefault(pair[side], len(numbers)) for pair in pairs], np.intp) for side in (0, 1)
     )
-    vectors = _vectors(model, list(numbers))
+    vectors = np.zeros((0, 0), np.float32)
+    for positions, some in batches_of(model, list(numbers)):
+        if not len(vectors):
+            vectors = np.zeros((len(numbers), some.shape[1]), np.float32)
+        vectors[positions] = some
     _, compare = comparing(model)
     columns = {"forward": _compared(vectors, first, second, compare)}
     if both_orders and isinstance(model, HeadedEncoder):
         columns["backward"] = _compared(vectors, second, first, compare)
     return columns, len(numbers)
-
-
-def _vectors(model: Encoder, texts: Sequence[str]) -> Vectors:
-    vectors = np.zeros((0, 0), np.float32)
-    for positions, some in batches_of(model, texts):
-        if not len(vectors):
-            vectors = np.zeros((len(texts), some.shape[1]), np.float32)
-        vectors[positions] = some
-    return vectors
 
 
 def _compared(
@@ -249,11 +228,3 @@ def _by_pairs(model: Model, pairs: Sequence[Pair], *, both_orders: bool) -> tupl
         found[start : start + PAIRS_PER_BATCH] = scores.astype(np.float32)  # as the store keeps them
     columns = {"forward": found[places[: len(pairs)]]}
     return columns | ({"backward": found[places[len(pairs) :]]} if both_orders else {}), len(asked)
-
-
-def _refuse_no_numbers(label: str, shard: Shard, name: str, values: Floats, pairs: Sequence[Pair]) -> None:
-    if (bad := np.flatnonzero(~np.isfinite(values))).size:
-        raise EncoderError(
-            f"{label}: the {name} score of {bad.size} of {len(values)} pairs of {shard} is not a number, first of "
-            f"{pairs[bad[0]]}. Remedy: vectors that are not all zeros, blank texts' too"
-        )

@@ -10,12 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.ids import CaseId, ItemId
-from encheck.scoring.example import Line
-from encheck.scoring.frame import Frame, Side, edits_json
-from encheck.scoring.item import Item, Kind
-from encheck.scoring.learned import Learned
-from encheck.scoring.measure import Measure
-from encheck.scoring.pairs import ScoredPairs
+from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
+from encheck.scoring.item import ExampleLine, Item, Kind
+from encheck.scoring.measure import TextScorer
+from encheck.scoring.pairs import ScoredPairs, TuningScores
 from encheck.scoring.scale import Floats, Scale
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
@@ -62,10 +60,10 @@ class BothOrdersScores(ScoredPairs):
     suffix: str = ""
     items: Sequence[BothOrders] = ()
     decision: float | None = None
-    learned: Learned | None = None
+    learned: TuningScores | None = None
 
     @classmethod
-    def measured(cls, items: Sequence[Any], by: Measure, resampler: Resampler, scale: Scale) -> Self:
+    def measured(cls, items: Sequence[Any], by: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """The scores of these pairs, as they are and the other way round."""
         pairs: tuple[BothOrders, ...] = tuple(items)
         first, second = [p.first for p in pairs], [p.second for p in pairs]
@@ -106,19 +104,19 @@ class BothOrdersScores(ScoredPairs):
         """Positions of the pairs, the one whose order matters most first."""
         return self.least(-self.asymmetry)
 
-    def frame(self, case: CaseId, items: Sequence[Any]) -> Frame:
+    def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
         """The pairs as rows of the item file; the far score is that of the other order, and has no text."""
         pairs: Sequence[BothOrders] = items
         seconds, none = tuple(p.second for p in pairs), (edits_json(()),) * len(pairs)
         overlap = self.surface.get(WORD_OVERLAP)
-        near = Side(seconds, self.forward, overlap.forward if overlap else None, none)
-        far = Side((), self.backward, overlap.backward if overlap else None)
-        return Frame.of_items(
+        near = TextColumns(seconds, self.forward, overlap.forward if overlap else None, none)
+        far = TextColumns((), self.backward, overlap.backward if overlap else None)
+        return ItemFrame.of_items(
             BOTH_ORDERS, case, pairs,
             sources=tuple(p.first for p in pairs), near=near, far=far, labels=tuple(p.label for p in pairs),
         )  # fmt: skip
 
-    def example(self, item: Any, position: int) -> list[Line]:
+    def example(self, item: Any, position: int) -> list[ExampleLine]:
         """The pair as a failure message shows it."""
         forward, backward = float(self.forward[position]), float(self.backward[position])
-        return [Line("first  ", item.first, forward), Line("turned ", item.second, backward)]
+        return [ExampleLine("first  ", item.first, forward), ExampleLine("turned ", item.second, backward)]

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.ids import CaseId, ItemId
-from encheck.scoring.example import Line
-from encheck.scoring.frame import Frame, Side, edits_json, shares_column
-from encheck.scoring.item import Item, Kind
-from encheck.scoring.learned import Learned
-from encheck.scoring.measure import Measure
+from encheck.scoring.frame import ItemFrame, TextColumns, edits_json, shares_column
+from encheck.scoring.item import ExampleLine, Item, Kind
+from encheck.scoring.measure import TextScorer
+from encheck.scoring.pairs import TuningScores
 from encheck.scoring.scale import Floats, Scale
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
@@ -63,8 +62,8 @@ class Chain(Item):
 class ChainScores:
     """Similarity of the paraphrase and then of each member of each chain, shape [n, 1 + members].
 
-    Ties are equal (see `tied`); NaN if a chain is shorter than the longest. `decision` as of pairs; `learned` is
-    what a threshold is chosen on, None if the data have no validation part of both labels.
+    Ties are equal (see `with_ties_equal`); NaN if a chain is shorter than the longest. `decision` as of pairs;
+    `learned` is what a threshold is chosen on, None if the data have no validation part of both labels.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = (WORD_OVERLAP,)
@@ -77,10 +76,10 @@ class ChainScores:
     surface: Mapping[str, Self] = field(default_factory=dict)
     suffix: str = ""
     decision: float | None = None
-    learned: Learned | None = None
+    learned: TuningScores | None = None
 
     @classmethod
-    def measured(cls, items: Sequence[Any], by: Measure, resampler: Resampler, scale: Scale) -> Self:
+    def measured(cls, items: Sequence[Any], by: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """The scores of each chain's pairs in a row."""
         chains: tuple[Chain, ...] = tuple(items)
         pairs = [pair for chain in chains for pair in chain.pairs]
@@ -88,7 +87,7 @@ class ChainScores:
         there = np.arange(sizes.max()) < sizes[:, None]
         table = np.full(there.shape, np.nan)
         table[there] = by.pairs([first for first, _ in pairs], [second for _, second in pairs])
-        return cls(tied(table, scale.tie), chains, resampler, scale, decision=by.decision)
+        return cls(with_ties_equal(table, scale.tie), chains, resampler, scale, decision=by.decision)
 
     def of(self, chosen: NDArray[np.intp]) -> Self:
         """A selection of the chains; the replicates stay the same."""
@@ -105,7 +104,7 @@ class ChainScores:
         """Positions of the chains, the largest loss first."""
         return [int(i) for i in np.argsort(-self.losses, kind="stable")]
 
-    def frame(self, case: CaseId, items: Sequence[Any]) -> Frame:
+    def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
         """A row a member of the item file, so that every text, edit and score is there.
 
         `near` is the paraphrase's side, `far` the member. With pivot b the paraphrase is the `source` of the row, since
@@ -118,33 +117,31 @@ class ChainScores:
         overlap = beside.values if beside else None
         at, members = np.array([i for i, _ in rows], np.intp), np.array(steps, np.intp)
         plain = (edits_json(()),) * len(rows)
-        near = Side(tuple(_other(c) for c in chains), table[at, 0], None if overlap is None else overlap[at, 0], plain)
-        far = Side(
+        near = TextColumns(
+            tuple((c.partner if c.pivot == "a" else c.source) for c in chains),
+            table[at, 0],
+            None if overlap is None else overlap[at, 0],
+            plain,
+        )
+        far = TextColumns(
             tuple(c.members[k - 1] for c, k in zip(chains, steps, strict=True)), table[at, members],
             None if overlap is None else overlap[at, members],
             tuple(_edits(c, k) for c, k in zip(chains, steps, strict=True)),
             tuple(c.why[k - 1] if c.why else None for c, k in zip(chains, steps, strict=True)),
         )  # fmt: skip
-        return Frame(
+        return ItemFrame(
             CHAIN, case, tuple(ItemId(c.id).member(k) for c, k in zip(chains, steps, strict=True)),
-            sources=tuple(_pivot(c) for c in chains), near=near, far=far, clusters=tuple(c.cluster for c in chains),
+            sources=tuple(c.source if c.pivot == "a" else c.partner for c in chains), near=near, far=far,
+            clusters=tuple(c.cluster for c in chains),
             splits=tuple(c.split for c in chains), steps=tuple(steps),
             source_is_second=tuple(c.pivot == "b" for c in chains), shares=shares_column(chains),
         )  # fmt: skip
 
-    def example(self, item: Any, position: int) -> list[Line]:
+    def example(self, item: Any, position: int) -> list[ExampleLine]:
         """The chain as a failure message shows it."""
         names = ["paraphrase", *(f"member {k + 1}" for k in range(len(item.members)))]
         rows = zip(names, item.pairs, self.values[position], strict=False)
-        return [Line(f"{name:11}", " | ".join(pair), float(value)) for name, pair, value in rows]
-
-
-def _pivot(chain: Chain) -> str:
-    return chain.source if chain.pivot == "a" else chain.partner
-
-
-def _other(chain: Chain) -> str:
-    return chain.partner if chain.pivot == "a" else chain.source
+        return [ExampleLine(f"{name:11}", " | ".join(pair), float(value)) for name, pair, value in rows]
 
 
 def _edits(chain: Chain, step: int) -> str:
@@ -153,10 +150,10 @@ def _edits(chain: Chain, step: int) -> str:
     return edits_json(chain.edits[step - 1] if is_of_pivot and chain.edits else ())
 
 
-def tied(values: Floats, tie: float) -> Floats:
+def with_ties_equal(values: Floats, tie: float) -> Floats:
     """The scores with those in a row made equal that differ by no more than `tie`; shape [n, k], NaN stays.
 
-    >>> tied(np.array([[0.3, 0.1 + 2e-7, np.nan, 0.1], [0.5, 0.4, 0.3, 0.2]]), 1e-5).tolist()
+    >>> with_ties_equal(np.array([[0.3, 0.1 + 2e-7, np.nan, 0.1], [0.5, 0.4, 0.3, 0.2]]), 1e-5).tolist()
     [[0.3, 0.1, nan, 0.1], [0.5, 0.4, 0.3, 0.2]]
     """
     order = np.argsort(values, axis=1)

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.ids import CaseId, ItemId
-from encheck.scoring.example import Line, beside
-from encheck.scoring.frame import Frame, Side, edits_json
-from encheck.scoring.item import Item, Kind
-from encheck.scoring.measure import Measure
+from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
+from encheck.scoring.item import ExampleLine, Item, Kind, text_above_source
+from encheck.scoring.measure import TextScorer
 from encheck.scoring.pairs import PairScores
 from encheck.scoring.scale import Floats, Scale
 from encheck.statistics.bootstrap import Resampler
@@ -64,7 +63,7 @@ class ClassifiedScores(PairScores):
     seen: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
 
     @classmethod
-    def measured(cls, items: Sequence[Any], by: Measure, resampler: Resampler, scale: Scale) -> Self:  # noqa: ARG003
+    def measured(cls, items: Sequence[Any], by: TextScorer, resampler: Resampler, scale: Scale) -> Self:  # noqa: ARG003
         """The texts, none of them sorted: to list them."""
         nothing, ones = np.zeros(len(items)), np.ones(len(items), np.int8)
         return cls(nothing, ones, resampler, scale, seen=nothing.astype(bool))
@@ -98,18 +97,18 @@ class ClassifiedScores(PairScores):
         """The class that a text got; empty where none did."""
         return self.names[self.told.classes[position]] if self.told else ""
 
-    def frame(self, case: CaseId, items: Sequence[Any]) -> Frame:
+    def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
         """The texts as rows of the item file, each beside the second of its pair, or beside itself."""
         texts: Sequence[Classified] = items
         why = tuple(f"class {one.label}, sorted as {self.given(i)}" for i, one in enumerate(texts))
         second, edits = tuple(t.second or t.first for t in texts), (edits_json(()),) * len(texts)
-        near = Side(second, self.values, edits=edits, why=why)
-        return Frame.of_items(CLASSIFIED, case, texts, sources=tuple(t.first for t in texts), near=near)
+        near = TextColumns(second, self.values, edits=edits, why=why)
+        return ItemFrame.of_items(CLASSIFIED, case, texts, sources=tuple(t.first for t in texts), near=near)
 
-    def example(self, item: Any, position: int) -> list[Line]:
+    def example(self, item: Any, position: int) -> list[ExampleLine]:
         """The text with the class that it got, and its own."""
         name = f"{item.label}, sorted as {self.given(position)}"
-        return beside(name, float(self.values[position]), item.first, item.second or item.first, ())
+        return text_above_source(name, float(self.values[position]), item.first, item.second or item.first, ())
 
 
 def _told(
@@ -142,31 +141,27 @@ def surface_classifiers(
 ) -> dict[str, ClassifiedScores]:
     """What needs no understanding: a classifier of words, or of how far a pair's overlap, and the largest class."""
     is_pair = any(one.second for one in items)
-    name, features = (OVERLAPS, overlaps) if is_pair else (BAG_OF_WORDS, bags)
+    name, features = (OVERLAPS, overlap_features) if is_pair else (BAG_OF_WORDS, bag_of_words)
     learned = ClassifiedScores.learned(items, others, features, resampler, inner=INNER_OF_SURFACE)
-    return {name: learned, MAJORITY: _majority(learned, items, others)}
-
-
-def _majority(learned: ClassifiedScores, items: Sequence[Classified], others: Sequence[Classified]) -> ClassifiedScores:
-    """Every text in the class that most of what is learned from has."""
     counts = np.unique([one.label for one in (others or items)], return_counts=True)
     largest = counts[0][int(np.argmax(counts[1]))]
-    return replace(learned, values=np.array([float(one.label == largest) for one in items]), told=None)
+    all_largest = np.array([float(one.label == largest) for one in items])
+    return {name: learned, MAJORITY: replace(learned, values=all_largest, told=None)}
 
 
-def bags(texts: Sequence[Classified]) -> Any:
+def bag_of_words(texts: Sequence[Classified]) -> Any:
     """Which words each text has, sparse, shape [n, words]."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     return CountVectorizer(analyzer=tokens, binary=True, dtype=np.float32).fit_transform([one.first for one in texts])
 
 
-def overlaps(texts: Sequence[Classified]) -> Floats:
+def overlap_features(texts: Sequence[Classified]) -> Floats:
     """The surface similarities of each pair, shape [n, scorers]."""
     first, second = [one.first for one in texts], [one.second for one in texts]
     return np.column_stack([score(first, second) for score in map(SURFACE.__getitem__, SHARED)])
 
 
-def of_vectors(first: NDArray[np.float32], second: NDArray[np.float32] | None) -> NDArray[np.float32]:
+def classifier_inputs(first: NDArray[np.float32], second: NDArray[np.float32] | None) -> NDArray[np.float32]:
     """What a classifier sees: the vector of a text, of a pair |a - b| beside a * b; shape [n, d] or [n, 2d]."""
     return first if second is None else np.hstack([np.abs(first - second), first * second])

@@ -10,10 +10,9 @@ import numpy as np
 
 from encheck.ids import CaseId, ItemId
 from encheck.scoring.crossed import CrossedScores
-from encheck.scoring.example import Line
-from encheck.scoring.frame import SIDES, Frame
-from encheck.scoring.item import Item, Kind
-from encheck.scoring.measure import Measure
+from encheck.scoring.frame import SIDES, ItemFrame
+from encheck.scoring.item import ExampleLine, Item, Kind
+from encheck.scoring.measure import TextScorer
 from encheck.scoring.scale import Scale
 from encheck.scoring.triplets import MarginScores, Triplet
 from encheck.statistics.bootstrap import Resampler
@@ -64,7 +63,7 @@ class ContrastScores(CrossedScores):
     calibrates: ClassVar[bool] = False
 
     @classmethod
-    def measured(cls, items: Sequence[Any], by: Measure, resampler: Resampler, scale: Scale) -> Self:
+    def measured(cls, items: Sequence[Any], by: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """The scores of these contrasts, queries and documents in their roles."""
         contrasts: Sequence[Contrast] = items
         triplets = [triplet for one in contrasts for triplet in one.triplets]
@@ -73,16 +72,16 @@ class ContrastScores(CrossedScores):
         twice = resampler.of(np.repeat(np.arange(len(contrasts)), SIDES))
         return cls(MarginScores(near, far, twice, scale, items=tuple(triplets)), resampler, scale)
 
-    def frame(self, case: CaseId, items: Sequence[Any]) -> Frame:
+    def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
         """A row a query, the two of a contrast one after the other; `step` is the number of the query."""
         return replace(super().frame(case, items), kind=CONTRAST, roles=("query", "document"))
 
-    def example(self, item: Any, position: int) -> list[Line]:
+    def example(self, item: Any, position: int) -> list[ExampleLine]:
         """Both queries, each with the right and the wrong document."""
         contrast: Contrast = item
         return [line for row in enumerate(contrast.triplets, SIDES * position) for line in self._side(*row)]
 
-    def _side(self, row: int, triplet: Triplet) -> Iterator[Line]:
-        yield Line("query", triplet.source)
-        yield Line("right", triplet.near, float(self.sides.near[row]))
-        yield Line("wrong", triplet.far, float(self.sides.far[row]))
+    def _side(self, row: int, triplet: Triplet) -> Iterator[ExampleLine]:
+        yield ExampleLine("query", triplet.source)
+        yield ExampleLine("right", triplet.near, float(self.sides.near[row]))
+        yield ExampleLine("wrong", triplet.far, float(self.sides.far[row]))

@@ -9,13 +9,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from encheck.ids import CaseId, ItemId
-from encheck.scoring.differences import favour
-from encheck.scoring.example import Line, near_and_far
-from encheck.scoring.frame import SIDES, Frame
-from encheck.scoring.item import Item, Kind
-from encheck.scoring.measure import Measure
+from encheck.scoring.frame import SIDES, ItemFrame
+from encheck.scoring.item import ExampleLine, Item, Kind, near_and_far
+from encheck.scoring.measure import TextScorer
 from encheck.scoring.scale import Floats, Scale
-from encheck.scoring.triplets import MarginScores, Triplet
+from encheck.scoring.triplets import MarginScores, Triplet, surface_preference
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import Edit
 
@@ -26,9 +24,9 @@ FAVOURED = {
 }
 
 
-def favoured(row: Mapping[str, Any]) -> str:
+def favoured_note(row: Mapping[str, Any]) -> str:
     """Which side of a group a row is, and what its surface favours."""
-    return f"side {row['step']} of 2, {FAVOURED[favour(row['source'], row['near'], row['far'])]}"
+    return f"side {row['step']} of 2, {FAVOURED[surface_preference(row['source'], row['near'], row['far'])]}"
 
 
 CROSSED = Kind(
@@ -39,12 +37,12 @@ CROSSED = Kind(
     sides=SIDES,
     compares="texts",
     shrinks=True,
-    note=favoured,
+    note=favoured_note,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class CrossedSide:
     """One direction of a crossed group: a source, the text that keeps its meaning (near), one that changes it (far)."""
 
     source: str
@@ -66,7 +64,7 @@ class Crossed(Item):
 
     kind: ClassVar[Kind] = CROSSED
     id: ItemId
-    sides: tuple[Side, Side]
+    sides: tuple[CrossedSide, CrossedSide]
     cluster: str
     split: str = ""
     shares: tuple[str, ...] = ()
@@ -106,7 +104,7 @@ class CrossedScores:
     suffix: str = ""
 
     @classmethod
-    def measured(cls, items: Sequence[Any], by: Measure, resampler: Resampler, scale: Scale) -> Self:
+    def measured(cls, items: Sequence[Any], by: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """The scores of these groups."""
         groups: Sequence[Crossed] = items
         twice = resampler.of(np.repeat(np.arange(len(groups)), SIDES))
@@ -133,20 +131,20 @@ class CrossedScores:
         """Positions of the groups, the one with the smallest margin of a side first."""
         return [int(i) for i in np.argsort(self.margins.min(axis=1), kind="stable")]
 
-    def frame(self, case: CaseId, items: Sequence[Any]) -> Frame:
+    def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
         """A row a side of the item file, the two of a group one after the other; `step` is the number of the side."""
         groups: Sequence[Crossed] = items
         beside = {name: scores.sides for name, scores in self.surface.items()}
         rows = replace(self.sides, surface=beside).frame(case, [t for group in groups for t in group.triplets])
         return replace(rows, kind=CROSSED, steps=(1, 2) * len(groups), source_is_second=(False,) * len(rows))
 
-    def example(self, item: Any, position: int) -> list[Line]:
+    def example(self, item: Any, position: int) -> list[ExampleLine]:
         """Both sides as a failure message shows them."""
         group: Crossed = item
-        lines: list[Line] = []
+        lines: list[ExampleLine] = []
         for k, side in enumerate(group.sides):
-            said = FAVOURED[favour(side.source, side.near, side.far)]
+            said = FAVOURED[surface_preference(side.source, side.near, side.far)]
             near, far = (float(s[SIDES * position + k]) for s in (self.sides.near, self.sides.far))
             shown = near_and_far(side.source, (near, side.near, side.near_edits), (far, side.far, side.far_edits))
-            lines += [Line("side ", said), *shown]
+            lines += [ExampleLine("side ", said), *shown]
         return lines

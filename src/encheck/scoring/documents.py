@@ -1,10 +1,15 @@
-"""What queries search: documents, and what is the same of all queries that search them."""
+"""What queries search, and what they find: the ranks of the right documents, and the hard negatives beaten."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from encheck.scoring.item import Item
 
@@ -56,3 +61,96 @@ class SearchingQuery(Item):
     def in_roles(self) -> tuple[Iterable[str], Iterable[str]]:
         """The query, and all documents."""
         return (self.source,), self.documents.texts
+
+
+NOT_FOUND = 0
+KEPT = 10  # answers whose rows are kept
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The answers to one query.
+
+    `right` has (rank, grade) of each right document, rank `NOT_FOUND` for one that is not among those listed. Of the
+    `duels` of a right document with a hard negative `won` were won; a tie is not won. `first` are the rows of the first
+    ten answers among the sorted documents, the best first; it is empty if an older encheck did not keep them.
+    `is_unjudged` says that nobody judged the first of them, right or wrong.
+    """
+
+    right: tuple[tuple[int, int], ...]
+    won: int = 0
+    duels: int = 0
+    first: tuple[int, ...] = ()
+    is_unjudged: bool = False
+
+    def __str__(self) -> str:
+        """As the column of an item file holds it.
+
+        >>> str(Answers(((1, 2), (0, 1)), 3, 4)), str(Answers((), first=(7, 2)))
+        ('[[[1, 2], [0, 1]], 3, 4]', '[[], 0, 0, [7, 2]]')
+        >>> str(Answers(((2, 1),), first=(7, 2), is_unjudged=True))
+        '[[[2, 1]], 0, 0, [7, 2], 1]'
+        """
+        more = [self.first, *([1] if self.is_unjudged else [])] if self.first else []
+        return json.dumps([self.right, self.won, self.duels, *more])
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """What `str` gave; ValueError for anything else.
+
+        >>> Answers.of("[[[1, 2], [0, 1]], 3, 4]")
+        Answers(right=((1, 2), (0, 1)), won=3, duels=4, first=(), is_unjudged=False)
+        """
+        try:
+            right, won, duels, *more = json.loads(text)
+            rows: list[int] = more[0] if more else []
+            (is_unjudged,) = more[1:] or [0]
+            judged = tuple((int(rank), int(grade)) for rank, grade in right)
+            return cls(judged, int(won), int(duels), tuple(map(int, rows)), bool(is_unjudged))
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"the answers of a query are {text!r:.60}, but should be [[[rank, grade]], won, duels, [row], unjudged]"
+            ) from error
+
+    @property
+    def judged(self) -> Self:
+        """What judgements say of them: the same without the rows of the first answers."""
+        return replace(self, first=(), is_unjudged=False)
+
+    @property
+    def if_right(self) -> Self:
+        """The same, with an unjudged first answer as right as the best document; where one is right, in its place."""
+        if not self.is_unjudged:
+            return self
+        best = (1, max((grade for _, grade in self.right), default=1))
+        return replace(self, right=(best,) if len(self.right) == 1 else (best, *self.right))
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """The right documents of `count` queries, an entry each: whose they are, their ranks, their grades; shape [m]."""
+
+    count: int
+    query: NDArray[np.intp]
+    rank: NDArray[np.intp]
+    grade: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, answers: Sequence[Answers]) -> Self:
+        """Those of these queries, in their order."""
+        rows = [(i, rank, grade) for i, one in enumerate(answers) for rank, grade in one.right]
+        query, rank, grade = np.array(rows, np.intp).reshape(-1, 3).T
+        return cls(len(answers), query, rank, grade.astype(np.float64))
+
+    def places(self, order: NDArray[np.intp]) -> NDArray[np.intp]:
+        """1, 2, ... within each query, of entries in this order, by which those of a query stand together."""
+        queries = self.query[order]
+        starts = np.flatnonzero(np.r_[True, queries[1:] != queries[:-1]])
+        sizes = np.diff(np.r_[starts, len(queries)])
+        return np.arange(len(queries)) - np.repeat(starts, sizes) + 1
+
+    def total(self, values: NDArray[np.float64], order: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
+        """The sum of the entries' values a query, shape [count]; `values` may be in another `order`."""
+        queries = self.query if order is None else self.query[order]
+        found: NDArray[np.float64] = np.bincount(queries, weights=values, minlength=self.count).astype(np.float64)
+        return found

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from encheck.language.english import English
 from encheck.language.lexicon.protocol import Lexicon, Pos
 from encheck.language.parse import Parse
-from encheck.scoring.frame import Frame, edits_of
+from encheck.scoring.frame import ItemFrame, edits_of
 from encheck.types import Edit
 
 LEXFILES = (
@@ -35,7 +35,7 @@ _EARLY, _MIDDLE = 5, 10  # words
 _SHORT, _MEDIUM = 8, 14
 
 
-def features(frame: Frame, english: English) -> dict[str, list[str]]:
+def features(frame: ItemFrame, english: English) -> dict[str, list[str]]:
     """The features of a frame's rows, a column each; their sources have to be parsed (`English.parse_all`)."""
     count = len(frame)
     far = frame.far.edits if frame.far and frame.far.edits else (None,) * count
@@ -65,7 +65,9 @@ def _of_edit(parse: Parse, edits: Sequence[Edit], lexicon: Lexicon) -> dict[str,
     at = next((i for i, end in enumerate(parse.ends) if end > edits[0].start), None)
     if at is None:
         return found
-    found["position"] = _position(_words(parse, at))
+    before = _words(parse, at)
+    later = "edits in words 6 to 10" if before < _MIDDLE else "edits after the tenth word"
+    found["position"] = "edits in the first five words" if before < _EARLY else later
     if edits[0].start < edits[0].end:
         found["relation"] = f"edits at the relation {parse.bases[at]}"
         found["part"] = f"edits of {PARTS[parse.pos[at]]}" if parse.pos[at] in PARTS else ""
@@ -74,19 +76,26 @@ def _of_edit(parse: Parse, edits: Sequence[Edit], lexicon: Lexicon) -> dict[str,
 
 
 def _of_sentence(parse: Parse, lexicon: Lexicon) -> dict[str, str]:
-    found = {"length": _length(_words(parse, len(parse))), "form": _form(parse)}
+    root = next((i for i, head in enumerate(parse.heads) if head == i), None)
+    if parse.text.rstrip().endswith("?"):
+        form = "questions"
+    elif root is not None and parse.tags[root] == "VB" and parse.child(root, "nsubj", "aux") is None:
+        form = "commands"
+    else:
+        form = "statements"
+    words, length = _words(parse, len(parse)), f"{_MEDIUM + 1} words or more"
+    if words <= _MEDIUM:
+        length = f"up to {_SHORT} words" if words <= _SHORT else f"{_SHORT + 1} to {_MEDIUM} words"
     has = _SUBORDINATE & set(parse.bases)
-    found["clauses"] = "with a subordinate clause" if has else "without a subordinate clause"
-    root = _root(parse)
+    found = {
+        "length": length, "form": form,
+        "clauses": "with a subordinate clause" if has else "without a subordinate clause",
+    }  # fmt: skip
     if root is None:
         return found
     if parse.child(root, "cop") is not None:
         return found | {"verb": "main verb be"}
     return found | {"verb": _class("main verb", parse, root, lexicon) if parse.pos[root] == "VERB" else ""}
-
-
-def _root(parse: Parse) -> int | None:
-    return next((i for i, head in enumerate(parse.heads) if head == i), None)
 
 
 def _words(parse: Parse, until: int) -> int:
@@ -99,27 +108,6 @@ def _class(what: str, parse: Parse, at: int, lexicon: Lexicon) -> str:
     pos = _LEXICAL.get(parse.pos[at])
     senses = lexicon.senses(parse.lower_lemmas[at], pos) if pos else ()
     return f"{what} {LEXFILES[senses[0].lexfile]}" if senses else ""
-
-
-def _position(before: int) -> str:
-    if before < _EARLY:
-        return "edits in the first five words"
-    return "edits in words 6 to 10" if before < _MIDDLE else "edits after the tenth word"
-
-
-def _length(words: int) -> str:
-    if words <= _SHORT:
-        return f"up to {_SHORT} words"
-    return f"{_SHORT + 1} to {_MEDIUM} words" if words <= _MEDIUM else f"{_MEDIUM + 1} words or more"
-
-
-def _form(parse: Parse) -> str:
-    root = _root(parse)
-    if parse.text.rstrip().endswith("?"):
-        return "questions"
-    if root is not None and parse.tags[root] == "VB" and parse.child(root, "nsubj", "aux") is None:
-        return "commands"
-    return "statements"
 
 
 def _kind(source: str, edits: Sequence[Edit]) -> str:

@@ -1,26 +1,27 @@
-"""The items of a case as they were scored, column by column: items.parquet, as reports and the gate read it."""
+"""The items of a case as they were scored: by column, as items.parquet has them, and as the gate pairs them."""
 
 from __future__ import annotations
 
+import builtins
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.ids import CaseId
+from encheck.ids import CaseId, GateRowId, ItemId
 from encheck.scoring.item import Item, Kind
-from encheck.scoring.scale import TIE, Floats
-from encheck.types import Edit
+from encheck.scoring.scale import TIE, Floats, Scale
+from encheck.types import Declaration, Edit
 
 Columns = Mapping[str, Sequence[Any]]
 SIDES = 2  # rows of a crossed group and of a contrast, which follow each other
 
 
 @dataclass(frozen=True)
-class Side:
+class TextColumns:
     """What stands beside the sources: the texts, their scores and word overlap, shape [n] each, their edits as JSON.
 
     There are no texts where the score is that of the other order. `why` has the certificates, None for other texts.
@@ -44,7 +45,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Frame:
+class ItemFrame:
     """One row an item, of a chain one row a member, of a crossed group or a contrast one row a side.
 
     Every column has the length of `ids`, or is empty.
@@ -63,10 +64,10 @@ class Frame:
     case: CaseId
     ids: tuple[str, ...]
     sources: tuple[str, ...]
-    near: Side
+    near: TextColumns
     clusters: tuple[str, ...]
     splits: tuple[str, ...]
-    far: Side | None = None
+    far: TextColumns | None = None
     labels: tuple[int | None, ...] = ()
     gold: tuple[float | None, ...] = ()
     keys: tuple[str | None, ...] = ()
@@ -80,7 +81,7 @@ class Frame:
     roles: tuple[str, str] = ("", "")
 
     @classmethod
-    def of_items(cls, kind: Kind, case: CaseId, items: Sequence[Item], **columns: Any) -> Frame:
+    def of_items(cls, kind: Kind, case: CaseId, items: Sequence[Item], **columns: Any) -> ItemFrame:
         """The frame of these items, one row each; ids, clusters and splits are theirs."""
         ids, clusters, splits = (tuple(getattr(i, name) for i in items) for name in ("id", "cluster", "split"))
         constructions = tuple(item.construction or None for item in items)
@@ -109,13 +110,14 @@ class Frame:
         }
 
     @classmethod
-    def from_columns(cls, case: CaseId, kind: Kind, columns: Columns) -> Frame:
+    def from_columns(cls, case: CaseId, kind: Kind, columns: Columns) -> ItemFrame:
         """The frame of what `to_columns` gave for items of this kind."""
         c = columns
-        given = {field: _given(c, name) for name, field in (_SOME | {"label": "labels"}).items()}
+        given = {field: _values_or_none(c, name) for name, field in (_SOME | {"label": "labels"}).items()}
         return cls(
-            kind, case, tuple(c["item"]), tuple(c["source"]), _side(c, "near"), tuple(c["cluster"]),
-            tuple(s or "" for s in c["split"]), _side(c, "far") if kind.weighed_as in ("triplet", "turned") else None,
+            kind, case, tuple(c["item"]), tuple(c["source"]), _text_columns(c, "near"), tuple(c["cluster"]),
+            tuple(s or "" for s in c["split"]),
+            _text_columns(c, "far") if kind.weighed_as in ("triplet", "turned") else None,
             roles=(_role(c, "source_role"), _role(c, "text_role")), **given,
         )  # fmt: skip
 
@@ -196,24 +198,106 @@ def edits_of(text: str | None) -> list[Edit]:
     return [Edit(*edit) for edit in json.loads(text)] if text else []
 
 
-def _side(columns: Columns, name: str) -> Side:
+def _text_columns(columns: Columns, name: str) -> TextColumns:
     texts, overlap = columns[name], columns[f"{name}_overlap"]
-    return Side(
+    return TextColumns(
         () if texts[0] is None else tuple(texts), np.array(columns[f"{name}_score"], float),
         None if overlap[0] is None else np.array(overlap, float),
-        *(_given(columns, f"{name}_{what}") for what in ("edits", "why")),
+        *(_values_or_none(columns, f"{name}_{what}") for what in ("edits", "why")),
     )  # fmt: skip
 
 
-def _given(columns: Columns, name: str) -> tuple[Any, ...]:
+def _values_or_none(columns: Columns, name: str) -> tuple[Any, ...]:
     """A column, or nothing if no item has a value in it."""
     found = columns.get(name) or ()
     return tuple(found) if any(value is not None for value in found) else ()
 
 
 def _role(columns: Columns, name: str) -> str:
-    return next(iter(_given(columns, name)), "")
+    return next(iter(_values_or_none(columns, name)), "")
 
 
 def _unless_empty(columns: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
     return {name: list(values) for name, values in columns.items() if any(value is not None for value in values)}
+
+
+GATE_SPLIT, DEV_SPLIT, VALIDATION = "gate", "dev", "validation"
+
+
+@dataclass(frozen=True)
+class CaseScores:
+    """One case (check/data/level) under one model: its items' ids, hashes of their texts, clusters, splits, scores.
+
+    `far` holds the second score of each item, NaN if it has none; `kind` is triplet, turned, labelled or pair.
+    `answers` has what each query found, as `Answers` writes it; it is empty if the items search no documents.
+    `weights` has how often each query was asked, where a log says so: nobody judged what such queries find.
+    `slices` has what the data say of each query besides, as a JSON object; a baseline keeps no text, and so none.
+    `shares` has hashes of what each item has in common with others, with blanks between them; "" where that is its
+    cluster, and empty where it is for all. `gold` has people's scores of graded pairs; a baseline keeps none.
+    `declared` is what the check declares of itself; None if the run that made the table does not say.
+    """
+
+    case: str
+    check: str
+    property: str
+    data: str
+    level: str
+    kind: str
+    items: tuple[str, ...]
+    texts: tuple[str, ...]
+    clusters: tuple[str, ...]
+    splits: tuple[str, ...]
+    labels: tuple[int | None, ...]
+    near: Floats
+    far: Floats
+    declared: Declaration | None = None
+    answers: tuple[str, ...] = ()
+    weights: tuple[int, ...] = ()
+    slices: tuple[str, ...] = ()
+    shares: tuple[str, ...] = ()
+    gold: tuple[float | None, ...] = ()
+
+    @builtins.property
+    def gate_row(self) -> GateRowId:
+        """The gate row that this case belongs to."""
+        return GateRowId.of(self.property, self.data, self.level)
+
+    def margins(self, scale: Scale) -> Floats:
+        """Near less far, shape [n]; 0 where they are a tie on this scale."""
+        return scale.apart(self.near, self.far)
+
+    @builtins.property
+    def chains(self) -> list[list[int]]:
+        """The positions of each chain's rows: one a member, whose ids differ in the last part."""
+        found: dict[ItemId, list[int]] = {}
+        for i, item in enumerate(self.items):
+            found.setdefault(ItemId(item).chain, []).append(i)
+        return list(found.values())
+
+    @builtins.property
+    def things(self) -> list[list[str]]:
+        """What each item shares with others: at least its cluster, or what overlaps in its place."""
+        if not self.shares:
+            return [[cluster] for cluster in self.clusters]
+        return [text.split() or [cluster] for text, cluster in zip(self.shares, self.clusters, strict=True)]
+
+    def of(self, positions: NDArray[np.intp]) -> CaseScores:
+        """A selection of the items."""
+        chosen = [int(i) for i in positions]
+        names = ("items", "texts", "clusters", "splits", "labels", *["answers"] * bool(self.answers),
+                 *["weights"] * bool(self.weights), *["slices"] * bool(self.slices),
+                 *["shares"] * bool(self.shares), *["gold"] * bool(self.gold))  # fmt: skip
+        some: dict[str, Any] = {name: tuple(getattr(self, name)[i] for i in chosen) for name in names}
+        return replace(self, near=self.near[positions], far=self.far[positions], **some)
+
+    def seen(self, split: str) -> CaseScores:
+        """The items of this split where the data have dev and gate; all but `validation` where that is one of several.
+
+        A gate sees `gate` alone, whatever selects checkpoints `dev` or `validation` alone.
+        """
+        there = set(self.splits)
+        if there & {DEV_SPLIT, GATE_SPLIT}:
+            return self.of(np.flatnonzero([s == split for s in self.splits]))
+        if VALIDATION in there and len(there) > 1:
+            return self.of(np.flatnonzero([(s == VALIDATION) == (split == DEV_SPLIT) for s in self.splits]))
+        return self

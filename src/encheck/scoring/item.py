@@ -1,4 +1,4 @@
-"""What checks measure, one by one: items, and what is known of each kind of them."""
+"""What checks measure, one by one: items, what is known of each kind of them, and how a failure message shows one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from encheck.ids import ItemId
+from encheck.types import Edit
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,3 +146,33 @@ class Items:
     def every(self) -> Sequence[Item]:
         """All items, in memory or not."""
         return self.kept if self.whole is None else self.whole
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleLine:
+    """A text under the name of its part, with its score where it has one.
+
+    `source` is what `edits` are of, where the text is shown as a change of it.
+    """
+
+    name: str
+    text: str
+    score: float | None = None
+    source: str | None = None
+    edits: tuple[Edit, ...] = ()
+
+
+def near_and_far(
+    source: str, near: tuple[float, str, tuple[Edit, ...]], far: tuple[float, str, tuple[Edit, ...]]
+) -> list[ExampleLine]:
+    """A source between the text that should be near and the one that should be far, each (score, text, edits)."""
+    sides = (("near ", *near), ("far  ", *far))
+    return [
+        *(ExampleLine(name, text, score, source, edits) for name, score, text, edits in sides),
+        ExampleLine("of   ", source),
+    ]
+
+
+def text_above_source(name: str, score: float, source: str, text: str, edits: tuple[Edit, ...]) -> list[ExampleLine]:
+    """A text and its score, above the source that it stands beside."""
+    return [ExampleLine(f"{name:5}", text, score, source, edits), ExampleLine("of   ", source)]

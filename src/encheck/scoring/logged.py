@@ -9,16 +9,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from encheck.ids import CaseId, ItemId
-from encheck.scoring.answers import KEPT, Answers
-from encheck.scoring.documents import Documents, SearchingQuery
-from encheck.scoring.example import Line, beside
-from encheck.scoring.frame import Frame, Side, edits_json
-from encheck.scoring.inverted import FirstStage
-from encheck.scoring.item import Kind
-from encheck.scoring.measure import Measure
+from encheck.scoring.documents import KEPT, Answers, Documents, SearchingQuery
+from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
+from encheck.scoring.item import ExampleLine, Kind, text_above_source
+from encheck.scoring.measure import TextScorer
 from encheck.scoring.pairs import PairScores
 from encheck.scoring.ranked import BM25
 from encheck.scoring.scale import Floats, Scale
+from encheck.scoring.vector_search import FirstStage
 from encheck.statistics.bootstrap import Resampler
 
 LOGGED = Kind(
@@ -59,13 +57,15 @@ class LoggedScores(PairScores):
     first_stage: FirstStage | None = None
 
     @classmethod
-    def measured(cls, items: Sequence[Any], by: Measure, resampler: Resampler, scale: Scale) -> Self:
+    def measured(cls, items: Sequence[Any], by: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """The answers to these queries; documents that count as the same one have the row of the first."""
         queries: Sequence[LoggedQuery] = items
         answers, best, found = [], [], []
         for q, (rows, values) in zip(queries, by.ranked(queries, KEPT), strict=True):
             first = rows[:KEPT].tolist()
-            answers.append(Answers((), first=_counted(first, q.documents)))
+            same = q.documents.same
+            counted = dict.fromkeys(same[row] for row in first) if same else first
+            answers.append(Answers((), first=tuple(counted)))
             best.append(float(values[0]))
             found.append(q.documents.texts[first[0]])
         scores: Floats = np.array(best)
@@ -74,20 +74,15 @@ class LoggedScores(PairScores):
             weights=tuple(q.weight for q in queries),
         )  # fmt: skip
 
-    def frame(self, case: CaseId, items: Sequence[Any]) -> Frame:
+    def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
         """The queries as rows of the item file; the near text is the first answer."""
         queries: Sequence[LoggedQuery] = items
-        near = Side(self.found, self.values, edits=(edits_json(()),) * len(items))
-        return Frame.of_items(
+        near = TextColumns(self.found, self.values, edits=(edits_json(()),) * len(items))
+        return ItemFrame.of_items(
             LOGGED, case, queries, sources=tuple(q.source for q in queries), near=near,
             answers=tuple(map(str, self.answers)), weights=self.weights, roles=("query", "document"),
         )  # fmt: skip
 
-    def example(self, item: Any, position: int) -> list[Line]:
+    def example(self, item: Any, position: int) -> list[ExampleLine]:
         """The query and its first answer."""
-        return beside("first answer", float(self.values[position]), item.source, self.found[position], ())
-
-
-def _counted(rows: Sequence[int], documents: Documents) -> tuple[int, ...]:
-    """The rows that these count as, each once."""
-    return tuple(dict.fromkeys(documents.same[row] for row in rows)) if documents.same else tuple(rows)
+        return text_above_source("first answer", float(self.values[position]), item.source, self.found[position], ())

@@ -1,23 +1,103 @@
-"""What compares texts: a model, or a surface scorer in its place."""
+"""What compares texts: a model, or a surface scorer in its place; BM25 searches all documents."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from encheck.scoring.documents import SearchingQuery
-from encheck.scoring.grids import overlap_grid
-from encheck.scoring.lexical import Lexical
-from encheck.scoring.nearest import Found, wider, without_own
+from encheck.scoring.documents import Documents, SearchingQuery
 from encheck.scoring.scale import Floats
-from encheck.similarity import WORD_OVERLAP
-from encheck.surface import SURFACE, WEIGHTED, Frequencies
+from encheck.scoring.vector_search import RankedRows, count_with_own, merge_best, with_ties_in_row_order, without_own
+from encheck.similarity import SIMILARITIES, WORD_OVERLAP, cosine, word_set, words
+from encheck.surface import K1, SURFACE, WEIGHTED, B, Frequencies
+
+Grid = Callable[[Sequence[str], Sequence[str]], Floats]
 
 
-class Measure(Protocol):
+def vector_grid(vectors: NDArray[np.float32], rows: Mapping[str, int], similarity: str) -> Grid:
+    """Similarities of encoded texts, shape [n, m]; cosines as one matrix product in fp64."""
+
+    def grid(first: Sequence[str], second: Sequence[str]) -> Floats:
+        a, b = (vectors[[rows[t] for t in texts]] for texts in (first, second))
+        if SIMILARITIES[similarity] is cosine:
+            return _directions(a) @ _directions(b).T
+        return np.array([SIMILARITIES[similarity](np.broadcast_to(one, b.shape), b) for one in a])
+
+    return grid
+
+
+def _directions(vectors: NDArray[np.float32]) -> Floats:
+    wide = vectors.astype(np.float64)
+    norms: Floats = wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-60)
+    return norms
+
+
+def overlap_grid(first: Sequence[str], second: Sequence[str]) -> Floats:
+    """Jaccard overlap of word sets, shape [n, m].
+
+    >>> overlap_grid(["a red car"], ["a blue car", "snow"]).tolist()
+    [[0.5, 0.0]]
+    """
+    from scipy.sparse import csr_matrix
+
+    known: dict[str, int] = {}
+    sides = [[[known.setdefault(w, len(known)) for w in word_set(text)] for text in texts] for texts in (first, second)]
+    tables = []
+    for side in sides:
+        ends = np.cumsum([0, *map(len, side)])
+        columns = np.array([w for words in side for w in words], np.intp)
+        tables.append(csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(side), max(len(known), 1))))
+    shared = (tables[0] @ tables[1].T).toarray()
+    sizes = [np.array([len(words) for words in side], float) for side in sides]
+    union = sizes[0][:, None] + sizes[1][None, :] - shared
+    result: Floats = np.where(union > 0, shared / np.maximum(union, 1), 1.0)
+    return result
+
+
+NO_ROWS = (np.zeros(0, np.intp), np.zeros(0))
+
+
+class LexicalIndex:
+    """An index of the words of some documents, by bm25s (Lù 2024, arXiv 2407.03618) with Lucene's weights."""
+
+    def __init__(self, documents: Documents) -> None:
+        import bm25s
+
+        self.count = len(documents.texts)
+        self._at = {name: row for row, name in enumerate(documents.texts)}
+        tokens = [words(text) for text in documents.texts]
+        self._index = bm25s.BM25(k1=K1, b=B, method="lucene") if any(tokens) else None
+        if self._index is not None:
+            self._index.index(tokens, show_progress=False)
+
+    def scores(self, query: str) -> Floats:
+        """The score of every document, shape [documents]; 0 where no word is shared."""
+        known = [word for word in words(query) if self._index is not None and word in self._index.vocab_dict]
+        if self._index is None or not known:
+            return np.zeros(self.count)
+        found: Floats = self._index.get_scores(known).astype(np.float64)
+        return found
+
+    def pairs(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
+        """The score of each query with the document at its place, shape [n]; the documents are of the index."""
+        by_query: dict[str, Floats] = {}
+        found = []
+        for query, document in zip(queries, documents, strict=True):
+            if query not in by_query:
+                by_query = {query: self.scores(query)}
+            found.append(by_query[query][self._at[document]])
+        return np.array(found)
+
+    def ranked(self, queries: Sequence[str], count: int) -> Iterator[RankedRows]:
+        """(rows, scores) of the `count` best documents of each query, the best first; ties in the order of rows."""
+        return (with_ties_in_row_order(*merge_best(NO_ROWS, self.scores(query), 0, count=count)) for query in queries)
+
+
+class TextScorer(Protocol):
     """A scorer whose texts are encoded."""
 
     @property
@@ -39,7 +119,7 @@ class Measure(Protocol):
         """
         ...
 
-    def ranked(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[Found]:
+    def ranked(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[RankedRows]:
         """(rows, scores) of the best documents of each query, at least `count` where there are as many, best first.
 
         A query's own document is left out.
@@ -60,7 +140,7 @@ class SurfaceScorer:
 
     name: str = WORD_OVERLAP
     frequencies: Frequencies | None = None
-    index: Lexical | None = None
+    index: LexicalIndex | None = None
     decision: float | None = None
 
     def pairs(self, first: Sequence[str], second: Sequence[str]) -> Floats:
@@ -80,11 +160,11 @@ class SurfaceScorer:
         """Texts stay the same."""
         return np.ones(len(texts)), np.ones(len(texts))
 
-    def ranked(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[Found]:
+    def ranked(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[RankedRows]:
         """(rows, scores) of the best documents of each query."""
         assert self.index is not None
         own, wanted = [q.own for q in queries], max(count, 1 + max(len(q.right) for q in queries))
-        answers = self.index.ranked([q.source for q in queries], wider(wanted, own))
+        answers = self.index.ranked([q.source for q in queries], count_with_own(wanted, own))
         return without_own(answers, own, count=wanted)
 
     def asked(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:

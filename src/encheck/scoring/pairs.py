@@ -1,4 +1,9 @@
-"""Scores of pairs: one similarity each."""
+"""Labelled pairs: their scores, their difficulty, and the validation part that thresholds come from.
+
+Difficulty is that of Peinelt et al. 2019 (section 4, Table 3). A pair is obvious where word overlap gives its label
+away: positive with low divergence (Po), negative with high (No). It is non-obvious where overlap misleads: positive
+with high divergence (Pn), negative with low (Nn).
+"""
 
 from __future__ import annotations
 
@@ -11,16 +16,100 @@ from numpy.typing import NDArray
 
 from encheck.errors import NothingToMeasure
 from encheck.ids import CaseId, ItemId
-from encheck.scoring.difficulty import Difficulty, Scope, difficulty
-from encheck.scoring.example import Line, beside
-from encheck.scoring.folds import fold_of
-from encheck.scoring.frame import Frame, Side, edits_json
-from encheck.scoring.item import Item, Kind
-from encheck.scoring.measure import Measure
+from encheck.language.divergence import jsd, tokenise
+from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
+from encheck.scoring.item import ExampleLine, Item, Kind, text_above_source
+from encheck.scoring.measure import TextScorer
 from encheck.scoring.scale import Floats, Scale
+from encheck.scoring.splits import TEST, VALIDATION, fold_of
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import Edit
+
+Scope = str | float  # "split", "dataset" or a divergence
+CELLS = ("Po", "Pn", "No", "Nn")
+DECIMALS = 12  # a pair at the median must be there on every machine; float noise would scatter it
+
+
+@dataclass(frozen=True)
+class Difficulty:
+    """The cell of each pair (a position in CELLS, shape [n]), its divergence, and the cut of each split.
+
+    `scope` records the choice; `empty` counts pairs with a side without tokens.
+    """
+
+    cells: NDArray[np.int8]
+    divergence: NDArray[np.float64]
+    medians: dict[str, float]
+    scope: Scope = "split"
+    empty: int = 0
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Number of pairs a cell, as in Table 5."""
+        found = np.bincount(self.cells, minlength=len(CELLS)).tolist()
+        return dict(zip(CELLS, found, strict=True))
+
+    def of(self, chosen: NDArray[np.intp]) -> Difficulty:
+        """The same cells for a selection of the pairs: no median is taken again."""
+        return Difficulty(self.cells[chosen], self.divergence[chosen], self.medians, self.scope, self.empty)
+
+
+def difficulty(pairs: Sequence[Any], *, scope: Scope = "split") -> Difficulty:
+    """The cells of labelled pairs by the divergence of their words.
+
+    The cut is the median of each split ("split": what the authors' code does and Table 5 needs), of all the pairs
+    ("dataset": what their text says), or a number of your own. ValueError if a pair has no label 0 or 1.
+
+    >>> from encheck.scoring.pairs import SentencePair
+    >>> pair = SentencePair("1", "a red car", "a blue car", 1, "c")
+    >>> difficulty([pair], scope=0.3).counts
+    {'Po': 0, 'Pn': 1, 'No': 0, 'Nn': 0}
+    """
+    found = jsd([p.first for p in pairs], [p.second for p in pairs])
+    empty = sum(not (tokenise(p.first) and tokenise(p.second)) for p in pairs)
+    for pair in pairs:
+        if pair.label not in (0, 1):
+            raise ValueError(f"{pair.id} has the label {pair.label}, but a difficulty is that of a label 0 or 1")
+    return difficulty_by_divergence(
+        found, np.array([pair.label for pair in pairs], np.int8), [p.split for p in pairs], scope=scope, empty=empty
+    )
+
+
+def difficulty_by_divergence(
+    divergence: NDArray[np.float64],
+    labels: NDArray[np.int8],
+    splits: Sequence[str] | NDArray[np.object_] | None = None,
+    *,
+    scope: Scope = "split",
+    empty: int = 0,
+) -> Difficulty:
+    """The cells of pairs whose divergence is known already; shapes [n]. At the median divergence is low.
+
+    Without `splits` all pairs are in one.
+    """
+    rounded = divergence.round(DECIMALS)
+    names, which = [""], np.broadcast_to(0, len(rounded))
+    if splits is not None:
+        found, which = np.unique(np.asarray(splits, dtype=object).astype(str), return_inverse=True)
+        names = found.tolist()
+    cuts = _cuts(rounded, names, which, scope)
+    high = (rounded > np.array([cuts[name] for name in names] or [0.0])[which]).astype(np.int8)
+    return Difficulty(np.where(labels == 1, high, 3 - high), rounded, cuts, scope, empty)
+
+
+def _cuts(rounded: NDArray[np.float64], names: list[str], which: NDArray[np.intp], scope: Scope) -> dict[str, float]:
+    if scope == "split":
+        return {name: _median(rounded if len(names) == 1 else rounded[which == i]) for i, name in enumerate(names)}
+    if isinstance(scope, str) and scope != "dataset":
+        raise ValueError(f"the median scope is {scope!r}, but should be 'split', 'dataset' or a divergence from 0 to 1")
+    cut = _median(rounded) if scope == "dataset" and len(rounded) else scope
+    return {name: float(cut) for name in names}
+
+
+def _median(values: NDArray[np.float64]) -> float:
+    return round(float(np.median(values)), DECIMALS)
+
 
 LABELS = {1: "same", 0: "other"}
 NO_RANDOM_PAIRS = "no two sentences without a shared content word to calibrate with"
@@ -62,6 +151,13 @@ class SentencePair(Item):
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """What a model has to score: one pair."""
         return ((self.first, self.second),)
+
+
+def tuning_pairs(pairs: Sequence[SentencePair]) -> tuple[SentencePair, ...]:
+    """The labelled pairs that thresholds are chosen on: the validation part's, where another part is measured."""
+    if not any(p.split in TEST for p in pairs):
+        return ()
+    return tuple(p for p in pairs if p.split in VALIDATION and p.label is not None)
 
 
 class ScoredPairs:
@@ -122,7 +218,7 @@ class PairScores(ScoredPairs):
     decision: float | None = None
 
     @classmethod
-    def measured(cls, items: Sequence[Any], by: Measure, resampler: Resampler, scale: Scale) -> Self:
+    def measured(cls, items: Sequence[Any], by: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """The scores of these pairs; one without a label counts as a paraphrase."""
         pairs: tuple[SentencePair, ...] = tuple(items)
         values = by.pairs([p.first for p in pairs], [p.second for p in pairs])
@@ -138,7 +234,7 @@ class PairScores(ScoredPairs):
             values=self.values[chosen],
             labels=self.labels[chosen],
             resampler=self.resampler.of(chosen),
-            surface={name: beside.of(chosen) for name, beside in self.surface.items()},
+            surface={name: text_above_source.of(chosen) for name, text_above_source in self.surface.items()},
             items=self.select(chosen),
         )
 
@@ -164,7 +260,7 @@ class PairScores(ScoredPairs):
         """
         if np.isnan(self.scale.reference):
             raise NothingToMeasure(f"{self.data} has {NO_RANDOM_PAIRS}")
-        surface = {name: beside.calibrated for name, beside in self.surface.items()}
+        surface = {name: text_above_source.calibrated for name, text_above_source in self.surface.items()}
         return replace(self, values=self.scale.similarity(self.values), surface=surface, suffix="_calibrated")
 
     def worst(self) -> list[int]:
@@ -173,25 +269,45 @@ class PairScores(ScoredPairs):
         wrong = np.where(self.labels == 0, -centre, centre)
         return self.least(wrong)
 
-    def frame(self, case: CaseId, items: Sequence[Any]) -> Frame:
+    def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
         """The pairs as rows of the item file; they are `labelled` where all of them have a label."""
         pairs: Sequence[SentencePair] = items
-        near = Side(
+        near = TextColumns(
             tuple(p.second for p in pairs), self.values, self._overlap, tuple(edits_json(p.edits) for p in pairs),
             tuple(p.why or None for p in pairs),
         )  # fmt: skip
-        return Frame.of_items(
+        return ItemFrame.of_items(
             PAIR if any(p.label is None for p in pairs) else LABELLED, case, pairs,
             sources=tuple(p.first for p in pairs), near=near, labels=tuple(p.label for p in pairs),
             gold=tuple(p.score for p in pairs), keys=tuple(p.key or None for p in pairs),
         )  # fmt: skip
 
-    def example(self, item: Any, position: int) -> list[Line]:
+    def example(self, item: Any, position: int) -> list[ExampleLine]:
         """The pair as a failure message shows it."""
         name = LABELS.get(int(self.labels[position]), "")
-        return beside(name, float(self.values[position]), item.first, item.second, item.edits)
+        return text_above_source(name, float(self.values[position]), item.first, item.second, item.edits)
 
     @property
     def _overlap(self) -> Floats | None:
         found = self.surface.get(WORD_OVERLAP)
         return found.values if found else None
+
+
+@dataclass(frozen=True)
+class TuningScores:
+    """Scores of the validation part's labelled pairs, with their labels (1 paraphrase, 0 none); shape [n] each."""
+
+    values: Floats
+    labels: NDArray[np.int8]
+
+    @classmethod
+    def of(cls, pairs: Sequence[SentencePair], by: TextScorer) -> TuningScores | None:
+        """The scores of these pairs; None if they have not both labels, so that no threshold can be chosen."""
+        labels = np.array([p.label for p in pairs], float)
+        if {0, 1} - set(labels.tolist()):
+            return None
+        return cls(by.pairs([p.first for p in pairs], [p.second for p in pairs]), labels.astype(np.int8))
+
+    def on(self, scale: Scale) -> TuningScores:
+        """The same on the scale where 0 is a random pair and 1 is identical text."""
+        return TuningScores(scale.similarity(self.values), self.labels)

@@ -10,15 +10,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from encheck.ids import CaseId, ItemId
-from encheck.scoring.answers import KEPT, NOT_FOUND, Answers
-from encheck.scoring.documents import Documents, SearchingQuery
-from encheck.scoring.frame import Frame, Side, edits_json
-from encheck.scoring.inverted import FirstStage
+from encheck.scoring.documents import KEPT, NOT_FOUND, Answers, Documents, SearchingQuery
+from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
 from encheck.scoring.item import Kind
-from encheck.scoring.measure import Measure
-from encheck.scoring.nearest import Found
+from encheck.scoring.measure import TextScorer
 from encheck.scoring.scale import Floats, Scale
 from encheck.scoring.searches import SearchScores
+from encheck.scoring.vector_search import FirstStage, RankedRows
 from encheck.statistics.bootstrap import Resampler
 
 DEPTH = 1_000  # answers a query, as in BEIR and MTEB
@@ -88,7 +86,7 @@ class RankedScores(SearchScores):
     first_stage: FirstStage | None = None
 
     @classmethod
-    def measured(cls, items: Sequence[Any], by: Measure, resampler: Resampler, scale: Scale) -> Self:
+    def measured(cls, items: Sequence[Any], by: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """The answers to these queries."""
         queries: Sequence[RankedQuery] = items
         judged = list(_judged(queries, by))
@@ -100,29 +98,24 @@ class RankedScores(SearchScores):
             known = {row for row, _ in q.right}.union(q.wrong or ())
             is_unjudged = q.wrong is not None and int(rows[0]) not in known
             won = int((duels > scale.tie).sum())
-            answers.append(Answers(ranks, won, duels.size, first_rows(rows), is_unjudged))
+            answers.append(Answers(ranks, won, duels.size, tuple(rows[:KEPT].tolist()), is_unjudged))
             other = _first_other(q, rows)
             near.append(float(right[0]))
             far.append(float(values[other]))
             found.append(q.documents.texts[int(rows[other])])
         return cls(np.array(near), np.array(far), resampler, scale, found=tuple(found), answers=tuple(answers))
 
-    def frame(self, case: CaseId, items: Sequence[Any]) -> Frame:
+    def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
         """The queries as rows of the item file; the far text is the best answer that is not right."""
         queries: Sequence[RankedQuery] = items
         no_edits = (edits_json(()),) * len(items)
-        near = Side(tuple(q.near for q in queries), self.near, edits=no_edits)
-        far = Side(self.found, self.far, edits=no_edits)
+        near = TextColumns(tuple(q.near for q in queries), self.near, edits=no_edits)
+        far = TextColumns(self.found, self.far, edits=no_edits)
         slices = tuple(json.dumps(dict(q.slices), ensure_ascii=False) if q.slices else "" for q in queries)
-        return Frame.of_items(
+        return ItemFrame.of_items(
             RANKED, case, queries, sources=tuple(q.source for q in queries), near=near, far=far,
             slices=slices if any(slices) else (), answers=tuple(map(str, self.answers)), roles=("query", "document"),
         )  # fmt: skip
-
-
-def first_rows(rows: Any) -> tuple[int, ...]:
-    """The rows of the first answers, as many as are kept."""
-    return tuple(rows[:KEPT].tolist())
 
 
 def _first_other(query: RankedQuery, rows: Any) -> int:
@@ -131,7 +124,7 @@ def _first_other(query: RankedQuery, rows: Any) -> int:
     return next(place for place, row in enumerate(rows.tolist()) if row not in right)
 
 
-def _judged(queries: Sequence[RankedQuery], by: Measure) -> Iterator[tuple[Floats, Floats]]:
+def _judged(queries: Sequence[RankedQuery], by: TextScorer) -> Iterator[tuple[Floats, Floats]]:
     """(scores of the right documents, scores of the hard negatives) of each query."""
     pairs = [pair for q in queries for pair in q.judged]
     scores = by.asked([query for query, _ in pairs], [document for _, document in pairs])
@@ -142,7 +135,7 @@ def _judged(queries: Sequence[RankedQuery], by: Measure) -> Iterator[tuple[Float
         at = end
 
 
-def reranked(rows: Any, values: Floats) -> Found:
+def sort_by_score(rows: Any, values: Floats) -> RankedRows:
     """Candidates in the order of their new scores; ties in the order of their rows."""
     order = np.lexsort((rows, -values))
     return rows[order], values[order]

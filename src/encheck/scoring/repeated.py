@@ -9,10 +9,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from encheck.ids import CaseId, ItemId
-from encheck.scoring.example import Line, beside
-from encheck.scoring.frame import Frame, Side, edits_json
-from encheck.scoring.item import Item, Kind
-from encheck.scoring.measure import Measure
+from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
+from encheck.scoring.item import ExampleLine, Item, Kind, text_above_source
+from encheck.scoring.measure import TextScorer
 from encheck.scoring.pairs import PairScores
 from encheck.scoring.scale import Floats, Scale
 from encheck.statistics.bootstrap import Resampler
@@ -52,17 +51,17 @@ class RepeatedScores(PairScores):
     repeated: Floats | None = None
 
     @classmethod
-    def measured(cls, items: Sequence[Any], by: Measure, resampler: Resampler, scale: Scale) -> Self:
+    def measured(cls, items: Sequence[Any], by: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """Whether these texts stay the same."""
         values, repeated = by.repeats([i.text for i in items])
         return cls(values, np.ones(len(items), np.int8), resampler, scale, repeated=repeated)
 
-    def frame(self, case: CaseId, items: Sequence[Any]) -> Frame:
+    def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
         """The texts as rows of the item file, each beside itself."""
         texts = tuple(i.text for i in items)
-        near = Side(texts, self.values, edits=(edits_json(()),) * len(texts))
-        return Frame.of_items(REPEATED, case, items, sources=texts, near=near)
+        near = TextColumns(texts, self.values, edits=(edits_json(()),) * len(texts))
+        return ItemFrame.of_items(REPEATED, case, items, sources=texts, near=near)
 
-    def example(self, item: Any, position: int) -> list[Line]:
+    def example(self, item: Any, position: int) -> list[ExampleLine]:
         """The text beside itself."""
-        return beside("same", float(self.values[position]), item.text, item.text, ())
+        return text_above_source("same", float(self.values[position]), item.text, item.text, ())

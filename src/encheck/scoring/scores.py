@@ -7,11 +7,11 @@ from importlib.metadata import entry_points
 
 from encheck.ids import CaseId
 from encheck.scoring.both_orders import BOTH_ORDERS, BothOrdersScores
-from encheck.scoring.chains import CHAIN, ChainScores, tied
+from encheck.scoring.chains import CHAIN, ChainScores, with_ties_equal
 from encheck.scoring.classified import CLASSIFIED, ClassifiedScores
 from encheck.scoring.contrasts import CONTRAST, ContrastScores
 from encheck.scoring.crossed import CROSSED, CrossedScores
-from encheck.scoring.frame import Columns, Frame
+from encheck.scoring.frame import Columns, ItemFrame
 from encheck.scoring.item import Kind
 from encheck.scoring.logged import LOGGED, LoggedScores
 from encheck.scoring.pairs import LABELLED, PAIR, PairScores
@@ -39,9 +39,9 @@ __all__ = [
     "Scale",
     "Scores",
     "SearchScores",
-    "frame_of",
+    "item_frame",
     "kind_named",
-    "tied",
+    "with_ties_equal",
 ]
 Scores = PairScores | MarginScores | CrossedScores | BothOrdersScores | ChainScores
 KINDS: Mapping[str, Kind] = {
@@ -65,9 +65,9 @@ def kind_named(name: str) -> Kind | None:
     return None
 
 
-def frame_of(case: CaseId, columns: Columns) -> Frame:
+def item_frame(case: CaseId, columns: Columns) -> ItemFrame:
     """The frame of a case in items.parquet; ValueError for a kind that nobody declares."""
     name = columns["kind"][0]
     if (kind := kind_named(name)) is None:
         raise ValueError(f"the kind of {case} is {name!r}, but should be one of {', '.join(KINDS)}")
-    return Frame.from_columns(case, kind, columns)
+    return ItemFrame.from_columns(case, kind, columns)

@@ -9,11 +9,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from encheck.ids import CaseId, ItemId
-from encheck.scoring.example import Line, beside, near_and_far
-from encheck.scoring.frame import Frame, Side, edits_json
-from encheck.scoring.grids import Grid
-from encheck.scoring.item import Item, Kind
-from encheck.scoring.measure import Measure
+from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
+from encheck.scoring.item import ExampleLine, Item, Kind, near_and_far, text_above_source
+from encheck.scoring.measure import Grid, TextScorer
 from encheck.scoring.pairs import PairScores
 from encheck.scoring.scale import Floats, Scale
 from encheck.scoring.triplets import MarginScores
@@ -58,7 +56,7 @@ class Query(Item):
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """What a search gave for each query, shape [n]: similarity of its own text, of the best other one, and that one.
 
     `occurrences` says of each query's own text among how many queries' ten nearest texts it is (Radovanovic et al.
@@ -71,7 +69,7 @@ class Found:
     occurrences: Floats
 
 
-def search(queries: Sequence[Query], grid: Grid) -> Found:
+def search(queries: Sequence[Query], grid: Grid) -> SearchResult:
     """Look for the text of each query among the sources, the texts and the other texts of all of them.
 
     Neither the query's own source nor any right answer to the same source counts as another text.
@@ -93,7 +91,7 @@ def search(queries: Sequence[Query], grid: Grid) -> Found:
             best.append(row.max())
             texts.append(pool[int(row.argmax())])
     occurrences = np.array([counts[at[q.near]] for q in queries])
-    return Found(np.array(near), np.array(best), tuple(texts), occurrences)
+    return SearchResult(np.array(near), np.array(best), tuple(texts), occurrences)
 
 
 def _blocks(queries: Sequence[Query], pool: Sequence[str], grid: Grid) -> Iterator[tuple[Sequence[Query], Floats]]:
@@ -111,20 +109,20 @@ class SearchScores(MarginScores):
     found: tuple[str, ...] = ()
 
     @classmethod
-    def measured(cls, items: Sequence[Any], by: Measure, resampler: Resampler, scale: Scale) -> Self:
+    def measured(cls, items: Sequence[Any], by: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """The best answers to these queries."""
         found = search(items, by.grid)
         return cls(found.near, found.best, resampler, scale, found=found.texts)
 
-    def frame(self, case: CaseId, items: Sequence[Any]) -> Frame:
+    def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
         """The queries as rows of the item file; the far text is the one that was found."""
         overlap = self.surface.get(WORD_OVERLAP)
         near = _near(items, self.near, overlap.near if overlap else None)
         no_edits = (edits_json(()),) * len(items)
-        far = Side(self.found, self.far, overlap.far if overlap else None, no_edits)
-        return Frame.of_items(SEARCH, case, items, sources=tuple(q.source for q in items), near=near, far=far)
+        far = TextColumns(self.found, self.far, overlap.far if overlap else None, no_edits)
+        return ItemFrame.of_items(SEARCH, case, items, sources=tuple(q.source for q in items), near=near, far=far)
 
-    def example(self, item: Any, position: int) -> list[Line]:
+    def example(self, item: Any, position: int) -> list[ExampleLine]:
         """The query, its own text and the one that was found."""
         near, far = float(self.near[position]), float(self.far[position])
         return near_and_far(item.source, (near, item.near, item.near_edits), (far, self.found[position], ()))
@@ -137,19 +135,21 @@ class OccurrenceScores(PairScores):
     searches: ClassVar[bool] = True
 
     @classmethod
-    def measured(cls, items: Sequence[Any], by: Measure, resampler: Resampler, scale: Scale) -> Self:
+    def measured(cls, items: Sequence[Any], by: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """The k-occurrence of the texts of these queries."""
         return cls(search(items, by.grid).occurrences, np.ones(len(items), np.int8), resampler, scale)
 
-    def frame(self, case: CaseId, items: Sequence[Any]) -> Frame:
+    def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
         """The queries as rows of the item file; the score is a number of answers."""
         near = _near(items, self.values, self._overlap)
-        return Frame.of_items(OCCURRENCE, case, items, sources=tuple(q.source for q in items), near=near)
+        return ItemFrame.of_items(OCCURRENCE, case, items, sources=tuple(q.source for q in items), near=near)
 
-    def example(self, item: Any, position: int) -> list[Line]:
+    def example(self, item: Any, position: int) -> list[ExampleLine]:
         """The text that is counted, above its query."""
-        return beside("same", float(self.values[position]), item.source, item.near, item.near_edits)
+        return text_above_source("same", float(self.values[position]), item.source, item.near, item.near_edits)
 
 
-def _near(queries: Sequence[Query], scores: Floats, overlap: Floats | None) -> Side:
-    return Side(tuple(q.near for q in queries), scores, overlap, tuple(edits_json(q.near_edits) for q in queries))
+def _near(queries: Sequence[Query], scores: Floats, overlap: Floats | None) -> TextColumns:
+    return TextColumns(
+        tuple(q.near for q in queries), scores, overlap, tuple(edits_json(q.near_edits) for q in queries)
+    )

@@ -1,22 +1,23 @@
-"""Scores of triplets: the near text against the far one."""
+"""Triplets: the near text against the far one, and what the surface says of the two without their meaning."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from encheck.ids import CaseId, ItemId
-from encheck.scoring.example import Line, near_and_far
-from encheck.scoring.frame import Frame, Side, edits_json
-from encheck.scoring.item import Item, Kind
-from encheck.scoring.measure import Measure
+from encheck.language.lexicon.load import lexicon
+from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
+from encheck.scoring.item import ExampleLine, Item, Kind, near_and_far
+from encheck.scoring.measure import TextScorer
 from encheck.scoring.scale import Floats, Scale
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
-from encheck.surface import SURFACE
+from encheck.surface import SHARED, SURFACE, tokens
 from encheck.types import Edit
 
 TRIPLET = Kind(
@@ -71,7 +72,7 @@ class MarginScores:
     has_curve: bool = True
 
     @classmethod
-    def measured(cls, items: Sequence[Any], by: Measure, resampler: Resampler, scale: Scale) -> Self:
+    def measured(cls, items: Sequence[Any], by: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """The scores of these triplets."""
         triplets: Sequence[Triplet] = items
         sources = [t.source for t in triplets]
@@ -103,21 +104,67 @@ class MarginScores:
         """Positions of the items, the smallest margin first."""
         return [int(i) for i in np.argsort(self.margins, kind="stable")]
 
-    def frame(self, case: CaseId, items: Sequence[Any]) -> Frame:
+    def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
         """The triplets as rows of the item file."""
         triplets: Sequence[Triplet] = items
         overlap = self.surface.get(WORD_OVERLAP)
-        near = Side(
+        near = TextColumns(
             tuple(t.near for t in triplets), self.near, overlap.near if overlap else None,
             tuple(edits_json(t.near_edits) for t in triplets), tuple(t.near_why or None for t in triplets),
         )  # fmt: skip
-        far = Side(
+        far = TextColumns(
             tuple(t.far for t in triplets), self.far, overlap.far if overlap else None,
             tuple(edits_json(t.far_edits) for t in triplets), tuple(t.far_why or None for t in triplets),
         )  # fmt: skip
-        return Frame.of_items(TRIPLET, case, triplets, sources=tuple(t.source for t in triplets), near=near, far=far)
+        return ItemFrame.of_items(
+            TRIPLET, case, triplets, sources=tuple(t.source for t in triplets), near=near, far=far
+        )
 
-    def example(self, item: Any, position: int) -> list[Line]:
+    def example(self, item: Any, position: int) -> list[ExampleLine]:
         """The triplet as a failure message shows it."""
         near, far = float(self.near[position]), float(self.far[position])
         return near_and_far(item.source, (near, item.near, item.near_edits), (far, item.far, item.far_edits))
+
+
+DIFFERENCE_SCORERS = ("edit-distance", *(name for name in SHARED if name != "edit-distance"))
+SURFACE_DIFFERENCES = (*DIFFERENCE_SCORERS, "length", "word frequency")
+EDIT_DISTANCE_COLUMN = 0  # the column of the token edit distance, which strata go by
+
+
+def surface_differences(items: Sequence[Triplet]) -> Floats:
+    """How much the surface favours the near text over the far one, a column for each of NAMES; shape [n, 6].
+
+    Positive: a surface scorer finds the near text nearer to the source; its length is nearer to the source's; its words
+    are more frequent. Near and far exchanged, every sign turns.
+    """
+    return _surface_differences(tuple((t.source, t.near, t.far) for t in items)).copy()
+
+
+@lru_cache(maxsize=64)
+def _surface_differences(texts: tuple[tuple[str, str, str], ...]) -> Floats:
+    sources, near, far = ([some[k] for some in texts] for k in range(3))
+    found = [score(sources, near) - score(sources, far) for score in map(SURFACE.__getitem__, DIFFERENCE_SCORERS)]
+    length = [abs(len(b) - len(s)) / max(len(s), 1) - abs(len(a) - len(s)) / max(len(s), 1) for s, a, b in texts]
+    frequency = [_mean_frequency(a) - _mean_frequency(b) for _, a, b in texts]
+    return np.column_stack([*found, length, frequency]).round(9)
+
+
+def surface_preference(source: str, near: str, far: str) -> int:
+    """1 where the near text has the smaller token edit distance from the source, -1 where the far one has, else 0.
+
+    Distances are in shares of the longer text's tokens, as the scorer `edit-distance` has them.
+
+    >>> surface_preference("the dog bit the man", "the man was bitten by the dog", "the man bit the dog")
+    -1
+    """
+    to_near, to_far = (float(SURFACE["edit-distance"]([source], [text])[0]) for text in (near, far))
+    return int(np.sign(round(to_near - to_far, 9)))
+
+
+def _mean_frequency(text: str) -> float:
+    return float(np.mean([_word_frequency(word) for word in tokens(text)] or [0.0]))
+
+
+@lru_cache(maxsize=50_000)
+def _word_frequency(word: str) -> float:
+    return lexicon().word_frequency(word)

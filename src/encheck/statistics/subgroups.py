@@ -120,10 +120,10 @@ def _of_table(number: int, table: FeatureTable, half: Mask) -> Iterator[_Candida
     columns = []
     for name, column in table.features.items():
         given = np.array(column, object)
-        for value in sorted(set(column) - {""}):
-            mask = given == value
-            if len(set(groups[mask[half]].tolist())) >= CLUSTERS:
-                columns.append(((name, value), mask))
+        for entry in sorted(set(column) - {""}):
+            has_entry = given == entry
+            if len(set(groups[has_entry[half]].tolist())) >= CLUSTERS:
+                columns.append(((name, entry), has_entry))
     if not columns or table.failed[half].all() or not table.failed[half].any():
         return
     matrix = np.column_stack([mask for _, mask in columns])

@@ -134,13 +134,15 @@ def record_batches(file: Any, *, size: int, columns: Sequence[str] | None = None
     """The record batches of these columns (None: of all) of an opened file; ValueError as for `parquet_rows`."""
     import pyarrow
 
-    unpacked = 0
+    unpacked = rows = 0
     try:
         for batch in file.iter_batches(ROWS_AT_ONCE, columns=columns):
-            unpacked += batch.nbytes
+            unpacked, rows = unpacked + batch.nbytes, rows + batch.num_rows
             if unpacked > max(FREE_BYTES, MOST_TIMES * size):
                 raise ValueError(f"has {size:,} bytes and unpacks to more than {MOST_TIMES} times that. {REMEDY}")
             yield batch
+        if rows != file.metadata.num_rows:
+            raise ValueError(f"has {rows:,} rows, but {file.metadata.num_rows:,} by its own count")
     except (pyarrow.ArrowException, OSError) as error:
         raise ValueError(_first_line(error)) from error
 

@@ -74,10 +74,13 @@ def visible_stream(raw: Any, encoding: str) -> VisibleStream:
     return VisibleStream(io.BufferedWriter(raw), encoding, "backslashreplace", line_buffering=True)
 
 
+FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four in full width
+
+
 def safe_cell(value: Any) -> Any:
     """Text that no spreadsheet takes for a formula.
 
     >>> safe_cell("=1+1"), safe_cell("1-1"), safe_cell(-1.0)
     ("'=1+1", '1-1', -1.0)
     """
-    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULAS) else value

@@ -28,7 +28,7 @@ from encheck.operations.explore.material import (
     texts_of,
 )
 from encheck.operations.explore.search import Construction, SearchBudget
-from encheck.scoring.crossed import Crossed, Side
+from encheck.scoring.crossed import Crossed, CrossedSide
 from encheck.types import Group
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "lab" / "recipes"))
@@ -39,8 +39,8 @@ TWO = 2
 
 def item(cluster, number, values):
     texts = [f"{what} {number} of {cluster}" for what in ("source", "kept", "changed", "mirror")]
-    side = Side(*texts[:3])
-    whole = Crossed(f"own/{number:016x}/number/1/crossed/0", (side, Side(texts[3], texts[2], texts[1])), cluster)
+    side = CrossedSide(*texts[:3])
+    whole = Crossed(f"own/{number:016x}/number/1/crossed/0", (side, CrossedSide(texts[3], texts[2], texts[1])), cluster)
     return ExploredItem("number", whole.triplets[0], whole, tuple(sorted(values.items())))
 
 

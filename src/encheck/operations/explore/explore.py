@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from encheck.datasets.fresh.wording import edits
+from encheck.datasets.fresh_probes import word_edits
 from encheck.errors import EncoderError
 from encheck.generators.phenomenon import phenomena, phenomenon
 from encheck.items.builders import contrast
@@ -435,7 +435,7 @@ def _triplet_lines(what: str, triplet: Triplet) -> Iterator[str]:
     yield f"   {what}"
     yield f"     source   {triplet.source}"
     for name, text in (("kept", triplet.near), ("changed", triplet.far)):
-        yield f"     {name:7}  {marked(triplet.source, text, edits(triplet.source, text))}"
+        yield f"     {name:7}  {marked(triplet.source, text, word_edits(triplet.source, text))}"
 
 
 def _search_lines(one: SearchSummary) -> Iterator[str]:

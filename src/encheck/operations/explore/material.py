@@ -18,20 +18,18 @@ from functools import lru_cache
 from random import Random
 from typing import Literal, NamedTuple
 
-from encheck.datasets import fresh
+from encheck.datasets import fresh_probes
 from encheck.datasets.dataset import Dataset
-from encheck.datasets.fresh import Frame
-from encheck.datasets.fresh.wording import edits
+from encheck.datasets.fresh_probes import ProbeFrame, word_edits
 from encheck.datasets.load import load
 from encheck.errors import NothingToMeasure, UsageError, unknown
 from encheck.generators.phenomenon import phenomena
-from encheck.items.crossed import crossed
+from encheck.items.builders import crossed
 from encheck.items.variants import Maker
 from encheck.language.english import English
 from encheck.scoring.crossed import Crossed
-from encheck.scoring.differences import favour
 from encheck.scoring.features import of_item
-from encheck.scoring.triplets import Triplet
+from encheck.scoring.triplets import Triplet, surface_preference
 from encheck.types import Edit, Group, content_hash
 
 TRIES = 60  # most choices change another text, or none
@@ -55,7 +53,7 @@ class Choices(Random):
 class Filling:
     """A frame, whether its clause stands alone, and the choices that made the group."""
 
-    frame: Frame
+    frame: ProbeFrame
     is_alone: bool
     choices: tuple[float, ...]
     group: Group
@@ -63,9 +61,9 @@ class Filling:
 
 def fillings(name: str, *, seed: int, draws: int) -> Iterator[Filling]:
     """Of each frame of a property up to `draws` fillings, half of them of its clause alone if it can be."""
-    for frame in fresh.frames():
+    for frame in fresh_probes.probe_frames():
         if frame.phenomenon == name:
-            forms = [(False, frame), *((True, alone) for alone in [fresh.clause_alone(frame)] if alone)]
+            forms = [(False, frame), *((True, alone) for alone in [fresh_probes.clause_alone(frame)] if alone)]
             for i in range(draws):
                 is_alone, form = forms[i % len(forms)]
                 if found := _filled(frame, form, is_alone, (seed, frame.id, i), ()):
@@ -74,7 +72,7 @@ def fillings(name: str, *, seed: int, draws: int) -> Iterator[Filling]:
 
 def filled_again(filling: Filling, *, seed: tuple[int, ...]) -> Filling | None:
     """The frame with one of its choices drawn anew; None where that gives no other group."""
-    form = fresh.clause_alone(filling.frame) if filling.is_alone else filling.frame
+    form = fresh_probes.clause_alone(filling.frame) if filling.is_alone else filling.frame
     rng = Random(f"{seed}/{filling.frame.id}/{filling.choices}")  # noqa: S311 - no secret
     for i in range(TRIES):
         choices = list(filling.choices)
@@ -86,10 +84,10 @@ def filled_again(filling: Filling, *, seed: tuple[int, ...]) -> Filling | None:
 
 
 def _filled(
-    frame: Frame, form: Frame, is_alone: bool, seed: tuple[object, ...], given: Sequence[float]
+    frame: ProbeFrame, form: ProbeFrame, is_alone: bool, seed: tuple[object, ...], given: Sequence[float]
 ) -> Filling | None:
     choices = Choices(seed, given)
-    group = fresh.filled(form, choices)
+    group = fresh_probes.fill_frame(form, choices)
     return Filling(frame, is_alone, tuple(choices.made), group) if group else None
 
 
@@ -249,12 +247,12 @@ class ItemSource:
         whole = replace(whole, cluster=filling.frame.id) if filling else whole
         english.parse_all(side.source for side in whole.sides)
         for triplet in whole.triplets:
-            kept, changed = (edits(triplet.source, text) for text in (triplet.near, triplet.far))
+            kept, changed = (word_edits(triplet.source, text) for text in (triplet.near, triplet.far))
             why = "" if filling else triplet.far_why
             said = of_item(english.parse(triplet.source), kept, changed, why, english.lexicon)
             values = {
                 "origin": origin,
-                "surface": FAVOURS[favour(triplet.source, triplet.near, triplet.far)],
+                "surface": FAVOURS[surface_preference(triplet.source, triplet.near, triplet.far)],
                 **{name: value for name, value in said.items() if name not in LEFT_OUT},
                 **dict(wording_features(self.name, triplet, changed)),
                 **(_of_filling(filling, triplet) if filling else {}),

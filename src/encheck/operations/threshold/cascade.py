@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from encheck.datasets.load import load
 from encheck.errors import DataError
 from encheck.operations.threshold.rates import NEGATIVE, Pairs, Population, ThresholdRates
-from encheck.scoring.folds import fold_of
+from encheck.scoring.splits import fold_of
 from encheck.statistics.bootstrap import Figure, Resampler, percentile_interval, widened_interval
 from encheck.statistics.false_accepts import (
     MIN_ACCEPTED,

@@ -18,11 +18,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.datasets.clusters import bag_of, clusters_of, sample_clusters
-from encheck.datasets.guessing import taken_for
-from encheck.datasets.load import is_path, load, names
-from encheck.datasets.pairs import FORMATS, production
-from encheck.datasets.reader import BadRows, Row
+from encheck.datasets.clusters import clusters_of, sample_clusters, word_bag_number
+from encheck.datasets.load import guess_kind, is_path, known_data_sets, load
+from encheck.datasets.pairs import PAIR_FORMATS, production_pairs
+from encheck.datasets.reader import BadRows, PairRow
 from encheck.errors import DataError, UsageError
 from encheck.scoring.splits import TEST
 from encheck.statistics.bootstrap import Figure, bootstrap_weights, percentile_interval, widened_interval
@@ -96,7 +95,9 @@ class Pairs:
         if not self.by_texts:
             codes = self.codes[items]
             return np.asarray(np.bincount(codes)[codes], np.intp)
-        ends = np.array([[bag_of(self.first[i]), bag_of(self.second[i])] for i in items.tolist()], np.int64)
+        ends = np.array(
+            [[word_bag_number(self.first[i]), word_bag_number(self.second[i])] for i in items.tolist()], np.int64
+        )
         texts = np.sort(np.unique(ends, return_inverse=True)[1].reshape(-1, 2), axis=1)
         _, both, repeats = np.unique(texts, axis=0, return_inverse=True, return_counts=True)
         is_one = texts[:, 0] == texts[:, 1]
@@ -136,8 +137,8 @@ def _own_path(spec: str) -> str:
     if spec.startswith(OWN_PAIRS):
         return spec.removeprefix(OWN_PAIRS)
     path = Path(spec).expanduser()
-    is_folder = is_path(spec) and path.is_dir() and taken_for(path, has_log=False) == "pairs"
-    if is_folder or (is_path(spec) and path.suffix.lower() in FORMATS):
+    is_folder = is_path(spec) and path.is_dir() and guess_kind(path, has_log=False) == "pairs"
+    if is_folder or (is_path(spec) and path.suffix.lower() in PAIR_FORMATS):
         log.warning("--data=%s was taken for --data=%s%s", spec, OWN_PAIRS, spec)
         return spec
     return ""
@@ -147,7 +148,7 @@ def _own_pairs(spec: str, name: str, bad: BadRows) -> Pairs:
     path = expand_home(name)
     if not path.exists():
         raise DataError(f"--data={spec}: {path} does not exist")
-    made = list(production(Path(path), bad))
+    made = list(production_pairs(Path(path), bad))
     rows = [row for row, _ in made]
     labels = [UNKNOWN if row.label is None else row.label for row in rows]
     columns = Counter(name for _, values in made for name in values)
@@ -158,7 +159,7 @@ def _own_pairs(spec: str, name: str, bad: BadRows) -> Pairs:
     )  # fmt: skip
 
 
-def _clusters_of_rows(rows: Sequence[Row]) -> tuple[str, ...]:
+def _clusters_of_rows(rows: Sequence[PairRow]) -> tuple[str, ...]:
     """The cluster of each row. Where it is what shares texts, no row without a label joins others that have one."""
     found = [""] * len(rows)
     for is_labelled in (True, False):
@@ -170,7 +171,7 @@ def _clusters_of_rows(rows: Sequence[Row]) -> tuple[str, ...]:
 
 def _public_pairs(spec: str, sample: int | None, seed: int) -> Pairs:
     data = load(spec, sample=sample, seed=seed)
-    module = names().get(spec.partition(":")[0].partition("@")[0])
+    module = known_data_sets().get(spec.partition(":")[0].partition("@")[0])
     has_test = any(pair.split in TEST for pair in data.pairs)
     kept = [pair for pair in data.pairs if not has_test or pair.split in TEST]
     labels = np.array([UNKNOWN if pair.label is None else pair.label for pair in kept], np.int8)

@@ -25,7 +25,7 @@ from encheck.gating.types import (
 from encheck.gating.unjudged import what_decides
 from encheck.gating.weighing import LogAnswers, Weighed
 from encheck.reporting.text import Piece, joined, pieces, shortened
-from encheck.scoring.answers import Answers
+from encheck.scoring.documents import Answers
 from encheck.scoring.frame import edits_of
 from encheck.types import content_hash
 

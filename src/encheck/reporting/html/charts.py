@@ -13,7 +13,7 @@ import numpy as np
 
 from encheck.reporting.view import best_surface, surface_curve
 from encheck.run_file import Result
-from encheck.scoring.frame import Frame
+from encheck.scoring.frame import ItemFrame
 
 Spec = dict[str, Any]
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")
@@ -133,7 +133,7 @@ def _surface_values(lines: Iterable[SeriesRow]) -> Iterable[dict[str, Any]]:
             yield {"series": series, "epsilon": round(p.epsilon, 3), "value": four_decimals(p.value)}
 
 
-def margin_chart(cases: Mapping[str, Frame], scales: Mapping[str, float] | None = None) -> Spec | None:
+def margin_chart(cases: Mapping[str, ItemFrame], scales: Mapping[str, float] | None = None) -> Spec | None:
     """How much nearer the near text is than the far one, item by item: wrong left of zero, right on its other side.
 
     In the unit of each case's calibrated scale where `scales` has it, else raw. One line a case; where there is one
@@ -165,7 +165,7 @@ def margin_chart(cases: Mapping[str, Frame], scales: Mapping[str, float] | None 
     return layered_spec(title, [bars, dotted_rule("x", 0.0, "as near as each other")], values)
 
 
-def _margins(frame: Frame) -> Any:
+def _margins(frame: ItemFrame) -> Any:
     near, far = frame.near_and_far()
     found = near - far
     return found[np.isfinite(found)]
@@ -178,7 +178,7 @@ def _shares(name: str, found: Any, edges: Any) -> Iterable[dict[str, Any]]:
                "share": four_decimals(count / max(len(found), 1))}  # fmt: skip
 
 
-def similarity_chart(cases: Mapping[str, Frame]) -> Spec | None:
+def similarity_chart(cases: Mapping[str, ItemFrame]) -> Spec | None:
     """Similarities of what should be near and of what should be far: histograms of one case, ranges of several."""
     values = [v for name, frame in cases.items() for v in _histogram(name, frame)]
     if not values:
@@ -219,14 +219,14 @@ def _ranges(title: str, values: list[Any], side: Spec) -> Spec:
     return layered_spec(title, layer, values, height={"step": 18})
 
 
-def _spread(name: str, frame: Frame) -> Iterable[dict[str, Any]]:
+def _spread(name: str, frame: ItemFrame) -> Iterable[dict[str, Any]]:
     for side, scores in zip(("near", "far"), frame.near_and_far(), strict=True):
         if len(kept := scores[np.isfinite(scores)]):
             low, middle, high = (four_decimals(q) for q in np.quantile(kept, (0.05, 0.5, 0.95)))
             yield {"series": name, "side": side, "low": low, "middle": middle, "high": high}
 
 
-def _histogram(name: str, frame: Frame) -> Iterable[dict[str, Any]]:
+def _histogram(name: str, frame: ItemFrame) -> Iterable[dict[str, Any]]:
     both = zip(("near", "far"), frame.near_and_far(), strict=True)
     sides = {side: scores[np.isfinite(scores)] for side, scores in both}
     every = np.concatenate([*sides.values(), np.zeros(0)])
@@ -271,7 +271,7 @@ def step_chart(lines: Sequence[SeriesRow], *, title: str, axis: str) -> Spec | N
     )  # fmt: skip
 
 
-def chain_chart(cases: Mapping[str, Frame], *, axis: str) -> Spec | None:
+def chain_chart(cases: Mapping[str, ItemFrame], *, axis: str) -> Spec | None:
     """Mean similarity of the exact paraphrase (0) and of each further member of the chains, with a 95% band."""
     values = [v for name, frame in cases.items() for v in _profile(name, frame)]
     if not values:
@@ -291,7 +291,7 @@ def chain_chart(cases: Mapping[str, Frame], *, axis: str) -> Spec | None:
     )  # fmt: skip
 
 
-def _profile(name: str, frame: Frame) -> Iterable[dict[str, Any]]:
+def _profile(name: str, frame: ItemFrame) -> Iterable[dict[str, Any]]:
     step, (near, far) = np.array(frame.steps, int), frame.near_and_far()
     for k in (0, *sorted(set(step.tolist()))):
         scores = far[step == k] if k else near[step == 1]
@@ -301,7 +301,7 @@ def _profile(name: str, frame: Frame) -> Iterable[dict[str, Any]]:
                "high": four_decimals(mean + half), "n": len(scores)}  # fmt: skip
 
 
-def divergence_chart(frame: Frame) -> Spec | None:
+def divergence_chart(frame: ItemFrame) -> Spec | None:
     """How far paraphrases and others are in words (Peinelt et al. 2019, Figures 1 and 2); one panel a split."""
     from encheck.language.divergence import jsd
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from encheck.reporting.view import WORDS, figure, surface, surface_curve, worst_items
 from encheck.run_file import Result
-from encheck.scoring.frame import Columns, Frame
-from encheck.scoring.scores import frame_of
+from encheck.scoring.frame import Columns, ItemFrame
+from encheck.scoring.scores import item_frame
 from encheck.system.terminal import visible
 
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 420, 200, 40, 26, 8
@@ -16,7 +16,7 @@ MAX_EXAMPLES = 3
 
 def fragment(rows: Sequence[Result], items: Columns) -> str:
     """The HTML, every text in it escaped; `rows` and `items` are those of one check, as the recorder has them."""
-    examples = _examples(frame_of(rows[0].case, items)) if items else ()
+    examples = _examples(item_frame(rows[0].case, items)) if items else ()
     return "".join([*_table(rows), *(_curve(row) for row in rows if row.curve), *examples])
 
 
@@ -54,7 +54,7 @@ def _curve(row: Result) -> str:
     )
 
 
-def _examples(frame: Frame) -> Iterator[str]:
+def _examples(frame: ItemFrame) -> Iterator[str]:
     from markupsafe import escape
 
     for item in worst_items(frame, MAX_EXAMPLES):

@@ -21,21 +21,21 @@ from encheck.datasets.probes import domains
 from encheck.gating import contamination
 from encheck.gating.reference import SHIPPED
 from encheck.gating.types import Gate, GateAgainst
-from encheck.reporting import decisions, profile, reference, story, view
+from encheck.reporting import decisions, peers, profile, reference, story, view
 from encheck.reporting.decisions import NextStep, gate_commands, next_steps, run_commands
 from encheck.reporting.gate import words
 from encheck.reporting.gate.rows import GateLine, explanations, family_cells, overview
 from encheck.reporting.gate.words import NEW, GateStory, gate_story, undecided
 from encheck.reporting.html import sections
 from encheck.run_file import Result, RunFile
-from encheck.scoring.frame import Frame
+from encheck.scoring.frame import ItemFrame
 from encheck.system.terminal import LINES, visible
 
 if TYPE_CHECKING:
     import jinja2
 
 
-Frames = Mapping[str, Frame]
+Frames = Mapping[str, ItemFrame]
 Margins = Mapping[str, tuple[float, float]]
 MOST_ITEMS = 50_000
 MOST_BYTES = 18_000_000  # of base64: with everything else, the page stays under 25 MB
@@ -104,7 +104,7 @@ def _packed_content(
 
 
 def _packed_case(
-    frame: Frame, count: int, texts: dict[str, int], domains: Mapping[str, str], epsilon: float, unit: float
+    frame: ItemFrame, count: int, texts: dict[str, int], domains: Mapping[str, str], epsilon: float, unit: float
 ) -> dict[str, Any]:
     """Columns of the `count` most wrong items, the worst first; texts by their place in `texts`."""
 
@@ -244,6 +244,7 @@ def render(
         unpaired=_unpaired(results, drawn),
         gate=results.gate,
         gate_views=gate_views(results),
+        peers=peers.shipped(),
         references=results.references,
         reference=reference,
         surface=view.surface,

@@ -10,11 +10,12 @@ from encheck.claims import CONTRACT, FAMILIES
 from encheck.reporting import view
 from encheck.reporting.html import charts
 from encheck.reporting.html.charts import Spec
+from encheck.reporting.peers import Peers, figure_key, peers_on
 from encheck.reporting.profile import NO_PROPERTY, AgainstReference, ProfileLine, Standing, profile
 from encheck.reporting.story import percent
 from encheck.reporting.view import WORDS, best_surface, figure, judged_rows, rows_that_ran, sentence
 from encheck.run_file import Result, RunFile
-from encheck.scoring.frame import Frame
+from encheck.scoring.frame import ItemFrame
 from encheck.types import ClaimEntry, Declaration
 
 
@@ -112,7 +113,7 @@ def _aim_and_floor(row: Result) -> str:
     return aim if floor is None or floor == row.aim else f"{aim}, floor {round(floor, 2):g}"
 
 
-def check_sections(results: RunFile, frames: Mapping[str, Frame]) -> list[CheckSection]:
+def check_sections(results: RunFile, frames: Mapping[str, ItemFrame]) -> list[CheckSection]:
     """A section for each check and data set that ran, in the order of the verdicts."""
     found: dict[tuple[str, str], list[Result]] = {}
     for row in judged_rows(results):
@@ -145,7 +146,7 @@ def _section(
     figures: Sequence[Result],
     description: ClaimEntry | None,
     declared: Declaration,
-    frames: Mapping[str, Frame],
+    frames: Mapping[str, ItemFrame],
     scales: Mapping[tuple[str, str], float],
     generated: Sequence[str],
 ) -> CheckSection:
@@ -168,7 +169,10 @@ def _series(row: Result, rows: Sequence[Result]) -> str:
 
 
 def _pictures(
-    declared: Declaration, figures: Sequence[charts.SeriesRow], frames: Mapping[str, Frame], scales: Mapping[str, float]
+    declared: Declaration,
+    figures: Sequence[charts.SeriesRow],
+    frames: Mapping[str, ItemFrame],
+    scales: Mapping[str, float],
 ) -> Iterable[tuple[str, str, Spec]]:
     """(Name, caption, spec) of what the figures and the items give by themselves, and of what the check declares."""
     profile, divergence = (frames and name in declared.pictures for name in ("profile", "divergence"))
@@ -295,7 +299,10 @@ class CheckEntry:
 
 @dataclass(frozen=True)
 class PropertyRow:
-    """A row of the profile: a mark for each model, and the checks that it opens to."""
+    """A row of the profile: a mark for each model, and the checks that it opens to.
+
+    `peers` are (name, share) of known models, where all marks are the same figure.
+    """
 
     name: str
     family: str
@@ -304,6 +311,7 @@ class PropertyRow:
     marks: Sequence[FigureMark]
     entries: Sequence[CheckEntry]
     order: float = field(default=1.0)
+    peers: Sequence[tuple[str, str]] = ()
 
     @property
     def kinds(self) -> list[str]:
@@ -328,6 +336,11 @@ class ProfileBlock:
         """Whether a model is paired with another."""
         return any(mark.other is not None for _, rows in self.families for row in rows for mark in row.marks)
 
+    @property
+    def has_peers(self) -> bool:
+        """Whether known models stand in its rows."""
+        return any(row.peers for _, rows in self.families for row in rows)
+
 
 def profile_blocks(results: RunFile, found: Sequence[CheckSection]) -> list[ProfileBlock]:
     """A block for each data set that anything was measured on."""
@@ -342,7 +355,8 @@ def _profile_block(results: RunFile, data: str, models: Sequence[str], found: Se
     by_property: dict[str, list[CheckSection]] = {}
     for section in found:
         by_property.setdefault(section.tested, []).append(section)
-    rows = [_property_row(name, some, declared, models, lines) for name, some in by_property.items()]
+    known = peers_on(results, data)
+    rows = [_property_row(name, some, declared, models, lines, known) for name, some in by_property.items()]
     families = dict.fromkeys([*FAMILIES, CONTRACT, *(row.family for row in rows)])
     kept = {family: sorted((r for r in rows if r.family == family), key=_weakness) for family in families}
     return ProfileBlock(data, [(_TITLES.get(family, family), some) for family, some in kept.items() if some])
@@ -358,6 +372,7 @@ def _property_row(
     declared: Mapping[str, Declaration],
     models: Sequence[str],
     lines: Mapping[tuple[str, str], ProfileLine],
+    known: Peers | None,
 ) -> PropertyRow:
     heads = {model: _head_row(found, declared, lines.get((model, name)), model) for model in models}
     several = len(models) > 1
@@ -371,7 +386,9 @@ def _property_row(
     entries.sort(key=lambda one: (one.section.check != first.check, one.is_control))
     order = min((mark.row.high - (declared[mark.row.check].chance or 0.0) for mark in marks
                  if mark.at is not None and mark.row.high is not None), default=2.0)  # fmt: skip
-    return PropertyRow(name, its.family, its.tells, its.means, marks, entries, order)
+    is_one = known and len({figure_key(mark.row) for mark in marks}) == 1
+    peers = [(peer, percent(share)) for peer, share in known.beside(first).items()] if known and is_one else ()
+    return PropertyRow(name, its.family, its.tells, its.means, marks, entries, order, peers)
 
 
 def _head_row(

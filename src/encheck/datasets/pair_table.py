@@ -1,0 +1,432 @@
+"""Labelled pairs in columns: held in little memory, linked by what they share, sampled by cluster, shared by processes.
+
+A million pairs are held compressed, on disk from some size on. Nearly all texts are told apart by the sum of a random
+number a letter, which no order of words changes; only texts with a sum that another one has too are compared by their
+words. Names of clusters, and the sample, are those that `clusters_of` and `sample_clusters` give for the same rows.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import json
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.datasets.clusters import seeded_rank, word_bag_number
+from encheck.datasets.reader import PairRow
+from encheck.errors import DataError
+from encheck.statistics.clusters import component_numbers
+from encheck.system.files import write_whole
+from encheck.types import content_hash
+
+IN_MEMORY = 32 * 2**20  # bytes that are held before the rest goes to a temporary file
+ROWS_AT_ONCE = 10_000
+ASCII = 128
+BLANK = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f"  # what str.split takes for white space
+ODD = np.uint64(0x9E3779B97F4A7C15)
+Numbers = NDArray[np.uint64]
+LAST = b"\xff" * 33  # after every rank
+SAMPLE_COLUMNS = ("first", "second", "label", "given", "score", "cluster")
+ABOUT_SAMPLE = b"about"
+
+
+class PairTable:
+    """Rows in columns, which are written once, batch by batch, and can then be read any number of times.
+
+    The columns are those of `pair_schema`. Not for use by several threads.
+    """
+
+    def __init__(self) -> None:
+        import pyarrow
+
+        self.rows = 0
+        self._file: Any = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - closed with this
+        weakref.finalize(self, self._file.close)
+        packed = pyarrow.ipc.IpcWriteOptions(compression=pyarrow.Codec("zstd", 1), use_threads=False)
+        sink = pyarrow.PythonFile(self._file, mode="w")
+        self._writer: Any = pyarrow.ipc.new_stream(sink, pair_schema(), options=packed)
+
+    def append(self, batch: Any) -> None:
+        """Hold a record batch of the schema; DataError if the disk for temporary files is full."""
+        self._written(lambda: self._writer.write_batch(batch))
+        self.rows += batch.num_rows
+
+    def batches(self) -> Iterator[tuple[int, Any]]:
+        """(number of its first row, record batch), in the order in which they were appended."""
+        import pyarrow
+
+        if self._writer is not None:
+            self._written(self._writer.close)
+            self._writer = None
+        self._file.seek(0)
+        start = 0
+        for batch in pyarrow.ipc.open_stream(pyarrow.PythonFile(self._file, mode="r")):
+            yield start, batch
+            start += batch.num_rows
+
+    @staticmethod
+    def _written(write: Callable[[], object]) -> None:
+        try:
+            write()
+        except OSError as error:
+            raise DataError(
+                f"cannot hold the rows in {tempfile.gettempdir()}: {error.strerror or error}. "
+                "Set TMPDIR to a folder with more space"
+            ) from error
+
+
+@cache
+def pair_schema() -> Any:
+    """The pyarrow schema of held pairs: `label` is 0, 1 or missing; a cluster is in UTF-8, halves of characters too."""
+    import pyarrow
+
+    return pyarrow.schema(
+        [
+            ("first", pyarrow.large_string()),
+            ("second", pyarrow.large_string()),
+            ("label", pyarrow.int8()),
+            ("cluster", pyarrow.large_binary()),
+            ("score", pyarrow.float64()),
+        ]
+    )
+
+
+def text_array(texts: Sequence[str]) -> Any:
+    """A pyarrow array of these texts: several times as fast as pyarrow's own constructor."""
+    import pyarrow
+
+    joined = "".join(texts)
+    parts: Sequence[str | bytes] = texts if joined.isascii() else [text.encode() for text in texts]
+    ends = np.fromiter(itertools.accumulate(map(len, parts), initial=0), np.int64, len(texts) + 1)
+    data = joined.encode()
+    return pyarrow.LargeStringArray.from_buffers(len(texts), pyarrow.py_buffer(ends), pyarrow.py_buffer(data))
+
+
+def text_spans(texts: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The bytes of an array of texts without a missing one, and where each text begins and the last one ends."""
+    _, offsets, data = texts.buffers()
+    ends = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    return np.frombuffer(data or b"", np.uint8)[ends[0] : ends[-1]], ends - ends[0]
+
+
+@dataclass(frozen=True)
+class Links:
+    """What held rows have in common.
+
+    `component` [rows] numbers those that share sentences; -1 for a row that shares none. `again` counts the rows that
+    repeat an earlier pair word for word; `may_repeat` [rows] is true of each row that is or has such a repeat.
+    """
+
+    component: NDArray[np.int32]
+    may_repeat: NDArray[np.bool_]
+    again: int
+
+
+class Linker:
+    """Finds the links of rows whose texts it is shown while they are read."""
+
+    def __init__(self) -> None:
+        self._sums: list[Numbers] = []
+
+    def append(self, batch: Any) -> None:
+        """See a batch that is appended to the held rows."""
+        if batch.num_rows:
+            self._sums.append(np.stack([letter_sums(batch.column(side)) for side in (0, 1)]))
+
+    def links(self, held: PairTable) -> Links:
+        """The links of all rows, which are read again only if some texts may be shared."""
+        sums = np.concatenate([np.empty((2, 0), np.uint64), *self._sums], axis=1)
+        self._sums.clear()
+        may_repeat = _repeated(sums[0] * ODD + sums[1])
+        shared = _repeated(sums.reshape(-1)).reshape(sums.shape)
+        again = 0
+        if shared.any():
+            pairs: list[NDArray[np.int64]] = []
+            for start, batch in held.batches():
+                here = slice(start, start + batch.num_rows)
+                for side in (0, 1):
+                    rows = np.flatnonzero(shared[side, here])
+                    bags = _hash_numbers(word_bag_number, batch.column(side).take(rows).to_pylist())
+                    sums[side, start + rows] = bags.view(np.uint64)
+                some = batch.take(np.flatnonzero(may_repeat[here]))
+                pairs.append(
+                    _hash_numbers(hash, zip(some.column(0).to_pylist(), some.column(1).to_pylist(), strict=True))
+                )
+            every = np.concatenate(pairs)
+            may_repeat[may_repeat] = _repeated(every.view(np.uint64))
+            again = len(every) - len(np.unique(every))
+            shared = _repeated(sums.reshape(-1)).reshape(sums.shape)
+        linked = np.flatnonzero(shared.any(axis=0))
+        component = np.full(held.rows, -1, np.int32)
+        if len(linked):
+            ends = sums[:, linked].view(np.int64)
+            component[linked] = component_numbers(ends[0], ends[1])
+        return Links(component, may_repeat, again)
+
+
+def letter_sums(texts: Any) -> Numbers:
+    """A number for the letters of each text, the same in any order and case; texts are a pyarrow array, none blank."""
+    data, ends = text_spans(texts)
+    sums = _sums_of_bytes(data, ends)
+    if len(data) and data.max() >= ASCII:
+        strange = np.flatnonzero(np.maximum.reduceat(data, ends[:-1]) >= ASCII)
+        folded = ["".join(text.as_py().lower().split()) for text in texts.take(strange)]
+        sums[strange] = _sums_of_bytes(*text_spans(text_array(folded)))
+    return sums
+
+
+def _sums_of_bytes(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> Numbers:
+    found: Numbers = np.add.reduceat(_WEIGHTS[data], ends[:-1])
+    return found
+
+
+def _weights() -> Numbers:
+    """A random number for each byte: none for white space, one for both cases of a letter."""
+    made = np.random.default_rng(28).integers(2**64, size=256, dtype=np.uint64)
+    made[[*BLANK]] = 0
+    made[ord("A") : ord("Z") + 1] = made[ord("a") : ord("z") + 1]
+    return made
+
+
+_WEIGHTS = _weights()
+
+
+def _repeated(values: Numbers) -> NDArray[np.bool_]:
+    """Whether each value occurs more than once."""
+    ordered = np.sort(values)
+    twice = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    if not len(twice):
+        return np.zeros(len(values), np.bool_)
+    places = np.minimum(np.searchsorted(twice, values), len(twice) - 1)
+    found: NDArray[np.bool_] = twice[places] == values
+    return found
+
+
+def _hash_numbers(number: Callable[[Any], int], values: Sequence[Any] | zip[Any]) -> NDArray[np.int64]:
+    return np.fromiter(map(number, values), np.int64)
+
+
+def sample_rows(held: PairTable, links: Links, *, count: int | None, seed: int) -> Iterator[tuple[PairRow, str]]:
+    """The rows of `count` clusters (None: of all) with the names of these, in the order of the file."""
+    if count is None:
+        yield from rows_with_clusters(held, links)
+        return
+    chosen, may_be_kept, names = _sampled_clusters(held, links, count, seed)
+    kept = _rows_of_clusters(held, links, names, may_be_kept)
+    yield from (one for one in kept if one[1] in chosen.names)
+
+
+def rows_with_clusters(held: PairTable, links: Links) -> Iterator[tuple[PairRow, str]]:
+    """Each row with the name of its cluster."""
+    least = _FirstTexts()
+    for start, batch in held.batches():
+        least.see(links.component[start : start + batch.num_rows], *_both_texts(batch))
+    return _rows_of_clusters(held, links, {number: content_hash(text) for number, text in least.texts.items()})
+
+
+def _rows_of_clusters(
+    held: PairTable, links: Links, names: Mapping[int, str], wanted: NDArray[np.bool_] | None = None
+) -> Iterator[tuple[PairRow, str]]:
+    """The rows (with `wanted` [rows], only those) with the names of their clusters; `names` are those of components."""
+    for start, batch in held.batches():
+        numbers, some = links.component[start : start + batch.num_rows], batch
+        if wanted is not None:
+            rows = np.flatnonzero(wanted[start : start + batch.num_rows])
+            numbers, some = numbers[rows], batch.take(rows)
+        columns = [column.to_pylist() for column in some.columns]
+        for number, first, second, label, given, score in zip(numbers.tolist(), *columns, strict=True):
+            own = None if given is None else _cluster_text(given)
+            name = own or (names[number] if number >= 0 else content_hash(min(first, second)))
+            yield PairRow(first, second, label, "", own, score), name
+
+
+def number_of_clusters(held: PairTable, links: Links) -> int:
+    """How many clusters the rows have."""
+    if any(batch.column("cluster").null_count < batch.num_rows for _, batch in held.batches()):
+        return len({name for _, name in rows_with_clusters(held, links)})
+    linked = links.component[links.component >= 0]
+    return held.rows - len(linked) + len(np.unique(linked))
+
+
+class _LeastRanked:
+    """The `count` clusters of least rank among those that were offered; `left_out` says whether there were more."""
+
+    def __init__(self, count: int, seed: int) -> None:
+        self.count, self.seed, self.left_out = count, seed, False
+        self.names: set[str] = set()
+        self._ranked: list[tuple[int, str]] = []  # a heap, the highest rank first
+        self._highest = LAST
+
+    def offer(self, name: str) -> bool:
+        """Whether this cluster is among the chosen so far."""
+        if name in self.names:
+            return True
+        place = seeded_rank(name, self.seed)
+        if place > self._highest:
+            self.left_out = True
+            return False
+        heapq.heappush(self._ranked, (-int.from_bytes(place), name))
+        self.names.add(name)
+        if len(self._ranked) > self.count:
+            self.names.remove(heapq.heappop(self._ranked)[1])
+            self.left_out = True
+        if len(self._ranked) == self.count:
+            self._highest = (-self._ranked[0][0]).to_bytes(len(place))
+        return name in self.names
+
+
+class _FirstTexts:
+    """The first text in alphabetical order of each component, whose name it is hashed for."""
+
+    def __init__(self) -> None:
+        self.texts: dict[int, str] = {}
+
+    def see(self, numbers: NDArray[np.int32], first: Sequence[str], second: Sequence[str]) -> None:
+        """Take in rows of these components (-1: of none)."""
+        for at in np.flatnonzero(numbers >= 0).tolist():
+            number, text = int(numbers[at]), min(first[at], second[at])
+            known = self.texts.get(number)
+            if known is None or text < known:
+                self.texts[number] = text
+
+
+def _sampled_clusters(
+    held: PairTable, links: Links, count: int, seed: int
+) -> tuple[_LeastRanked, NDArray[np.bool_], dict[int, str]]:
+    """The chosen clusters; the rows that may be of one: all that are, and some that are not; names of components."""
+    chosen, least = _LeastRanked(count, seed), _FirstTexts()
+    may_be_kept = np.zeros(held.rows, np.bool_)
+    is_open = np.zeros(links.component.max(initial=-1) + 1, np.bool_)
+    for start, batch in held.batches():
+        first, second = _both_texts(batch)
+        numbers = links.component[start : start + batch.num_rows]
+        least.see(numbers, first, second)
+        for at, (given, number) in enumerate(zip(_named_clusters(batch), numbers.tolist(), strict=True)):
+            if given:
+                may_be_kept[start + at] = chosen.offer(given)
+            elif number >= 0:
+                is_open[number] = True
+            else:
+                may_be_kept[start + at] = chosen.offer(content_hash(min(first[at], second[at])))
+    opened = np.flatnonzero(is_open).tolist()
+    names = {number: content_hash(least.texts[number]) for number in opened}
+    taken = [number for number, name in names.items() if chosen.offer(name)]
+    if taken:
+        may_be_kept |= np.isin(links.component, taken)
+    return chosen, may_be_kept, names
+
+
+def _both_texts(batch: Any) -> tuple[list[str], list[str]]:
+    return batch.column(0).to_pylist(), batch.column(1).to_pylist()
+
+
+def _named_clusters(batch: Any) -> Iterable[str | None]:
+    """The clusters that the data name."""
+    column = batch.column("cluster")
+    if column.null_count == len(column):
+        return [None] * len(column)
+    return (None if name is None else _cluster_text(name) for name in column.to_pylist())
+
+
+def _cluster_text(name: bytes) -> str:
+    return name.decode("utf-8", "surrogatepass")
+
+
+@dataclass(frozen=True)
+class SampledPairs:
+    """Rows with the names of their clusters, out of so many; what is to be told; what was said of malformed rows."""
+
+    rows: Sequence[tuple[PairRow, str]]
+    of: int
+    said: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+
+
+class SampleFile:
+    """An Arrow file with kept pairs."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read(self) -> SampledPairs | None:
+        """The pairs; None where no process has written them."""
+        import pyarrow
+
+        if not self._path.exists():
+            return None
+        with pyarrow.memory_map(str(self._path)) as source:
+            table = pyarrow.ipc.open_file(source).read_all()
+            columns = [table.column(name).to_pylist() for name in SAMPLE_COLUMNS]
+            about = json.loads(table.schema.metadata[ABOUT_SAMPLE])
+        rows = [
+            (
+                PairRow(first, second, label, "", _cluster_text_or_none(given), score),
+                str(_cluster_text_or_none(cluster)),
+            )
+            for first, second, label, given, score, cluster in zip(*columns, strict=True)
+        ]
+        return SampledPairs(rows, about["of"], tuple(about["said"]), tuple(about["skipped"]))
+
+    def write(self, kept: SampledPairs) -> None:
+        """Write the pairs for the other processes; where the disk is full, each of them reads the data itself."""
+        with suppress(OSError), write_whole(self._path) as file:
+            file.write(_arrow_bytes(kept))
+
+
+@contextmanager
+def shared_sample_file(run: str | None, asked: tuple[object, ...]) -> Iterator[SampleFile | None]:
+    """The file of what is `asked` of data at a path, in one process of the run at a time; None without a run.
+
+    Its name begins with `run`. `asked` has the path as its second part: another file there is other data.
+    """
+    if run is None:
+        yield None
+        return
+    from filelock import FileLock
+
+    path = Path(f"{run}.data-{content_hash(*map(str, (*asked, *_file_state(str(asked[1])))))}.arrow")
+    with FileLock(f"{path}.lock"):
+        yield SampleFile(path)
+
+
+def _file_state(path: str) -> tuple[int, ...]:
+    try:
+        found = Path(path).expanduser().stat()
+    except OSError:
+        return ()
+    return found.st_size, found.st_mtime_ns
+
+
+def _arrow_bytes(kept: SampledPairs) -> Any:
+    import pyarrow
+
+    columns: list[Any] = [[getattr(row, name) for row, _ in kept.rows] for name in SAMPLE_COLUMNS[:3]]
+    columns += [[_cluster_bytes(row.cluster) for row, _ in kept.rows], [row.score for row, _ in kept.rows]]
+    columns.append([_cluster_bytes(cluster) for _, cluster in kept.rows])
+    text, label, name = pyarrow.large_string(), pyarrow.int8(), pyarrow.large_binary()
+    types = zip(SAMPLE_COLUMNS, (text, text, label, name, pyarrow.float64(), name), strict=True)
+    about = json.dumps({"of": kept.of, "said": kept.said, "skipped": kept.skipped})
+    schema = pyarrow.schema(list(types), metadata={ABOUT_SAMPLE: about})
+    sink = pyarrow.BufferOutputStream()
+    with pyarrow.ipc.new_file(sink, schema) as file:
+        file.write_table(pyarrow.table(columns, schema=schema))
+    return sink.getvalue()
+
+
+def _cluster_bytes(name: str | None) -> bytes | None:
+    """A cluster's name, which may hold half a character."""
+    return None if name is None else name.encode("utf-8", "surrogatepass")
+
+
+def _cluster_text_or_none(name: bytes | None) -> str | None:
+    return None if name is None else name.decode("utf-8", "surrogatepass")

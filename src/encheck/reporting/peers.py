@@ -1,0 +1,64 @@
+"""Where four real models stand on the embedded probes: the figures of peers.json, which `lab/peers.py` measures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+
+from encheck.options.settings import Setting
+from encheck.run_file import Result, RunFile
+from encheck.system.documents import read_json
+from encheck.system.typed_files import Count, read_typed
+
+# What a figure depends on beside the sentences: peers stand only beside figures that the same settings gave.
+SETTINGS = ("epsilon", "median_scope", "near_duplicates", "generator_mode", "lexicon", "experimental", "passage_words")
+
+
+@dataclass(frozen=True, slots=True)
+class PeerFigure:
+    """The same figure of every peer, by its name in `Peers.models`, on the same `n` items."""
+
+    n: Count
+    values: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Peers:
+    """What full runs of several models gave on one edition of the probes; `command` made the file.
+
+    `models` says what the name of each stands for. `figures` is by `figure_key`.
+    """
+
+    command: str
+    version: str
+    fingerprint: str
+    settings: Mapping[str, Setting]
+    models: Mapping[str, str]
+    figures: Mapping[str, PeerFigure]
+
+    def beside(self, row: Result) -> Mapping[str, float]:
+        """Each peer's figure in the same check, level and metric; empty where they have none."""
+        found = self.figures.get(figure_key(row))
+        return found.values if found else {}
+
+
+def figure_key(row: Result) -> str:
+    """What a figure is of, whatever the model."""
+    return f"{row.check}/{row.level}/{row.metric}"
+
+
+@cache
+def shipped() -> Peers:
+    """The peers that come with encheck."""
+    return read_typed(Peers, read_json(Path(str(resources.files("encheck.reporting") / "peers.json"))))
+
+
+def peers_on(results: RunFile, data: str) -> Peers | None:
+    """The peers, where this data set is the edition of the probes that they were measured on, by the same settings."""
+    known, settings = shipped(), results.run.settings
+    here = {("probes", one.version, one.fingerprint) for one in results.data if one.name == data == "probes"}
+    has_settings = all(settings.get(name) == known.settings[name] for name in SETTINGS)
+    return known if has_settings and ("probes", known.version, known.fingerprint) in here else None

@@ -1,0 +1,303 @@
+"""Search among vectors: exact, in blocks of documents, and by an index that finds candidates.
+
+Documents with the same score stand in the order of their rows. Who wants the order of trec_eval sorts the rows by id,
+the last first: trec_eval breaks ties so. The index is Faiss's inverted file (Jegou et al. 2011, IEEE TPAMI 33): k-means
+sorts the documents into lists, and a query looks into the lists whose centres are nearest to it. So a document may be
+missed, but its score is computed exactly from its own vector. What the index misses is measured:
+see `compare_with_exact`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.errors import UsageError
+from encheck.scoring.documents import SearchingQuery
+from encheck.types import content_hash
+
+Vectors = NDArray[np.float32]
+Row = NDArray[np.floating]
+RankedRows = tuple[NDArray[np.intp], NDArray[np.float64]]
+FP32 = 1e-6  # of the largest score, or of 1: what fp32 rounds
+SCORES_AT_ONCE = 1 << 25  # a block has so many scores, four bytes each
+
+
+def nearest(queries: Vectors, documents: Vectors, *, similarity: str, count: int) -> Iterator[RankedRows]:
+    """(rows, scores) of the `count` nearest documents of each query, the nearest first; fewer where there are fewer.
+
+    `queries` [n, d] and `documents` [m, d] are fp32; `similarity` is one of `SIMILARITIES`, larger is nearer. What
+    differs by no more than fp32 rounds is a tie.
+    """
+    grid = block_scorer(similarity, queries)
+    best: list[RankedRows] = [(np.zeros(0, np.intp), np.zeros(0))] * len(queries)
+    step = max(1, SCORES_AT_ONCE // max(len(queries), 1))
+    for start in range(0, len(documents), step):
+        block = np.ascontiguousarray(documents[start : start + step], np.float32)
+        best = [merge_best(one, row, start, count=count) for one, row in zip(best, grid(block), strict=True)]
+    return (with_ties_in_row_order(*one) for one in best)
+
+
+def merge_best(best: RankedRows, scores: Row, start: int, *, count: int) -> RankedRows:
+    """The `count` best of those known and of a further block, whose first row is `start`."""
+    rows, values = best
+    full = len(rows) == count
+    new = np.flatnonzero(scores > values[-1]) if full else np.arange(len(scores))
+    new = new[_of_best(scores[new], count)]
+    rows, values = np.concatenate([rows, start + new]), np.concatenate([values, scores[new].astype(np.float64)])
+    order = np.argsort(-values, kind="stable")[:count]  # those known come first, as their rows do
+    return rows[order], values[order]
+
+
+def _of_best(scores: Row, count: int) -> NDArray[np.intp]:
+    """Which are the `count` best, in their order; of equals the first."""
+    if len(scores) <= count:
+        return np.arange(len(scores))
+    last = np.partition(scores, len(scores) - count)[len(scores) - count]
+    above, equal = np.flatnonzero(scores > last), np.flatnonzero(scores == last)
+    return np.sort(np.concatenate([above, equal[: count - len(above)]]))
+
+
+def with_ties_in_row_order(rows: NDArray[np.intp], values: NDArray[np.float64]) -> RankedRows:
+    """The same with what is a tie in fp32 in the order of its rows."""
+    step = fp32_tolerance(values)
+    order = np.lexsort((rows, -np.round(values / step)))
+    return rows[order], values[order]
+
+
+def without_own(answers: Iterable[RankedRows], own: Sequence[int | None], *, count: int) -> Iterator[RankedRows]:
+    """The first `count` answers to each query, less the document that is the query itself, where one is.
+
+    So a search that is to have `count` answers asks for `wider(count, own)`.
+    """
+    for (rows, values), mine in zip(answers, own, strict=True):
+        others = rows != (-1 if mine is None else mine)
+        yield rows[others][:count], values[others][:count]
+
+
+def count_with_own(count: int, own: Sequence[int | None]) -> int:
+    """One more where a query stands among the documents."""
+    return count + any(one is not None for one in own)
+
+
+def fp32_tolerance(values: NDArray[np.float64]) -> float:
+    """How far apart two of these scores may lie and still be a tie in fp32."""
+    return float(FP32 * max(1.0, float(np.abs(values).max(initial=0))))
+
+
+def block_scorer(similarity: str, queries: Vectors) -> Callable[[Vectors], Row]:
+    """What scores a block of documents [block, d] for queries [n, d]: a function that gives shape [n, block]."""
+    if similarity == "cosine":
+        directions = unit_vectors(queries)
+        return lambda block: directions @ unit_vectors(block).T
+    if similarity == "dot":
+        return lambda block: queries @ block.T
+    from scipy.spatial.distance import cdist
+
+    name = {"euclidean": "euclidean", "manhattan": "cityblock"}[similarity]
+    return lambda block: -cdist(queries, block, name)
+
+
+def unit_vectors(vectors: Vectors) -> Vectors:
+    """The vectors [n, d] at length 1; a vector of zeros stays one."""
+    norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
+    found: Vectors = (vectors / np.maximum(norms, 1e-60)[:, None]).astype(np.float32)
+    return found
+
+
+Floats = NDArray[np.float64]
+SERVED = ("cosine", "dot", "euclidean")
+DEPTHS = (10, 100, 1_000)  # of answers, at which what the index found is counted
+SAMPLE = 500  # queries that are searched exactly too
+FEWEST_PROBES = 16
+LISTS_A_PROBE = 16  # one of so many lists is looked into, unless the user says otherwise
+POINTS = 64  # of the sample that k-means learns a centre from
+ROUNDS = 10  # of k-means
+RANGES = 100_000  # documents that the ranges of the 8-bit numbers are learned from
+AT_ONCE = 1 << 16  # documents
+MISSING = -1  # Faiss's row of an answer that is not there
+SEEDS = 1 << 31  # that Faiss takes
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSize:
+    """How many lists the documents are sorted into, and how many of them a query looks into; 0 chooses by itself."""
+
+    lists: int = 0
+    probes: int = 0
+
+    def of(self, documents: int) -> IndexSize:
+        """The same for so many documents: the square root of their number, and one in 16 lists, at least 16.
+
+        >>> IndexSize().of(1_000_000), IndexSize(probes=5_000).of(900)
+        (IndexSize(lists=1000, probes=63), IndexSize(lists=30, probes=30))
+        """
+        lists = min(self.lists or max(1, round(math.sqrt(documents))), documents)
+        return IndexSize(lists, min(self.probes or max(FEWEST_PROBES, math.ceil(lists / LISTS_A_PROBE)), lists))
+
+
+def refuse_unserved(model: str, similarity: str) -> None:
+    """UsageError for a model whose similarity the index cannot search by."""
+    if similarity not in SERVED:
+        raise UsageError(
+            f"--search-index=faiss can search by {', '.join(SERVED)}, but {model} compares by {similarity}. Remedy: "
+            "--search-index=exact"
+        )
+
+
+def refuse_missing() -> None:
+    """UsageError if Faiss is not installed."""
+    if importlib.util.find_spec("faiss") is None:
+        raise UsageError("--search-index=faiss needs the library Faiss. Remedy: pip install 'encheck[ann]'")
+
+
+class InvertedLists:
+    """An index over `documents` [m, d], fp32, which it does not copy: it keeps a byte for each number.
+
+    `similarity` is one of `SERVED`. The same documents, size and seed give the same index, with any number of threads.
+    """
+
+    def __init__(self, documents: Vectors, *, similarity: str, size: IndexSize, seed: int = 0) -> None:
+        self.documents, self.similarity, self.size = documents, similarity, size.of(len(documents))
+        self._index = self._trained(seed)
+        self._index.nprobe = self.size.probes
+        for start in range(0, len(documents), AT_ONCE):
+            self._index.add(self._prepared(documents[start : start + AT_ONCE]))
+
+    def look_into(self, probes: int) -> None:
+        """Look into so many lists from now on; 0 chooses by itself."""
+        self.size = IndexSize(self.size.lists, probes).of(len(self.documents))
+        self._index.nprobe = self.size.probes
+
+    def _prepared(self, vectors: Vectors) -> Vectors:
+        """Vectors as the index compares them: at length 1 for cosines."""
+        whole = np.ascontiguousarray(vectors, np.float32)
+        return unit_vectors(whole) if self.similarity == "cosine" else whole
+
+    def _trained(self, seed: int) -> Any:
+        """The empty index: centres, and the range of each dimension, from seeded samples of the documents."""
+        import faiss
+
+        rng, (count, width), lists = np.random.default_rng([seed, 0xFA155]), self.documents.shape, self.size.lists
+        by_direction = self.similarity != "euclidean"  # also for dot products: long vectors would draw all centres
+        means = faiss.Kmeans(
+            width, lists, niter=ROUNDS, seed=seed % SEEDS, spherical=by_direction,
+            min_points_per_centroid=1, max_points_per_centroid=POINTS,
+        )  # fmt: skip
+        sample = self._drawn(rng, min(count, POINTS * lists))
+        means.train(unit_vectors(sample) if by_direction else sample)
+        metric = faiss.METRIC_INNER_PRODUCT if by_direction else faiss.METRIC_L2
+        bits = faiss.ScalarQuantizer.QT_8bit
+        index = faiss.IndexIVFScalarQuantizer(means.index, width, lists, bits, metric, False)
+        index.train(self._drawn(rng, min(count, RANGES)))
+        self._centres = means.index, np.asarray(means.centroids)  # the index refers to the first
+        return index
+
+    def _drawn(self, rng: np.random.Generator, count: int) -> Vectors:
+        rows = np.sort(rng.choice(len(self.documents), count, replace=False))
+        return self._prepared(self.documents[rows])
+
+    def nearest(self, queries: Vectors, *, count: int, fewest: int = 1) -> Iterator[RankedRows]:
+        """(rows, scores) of the `count` nearest documents of each query [n, d] among those looked at, nearest first.
+
+        A query whose lists hold fewer than `fewest` documents is searched exactly, and so are all where they look into
+        all lists. Scores and the order of ties are those of `nearest`, up to the rounding of fp32.
+        """
+        if self.size.probes == self.size.lists:
+            yield from nearest(queries, self.documents, similarity=self.similarity, count=count)
+            return
+        wanted, kept = min(fewest, len(self.documents)), count + max(100, count // 4)
+        for query, rows in zip(queries, self._candidates(queries, min(kept, len(self.documents))), strict=True):
+            if len(rows) < wanted:
+                yield from nearest(query[None], self.documents, similarity=self.similarity, count=count)
+                continue
+            values = block_scorer(self.similarity, query[None])(np.ascontiguousarray(self.documents[rows]))[0]
+            order = np.argsort(-values, kind="stable")[:count]
+            yield with_ties_in_row_order(rows[order], values[order].astype(np.float64))
+
+    def _candidates(self, queries: Vectors, count: int) -> Iterator[NDArray[np.intp]]:
+        """The rows of the documents that the index puts first, sorted: some more than are wanted, since it rounds."""
+        probes = self.size.probes
+        for start in range(0, len(queries), 1_024):
+            some = self._prepared(queries[start : start + 1_024])
+            scores = block_scorer(self.similarity, some)(self._centres[1])
+            centres = np.argsort(-scores, axis=1, kind="stable")[:, :probes]
+            order, distances = centres.astype(np.int64), np.zeros(centres.shape, np.float32)
+            _, found = self._index.search_preassigned(some, count, order, distances)
+            yield from (np.sort(rows[rows != MISSING]).astype(np.intp) for rows in found)
+
+
+@dataclass(frozen=True)
+class FirstStage:
+    """What an index found of the answers of an exact search, on a sample of its queries.
+
+    `found` [n, depths] has the share of the first 10, 100 and 1,000 exact answers that are among as many answers of
+    the index; a tie with the last one counts. Of the `right` documents among the first ten exact answers, `lost` are
+    not among the index's first ten. `raised` right documents stand higher there, since it missed a nearer document.
+    """
+
+    size: IndexSize
+    documents: int
+    depths: tuple[int, ...]
+    found: Floats
+    right: int = 0
+    lost: int = 0
+    raised: int = 0
+
+
+def sample_queries(queries: Sequence[SearchingQuery], count: int = SAMPLE) -> list[int]:
+    """The places of at most `count` queries, drawn by the hashes of their texts; in order."""
+    return sorted(sorted(range(len(queries)), key=lambda i: (content_hash(queries[i].source), i))[:count])
+
+
+def compare_with_exact(
+    index: InvertedLists,
+    vectors: Vectors,
+    right: Sequence[frozenset[int]],
+    *,
+    count: int,
+    fewest: int = 1,
+    own: Sequence[int | None] = (),
+) -> FirstStage:
+    """Search exactly and by the index for these queries [n, d], whose right documents have these rows.
+
+    `own` has the row of each query's own document, which neither search counts.
+    """
+    own = own or [None] * len(vectors)
+    most = count_with_own(count, own)
+    exact = nearest(vectors, index.documents, similarity=index.similarity, count=most)
+    indexed = index.nearest(vectors, count=most, fewest=count_with_own(fewest, own))
+    depths = tuple(depth for depth in DEPTHS if depth <= count)
+    both = list(zip(*(without_own(one, own, count=count) for one in (exact, indexed)), strict=True))
+    found = np.array([[_share_of_exact(one, other, depth) for depth in depths] for one, other in both])
+    judged = [_rank_changes(rows, one, other) for rows, (one, other) in zip(right, both, strict=True)]
+    return FirstStage(
+        index.size,
+        len(index.documents),
+        depths,
+        found.reshape(len(both), len(depths)),
+        *map(sum, zip(*judged, strict=True)),
+    )
+
+
+def _rank_changes(right: frozenset[int], exact: RankedRows, other: RankedRows) -> tuple[int, int, int]:
+    """How many right documents are among the first ten exact answers, how many the other lost, how many it raised."""
+    first, then = (
+        {row: place for place, row in enumerate(found[0][: DEPTHS[0]].tolist()) if row in right}
+        for found in (exact, other)
+    )
+    raised = sum(place < first.get(row, DEPTHS[0]) for row, place in then.items())
+    return len(first), len(first.keys() - then.keys()), raised
+
+
+def _share_of_exact(exact: RankedRows, other: RankedRows, depth: int) -> float:
+    """The share of the first `depth` exact answers, of fewer where there are fewer, that the other search has."""
+    wanted, there = exact[1][:depth], other[1][:depth]
+    last = wanted[-1] - fp32_tolerance(exact[1])
+    return float(np.sum(there >= last) / len(wanted))

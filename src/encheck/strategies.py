@@ -1,0 +1,328 @@
+"""Strategies for hypothesis: sentences, minimal pairs, paraphrases and hostile texts, for tests of your own.
+
+They are drawn from certified frames, so what hypothesis shrinks to is still true. docs/strategies.md has examples;
+`encheck.relations` measures what should hold of a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from random import Random
+from typing import Any, Literal
+
+try:
+    import hypothesis
+    from hypothesis import HealthCheck, settings
+    from hypothesis import strategies as st
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "encheck.strategies needs hypothesis. Remedy: pip install 'encheck[strategies]'", name="hypothesis"
+    ) from error
+
+from encheck.datasets import fresh_probes
+from encheck.datasets.fresh_probes import ProbeFrame, fill_frame
+from encheck.datasets.probes import group_sides, kept_relation
+from encheck.errors import UsageError, unknown
+from encheck.scoring.triplets import surface_preference
+from encheck.types import Group, Variant
+
+__all__ = [
+    "PROFILE", "MinimalPair", "Paraphrase", "hostile_texts", "minimal_pair", "paraphrases", "patient", "properties",
+    "sentences",
+]  # fmt: skip
+PROFILE = "encheck"
+
+
+def register_profile() -> None:
+    """Register the profile, the user's settings without a deadline; it is not loaded, so other tests keep theirs."""
+    now = settings()
+    settings.register_profile(PROFILE, now, deadline=None, suppress_health_check=_suppressed_checks(now))
+
+
+def patient(test: Any) -> Any:
+    """Let a test that is decorated with `@given` take its time; what else its settings say holds.
+
+    The plugin does this to each test that asks for the fixture `encoder`. A deadline that differs from hypothesis's own
+    default stays.
+    """
+    function = getattr(test, "__func__", test)
+    given: settings = getattr(function, "_hypothesis_internal_use_settings", None) or settings()
+    usual = settings.get_profile("default").deadline
+    deadline = None if given.deadline == usual else given.deadline
+    function._hypothesis_internal_use_settings = settings(
+        given, deadline=deadline, suppress_health_check=_suppressed_checks(given)
+    )
+    return test
+
+
+def _suppressed_checks(given: settings) -> list[HealthCheck]:
+    return sorted({*given.suppress_health_check, HealthCheck.too_slow}, key=lambda check: check.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawable:
+    """A frame whose fillers stand in the order of their plainness, and the same frame with its clause alone.
+
+    `forms` begins with the shortest. `id` is that of the frame in the fresh probes.
+    """
+
+    id: str
+    property: str
+    forms: tuple[ProbeFrame, ...]
+
+
+def framed_properties() -> tuple[str, ...]:
+    """The properties that have frames."""
+    return tuple(sorted({frame.phenomenon for frame in fresh_probes.probe_frames()}))
+
+
+@cache
+def drawable_frames(name: str) -> tuple[Drawable, ...]:
+    """The frames of a property, those that make the shortest sentences first."""
+    found = [_drawable(frame) for frame in fresh_probes.probe_frames() if frame.phenomenon == name]
+    return tuple(sorted(found, key=shortest_sentence))
+
+
+def _drawable(frame: ProbeFrame) -> Drawable:
+    fillers = {name: tuple(sorted(options, key=plainness)) for name, options in frame.fillers.items()}
+    whole = replace(frame, fillers=fillers)
+    alone = fresh_probes.clause_alone(whole)
+    return Drawable(frame.id, frame.phenomenon, (alone, whole) if alone else (whole,))
+
+
+def shortest_sentence(drawable: Drawable) -> tuple[tuple[int, bool, int, str], str]:
+    """What sorts frames by the shortest sentence that they make, as one draw fills it."""
+    group = fresh_probes.fill_frame(drawable.forms[0], Random(0))  # noqa: S311 - no secret
+    return plainness(group.source if group else drawable.forms[0].template), drawable.id
+
+
+def plainness(text: str) -> tuple[int, bool, int, str]:
+    """What sorts plain words before others: few, of English letters, short.
+
+    >>> sorted(["the night porter", "Zoë", "Maria", "Tom"], key=plainness)
+    ['Tom', 'Maria', 'Zoë', 'the night porter']
+    """
+    return len(text.split()), not text.isascii(), len(text), text
+
+
+CONTROLS = [*map(chr, range(32)), *map(chr, range(0x7F, 0xA0))]
+SURROGATES = ("\ud800", "\udbff", "\udc00", "\udfff", "\udc00\ud800")
+UNSEEN = ("\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u034f", "\u180e", "\U000e0061")
+TURNING = ("\u202e", "\u202d", "\u2066", "\u2067", "\u2068", "\u2069", "\u200f", "\u061c")
+RIGHT_TO_LEFT = ("שלום", "سلام", "زبان", "ܫܠܡܐ")
+STACKED = ("e" + "\u0301" * 40, "\u0f7c" * 20, "n" + "\u0303\u0330" * 20)
+JOINED = ("👩‍👩‍👧", "🏳️‍🌈", "👍🏽", "🇪🇺", "\U0010ffff", "\ufffe", "ﷺ", "İ", "ß")
+MARKS = ("[CLS]", "[MASK]", "<s>", "</s>", "<pad>", "<|endoftext|>", "%s", "{0}", "\\x00", "<b>", "'; --")
+BLANKS = ("", " ", "\n", "\t", "\u00a0", "\u2028", "\u3000", "\r\n")
+MOST_CHARACTERS = 100_000
+
+
+def hostile_texts(*, max_size: int = MOST_CHARACTERS) -> st.SearchStrategy[str]:
+    """Control characters, halves of surrogate pairs, right-to-left and invisible marks, nothing, and very much.
+
+    They shrink towards the empty text and short ones. None is longer than `max_size` characters.
+
+    Raises:
+        UsageError: max_size is below 1.
+    """
+    if max_size < 1:
+        raise UsageError(f"hostile_texts(max_size={max_size}) leaves no text, but should be 1 or more")
+    register_profile()
+    pieces = (*CONTROLS, *SURROGATES, *UNSEEN, *TURNING, *RIGHT_TO_LEFT, *STACKED, *JOINED, *MARKS, *BLANKS)
+    part = st.one_of(st.sampled_from(["the dog", "a", "Don't", "1.5"]), st.sampled_from(pieces))
+    units = ("a", "the dog ", "é", "\u0301", "\u200b", "犬", "👩‍👩‍👧", "\ud800", "\x00", "\n", ".", "1,000 ")
+    sizes = sorted({min(size, max_size) for size in (1, 10, 100, 513, 1_000, 10_000, max_size)})
+    mixed = st.lists(part, min_size=1, max_size=6).map("".join)
+    return st.one_of(
+        st.one_of(st.sampled_from(BLANKS), mixed, st.text()).map(lambda text: text[:max_size]),
+        st.builds(repeated, st.sampled_from(units), st.sampled_from(sizes)),
+    )
+
+
+class RepeatedText(str):
+    """A text whose description is short: a failing example of 100,000 characters takes one line."""
+
+    unit: str
+    __slots__ = ("unit",)
+
+    def __repr__(self) -> str:
+        return f"repeated({self.unit!r}, {len(self)})"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: ARG002 - hypothesis calls it so
+        printer.text(repr(self))
+
+
+def repeated(unit: str, size: int) -> str:
+    """The unit again and again, cut to this many characters.
+
+    >>> repeated("ab", 5), str(repeated("ab", 5))
+    (repeated('ab', 5), 'ababa')
+    """
+    text = RepeatedText((unit * -(-size // len(unit)))[:size])
+    text.unit = unit
+    return text
+
+
+Side = Literal["kept", "changed"]
+SIDES: dict[int, Side] = {1: "kept", -1: "changed"}
+WRITTEN = ("antonym", "modality", "quantifier")  # properties that have no frames: the embedded probes hold them
+
+
+@dataclass(frozen=True, slots=True)
+class MinimalPair:
+    """`kept` means what `source` means, `changed` does not.
+
+    `favours` says which of the two the surface favours: the one nearer to the source by token edit distance; "" for
+    neither. The certificates say why the meaning is kept and changed.
+    """
+
+    source: str
+    kept: str
+    changed: str
+    property: str
+    favours: str
+    why_kept: str
+    why_changed: str
+    frame: str
+
+
+@dataclass(frozen=True, slots=True)
+class Paraphrase:
+    """Two texts that mean the same, and why."""
+
+    source: str
+    kept: str
+    property: str
+    why: str
+
+
+def properties() -> tuple[str, ...]:
+    """The properties that `minimal_pair` has material for."""
+    return tuple(sorted({*framed_properties(), *WRITTEN}))
+
+
+def minimal_pair(name: str, *, favours: Side | None = None) -> st.SearchStrategy[MinimalPair]:
+    """Minimal pairs of a property, as "number", "negation" or "role_reversal": `properties()` lists them.
+
+    Most are made from the frames of the fresh probes; "antonym", "modality" and "quantifier" are drawn from the
+    embedded probes. They shrink towards short frames, a clause by itself, and plain words.
+
+    Args:
+        name: the property.
+        favours: draw only pairs whose surface favours this text; "changed" are the hard ones. None draws all.
+
+    Raises:
+        UsageError: there is no such property, or no such text.
+    """
+    _refuse_unknown(name, properties())
+    if favours is not None and favours not in SIDES.values():
+        raise UsageError(unknown("side of the surface", favours, tuple(SIDES.values())))
+    register_profile()
+    if name in WRITTEN:
+        _embedded_pairs(name)  # reading the probes takes a second, which no example should wait for
+        return _written_pairs(name, favours)
+    return _framed_pairs(name, favours)
+
+
+def paraphrases(name: str | None = None) -> st.SearchStrategy[Paraphrase]:
+    """Texts that mean the same, from the frames of one property or of all.
+
+    Raises:
+        UsageError: there are no frames of this property.
+    """
+    _refuse_unframed(name)
+    return _paraphrases(name)
+
+
+def sentences(name: str | None = None) -> st.SearchStrategy[str]:
+    """English sentences, from the frames of one property or of all.
+
+    Raises:
+        UsageError: there are no frames of this property.
+    """
+    _refuse_unframed(name)
+    return _groups(name).map(lambda made: made[1].source)
+
+
+def _refuse_unframed(name: str | None) -> None:
+    register_profile()
+    if name is not None:
+        _refuse_unknown(name, framed_properties())
+
+
+@cache
+def _sorted_frames(name: str | None) -> Sequence[Drawable]:
+    """The frames of a property, or of all."""
+    return (
+        drawable_frames(name)
+        if name
+        else sorted((one for each in framed_properties() for one in drawable_frames(each)), key=shortest_sentence)
+    )
+
+
+def _refuse_unknown(name: str, known: Collection[str]) -> None:
+    if name not in known:
+        raise UsageError(unknown("property", name, known))
+
+
+@st.composite
+def _groups(draw: st.DrawFn, name: str | None) -> tuple[Drawable, Group]:
+    """A group of one of the frames; hypothesis makes each choice, so that it can make it smaller."""
+    drawables = _sorted_frames(name)
+    drawable = drawables[draw(st.sampled_from(range(len(drawables))))]
+    frame = drawable.forms[0 if draw(st.sampled_from([True, False])) else -1]  # one choice for every frame
+    group = fill_frame(frame, draw(st.randoms(use_true_random=False)))
+    hypothesis.assume(group is not None)
+    assert group is not None
+    return drawable, group
+
+
+@st.composite
+def _framed_pairs(draw: st.DrawFn, name: str, favours: str | None) -> MinimalPair:
+    drawable, group = draw(_groups(name))
+    pair = _one_of(draw, [pair for side in group_sides(group) for pair in _pairs_in(side, name, drawable.id)], favours)
+    hypothesis.event(f"{name}: the surface favours {pair.favours or 'neither'}")
+    return pair
+
+
+@st.composite
+def _written_pairs(draw: st.DrawFn, name: str, favours: str | None) -> MinimalPair:
+    return _one_of(draw, _embedded_pairs(name), favours)
+
+
+def _one_of(draw: st.DrawFn, pairs: Sequence[MinimalPair], favours: str | None) -> MinimalPair:
+    found = [pair for pair in pairs if favours in (None, pair.favours)]
+    hypothesis.assume(found)
+    return found[draw(st.sampled_from(range(len(found))))]
+
+
+@st.composite
+def _paraphrases(draw: st.DrawFn, name: str | None) -> Paraphrase:
+    drawable, group = draw(_groups(name))
+    found = [variant for variant in group.variants if variant.relation.endswith("_kept")]
+    kept = found[draw(st.sampled_from(range(len(found))))]
+    return Paraphrase(group.source, kept.text, drawable.property, _why(kept))
+
+
+def _pairs_in(group: Group, name: str, frame: str) -> Iterator[MinimalPair]:
+    """Each text that changes the meaning, with one beside it that keeps it."""
+    for changed in (v for v in group.variants if v.relation == name):
+        if kept := group.variant(kept_relation(name), changed.level):
+            favours = SIDES.get(surface_preference(group.source, kept.text, changed.text), "")
+            yield MinimalPair(group.source, kept.text, changed.text, name, favours, _why(kept), _why(changed), frame)
+
+
+def _why(variant: Variant) -> str:
+    return variant.certificate or "written for the embedded probes"
+
+
+@cache
+def _embedded_pairs(name: str) -> tuple[MinimalPair, ...]:
+    """The pairs of a property in the embedded probes, the shortest first."""
+    from encheck.datasets.load import load
+
+    groups = load("probes").groups
+    found = dict.fromkeys(pair for group in groups for pair in _pairs_in(group, name, group.cluster))
+    return tuple(sorted(found, key=lambda pair: (plainness(pair.source), pair.kept, pair.changed)))
