@@ -236,10 +236,10 @@ def run(pytester, monkeypatch):
 
 
 def test_the_examples_of_the_document_run_and_the_first_finds_what_a_bag_of_words_misses(run):
-    assert len(EXAMPLES) == 5
+    assert len(EXAMPLES) == 3
     files = {f"test_{number}": text for number, text in enumerate(EXAMPLES, 1)}
     outcome = run("--encheck-model=bag-of-words", "--hypothesis-show-statistics", **files)
-    outcome.assert_outcomes(passed=5, failed=1)
+    outcome.assert_outcomes(passed=2, failed=1)
     outcome.stdout.fnmatch_lines(["*encoder=<encoder 'bag-of-words'>*"])
     outcome.stdout.fnmatch_lines(["*source='Lol my brother ate two pancakes'*"])
     outcome.stdout.fnmatch_lines(["*changed='Lol my brother ate 3 pancakes'*"])
