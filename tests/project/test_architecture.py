@@ -55,7 +55,7 @@ LAYERS = [
     {"claims", "options", "relations"},
     {"generators", "strategies"},
     {"items", "metrics", "verdict"},
-    {"gating.gate"},
+    {"gating.types"},
     {"run_file"},
     {"gating", "shrinking", "presets"},
     {"running"},

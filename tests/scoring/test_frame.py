@@ -22,7 +22,7 @@ from encheck.scoring.measure import LexicalIndex, SurfaceScorer
 from encheck.scoring.pairs import SentencePair
 from encheck.scoring.ranked import RankedQuery
 from encheck.scoring.repeated import Repeated
-from encheck.scoring.run_items import COLUMNS, OPTIONAL
+from encheck.scoring.run_items import COLUMNS, OPTIONAL, RunItems
 from encheck.scoring.scores import KINDS, Scale, item_frame
 from encheck.scoring.searches import Query
 from encheck.scoring.triplets import Triplet
@@ -142,7 +142,7 @@ def test_a_frame_comes_back_from_its_columns(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_frame_comes_back_from_a_file(kind, tmp_path):
     made = frame(kind)
-    write_items(tmp_path, {str(CASE): made.to_columns()})
+    write_items(tmp_path, RunItems.of_columns({str(CASE): made.to_columns()}))
     back = item_frame(CASE, read_items(tmp_path)[str(CASE)])
     assert back.to_columns() == made.to_columns()
 
@@ -315,3 +315,12 @@ def test_the_document_of_the_report_says_what_every_column_and_kind_is():
 def test_a_message_names_the_label_of_a_pair(position, name):
     lines = scores("labelled").example(ITEMS["labelled"][position], position)
     assert lines[0].name == f"{name:5}"
+
+
+def test_items_keep_the_order_of_measuring_and_a_file_that_of_names(tmp_path):
+    columns = frame("pair").to_columns()
+    found = RunItems.of_columns({case: columns | {"case": [case] * 2} for case in ("b", "a")})
+    write_items(tmp_path, found)
+    assert (list(found), list(read_items(tmp_path))) == (["b", "a"], ["a", "b"])
+    assert read_items(tmp_path)["b"] == found["b"]
+    assert list(RunItems.of({})) == []
