@@ -1,8 +1,8 @@
 """Hold the documents to the truth: links lead somewhere, examples run, and so do the README's commands.
 
-Commands are the lines of ```sh blocks. `encheck ...` runs with the built wheel in an empty folder, `pytest ...` in
-the clone, and so do the commands in the README's table; what installs or builds (pip, git, make) is CI's own doing. Every one has to leave with exit code 0.
-The lines of a block run one after the other, the blocks two at a time and with one store.
+Commands are the lines of ```sh blocks, and those in the README's table. `encheck ...` runs with the built wheel in an
+empty folder, `pytest ...` in the clone; what installs or builds (pip, git, make) is CI's own doing. Every one has to
+leave with exit code 0. The lines of a block run one after the other, the blocks two at a time and with one store.
 """
 
 from __future__ import annotations
