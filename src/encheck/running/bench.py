@@ -26,7 +26,7 @@ from encheck.scoring.pairs import SentencePair
 from encheck.scoring.scores import ENTRY_POINTS, Scale, Scores, kind_named
 from encheck.scoring.vector_search import IndexSize
 from encheck.store import Store, text_key
-from encheck.system.lock import Locks, WorkClock
+from encheck.system.lock import Locks, WorkClock, no_locks
 from encheck.system.memory import rare_collection
 from encheck.system.progress import Progress
 
@@ -231,7 +231,7 @@ class Bench:
         wanted: Mapping[str, Iterable[Pair]],
         *,
         roles: Mapping[str, Texts] | None = None,
-        locks: Locks,
+        locks: Locks = no_locks,
         progress: Progress,
         fit: bool = True,
     ) -> None:
