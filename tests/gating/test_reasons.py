@@ -101,6 +101,7 @@ def test_the_cause_and_the_meaning_stand_beside_a_broken_contract(weighed):
     said = "it is finite on d: 28 of 32 texts are longer than 16 tokens. Nothing works."
     assert found.against[0].contracts == (said,)
     assert list(words.headline(found)) == [f"GATE: BLOCKED. contract broken: {said}"]
+    assert sum("28 of 32 texts" in text for text in terminal.lines(found)) == 1
 
 
 def test_junit_fails_on_a_block_with_the_reason_of_each_row(weighed):

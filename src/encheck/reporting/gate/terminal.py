@@ -91,7 +91,7 @@ def _changes(against: GateAgainst) -> Iterator[str]:
 
 def _is_shown(text: str, losses: Sequence[Loss], reasons: Collection[str]) -> bool:
     """Whether the answer, or a loss, has said this already."""
-    return text in reasons or any(text.startswith(f"{loss.place}: ") for loss in losses)
+    return text in reasons or any(text.startswith(f"{loss.place or 'contract broken'}: ") for loss in losses)
 
 
 def _shortened(lines: Sequence[str]) -> Iterator[str]:
