@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from encheck.encoders.fake import direction
+from encheck.encoders.fake import random_direction
 from encheck.similarity import words
 
 DIMENSION = 24
@@ -26,7 +26,7 @@ class Words:
         return f"{type(self).__name__}"
 
     def encode(self, texts, *, role=None):
-        rows = [np.sum([direction(self.salt + w, DIMENSION) for w in words(t) or [t]], axis=0) for t in texts]
+        rows = [np.sum([random_direction(self.salt + w, DIMENSION) for w in words(t) or [t]], axis=0) for t in texts]
         return np.tanh(3 * np.array(rows, np.float32).reshape(-1, DIMENSION))
 
 
@@ -46,7 +46,7 @@ class Noised(Words):
     noise = 0.01
 
     def encode(self, texts, *, role=None):
-        noise = [direction("noise" + text, DIMENSION) for text in texts]
+        noise = [random_direction("noise" + text, DIMENSION) for text in texts]
         return super().encode(texts) + np.float32(self.noise) * np.array(noise).reshape(-1, DIMENSION)
 
 

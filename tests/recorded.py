@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from encheck.ids import CaseId
 from encheck.run_file import Result, RunFile
-from encheck.system.typed_files import schema_of, typed
+from encheck.system.typed_files import read_typed, schema_of
 
 ROW = {
     "level": "1", "reason": "", "model": "m", "data": "d", "params": {}, "metric": None, "value": None, "low": None,
@@ -31,7 +31,7 @@ def result(given):
     """A row; what is not given is that of a check that is only reported."""
     case = CaseId(given["check"], *({**ROW, **given}[name] for name in ("model", "data", "level")))
     row = {**ROW, "id": case.figure(given.get("metric") or "none"), "property": "antonym", **given}
-    return typed(Result, row | {"surface": {name: _ends(one) for name, one in row["surface"].items()}})
+    return read_typed(Result, row | {"surface": {name: _ends(one) for name, one in row["surface"].items()}})
 
 
 def _ends(figure):
@@ -41,7 +41,7 @@ def _ends(figure):
 def run_file(given):
     """A run of one model on one data set, with what is given in their place; its gate is a `Gate`."""
     rows = [row if isinstance(row, Result) else result(row) for row in given["checks"]]
-    found = typed(
+    found = read_typed(
         RunFile,
         {
             **{name: value for name, value in given.items() if name != "gate"},

@@ -12,9 +12,10 @@ import encheck
 from encheck.cli import main
 from encheck.datasets.load import load as load_data
 from encheck.datasets.load import names
-from encheck.encoders.load import Device, load, where
+from encheck.encoders.hub import describe_pin
+from encheck.encoders.load import find_weights, load
+from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import ModelConfig, known_models, read_models, with_args
-from encheck.encoders.pins import pinned
 from encheck.engine.results import read
 from encheck.errors import ConfigError, DataError, ModelError, UsageError
 from encheck.options import Settings
@@ -302,8 +303,8 @@ def test_an_adapter_of_a_package_says_what_it_takes_as_one_of_enchecks_does(site
     Path("cba.txt").write_text("cba")
     entry = ModelConfig("m", "letters-of", "cba.txt")
     assert load(with_args(entry, {"least": "1"}), device=Device("cpu")).letters == "bc"
-    assert where(entry) == (True, "cba.txt")
-    assert pinned(entry) == "not pinned"
+    assert find_weights(entry) == (True, "cba.txt")
+    assert describe_pin(entry) == "not pinned"
     for args, said in (
         ({"least": "x"}, "options.least is 'x', but should be a whole number"),
         ({"most": "1"}, "unknown field or option of letters-of 'most'"),
@@ -321,4 +322,4 @@ def test_an_adapter_of_a_package_says_what_it_takes_as_one_of_enchecks_does(site
 def test_what_lies_in_the_working_folder_is_not_installed(site, monkeypatch):
     install(Path.cwd(), POINTS)
     monkeypatch.syspath_prepend(str(Path.cwd()))
-    assert entry_points.offered(entry_points.DATA) == {}
+    assert entry_points.entry_points_of(entry_points.DATA) == {}

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from nltk import edit_distance
 from nltk.util import ngrams
 
-from encheck.encoders.load import Device, load
-from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.load import load
+from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.models_file import packaged_models, read_models
 from encheck.strategies import hostile_texts
 from encheck.surface import (

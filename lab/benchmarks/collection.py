@@ -44,7 +44,7 @@ from encheck.gating.declared import declared_of, gating
 from encheck.gating.weighing import Side, compare_all
 from encheck.metrics.health import ends_seen
 from encheck.similarity import ROUNDING, moved
-from encheck.training.measuring import Plan
+from encheck.training import PlannedItems
 
 SHARE = 28  # percent of the clusters, where a copy is not given the full gate
 FEW = {"hard_negative", "role_reversal", "entity"}  # relations of the groups that are taken at the full share
@@ -160,9 +160,11 @@ def part(dataset: Dataset, share: int) -> Dataset:
     return replace(dataset, groups=groups, pairs=pairs, universe=universe)
 
 
-def planned(data: str, share: int, properties: Sequence[str] | None = None, *, without: Sequence[str] = ()) -> Plan:
+def planned(
+    data: str, share: int, properties: Sequence[str] | None = None, *, without: Sequence[str] = ()
+) -> PlannedItems:
     """The checks that gate, and contracts, on a share of the data."""
-    return Plan(_checks(properties, without), data, lambda dataset: part(dataset, share))
+    return PlannedItems(_checks(properties, without), data, lambda dataset: part(dataset, share))
 
 
 def _checks(properties: Sequence[str] | None, without: Sequence[str]) -> list[Any]:
@@ -176,7 +178,7 @@ def _checks(properties: Sequence[str] | None, without: Sequence[str]) -> list[An
 
 
 @cache
-def gate_plan(share: int) -> Plan:
+def gate_plan(share: int) -> PlannedItems:
     """What the gate and the score see."""
     return planned(DATA, share, without=() if share == 100 else LEFT_OUT)
 
@@ -184,18 +186,18 @@ def gate_plan(share: int) -> Plan:
 @cache
 def aside_of(collection: Collection, share: int) -> dict[str, Any]:
     """MiniLM's tables of the items that are tested nowhere, by case."""
-    plan = Plan(_checks(None, () if share == 100 else LEFT_OUT), DATA, aside)
+    plan = PlannedItems(_checks(None, () if share == 100 else LEFT_OUT), DATA, aside)
     tables = plan.side(as_model(place(collection).base, "base")).tables
     return {case: table for case, table in tables.items() if table.kind != "pair"}
 
 
 @cache
-def fresh_plan() -> Plan:
+def fresh_plan() -> PlannedItems:
     """The fresh probes of the judgement."""
     return planned(FRESH, FRESH_SHARE, JUDGED)
 
 
-def texts_of(plan: Plan) -> Texts:
+def texts_of(plan: PlannedItems) -> Texts:
     """Every text that a plan needs, as it asks for them."""
     seen: dict[str, None] = {}
 

@@ -219,9 +219,8 @@ def adapter(name: str, **entry: Any) -> Callable[[Place], Encode]:
     def made(place: Place) -> Encode:
         from encoders import exported
 
-        from encheck.encoders.load import Device
         from encheck.encoders.load import load as load_entry
-        from encheck.encoders.model_config import ModelConfig
+        from encheck.encoders.model_config import Device, ModelConfig
 
         folder = place.folder / "exported"
         if not (folder / "onnx").exists():
@@ -251,9 +250,8 @@ def behind_a_server(place: Place) -> Encode:
     sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
     from embedding_server import serving
 
-    from encheck.encoders.load import Device
     from encheck.encoders.load import load as load_entry
-    from encheck.encoders.model_config import ModelConfig
+    from encheck.encoders.model_config import Device, ModelConfig
 
     def encode(texts: list[str]) -> Floats:
         with serving(place.base, largest=256, longest=10_000) as (address, _):

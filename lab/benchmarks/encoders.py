@@ -27,7 +27,8 @@ from pathlib import Path
 import numpy as np
 
 from encheck.encoders.batching import pick_devices
-from encheck.encoders.load import Device, folder_of, load
+from encheck.encoders.load import folder_of, load
+from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import ModelConfig, known_models
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")

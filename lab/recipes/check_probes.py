@@ -293,7 +293,8 @@ def runs(text: str) -> set[tuple[str, ...]]:
 def duplicates(folder: Path) -> None:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    from encheck.encoders.load import Device, config_for, load
+    from encheck.encoders.load import config_for, load
+    from encheck.encoders.model_config import Device
     from encheck.encoders.models_file import known_models
 
     groups = [g for g in embedded().groups if not g.side]

@@ -24,8 +24,7 @@ from encheck.gating.decision import decide
 from encheck.gating.sight import asked
 from encheck.gating.types import Paired
 from encheck.gating.weighing import compare_all
-from encheck.training.evaluator import RULE, dev_part
-from encheck.training.measuring import Plan
+from encheck.training import RULE, PlannedItems, dev_part
 
 PRECISION = 0.004
 
@@ -82,7 +81,7 @@ def main() -> None:
 
     model = load_model(options.model).models[0]
     checks = [c for c in packaged_checks() if not c.claim.declared.reported and c.claim.family != CONTRACT]
-    plan = Plan(checks, "probes", dev_part, seed=options.seed)
+    plan = PlannedItems(checks, "probes", dev_part, seed=options.seed)
     before = plan.side(as_model(model, options.model))
     torch.manual_seed(options.seed)
     with torch.no_grad():

@@ -30,7 +30,7 @@ from training_options import above_zero, count, share_of
 
 from encheck.datasets.clusters import in_seeded_order
 from encheck.datasets.load import load
-from encheck.encoders.checkpoints.pretrained import quiet
+from encheck.encoders.checkpoints.pretrained import quiet_transformers
 from encheck.encoders.load import config_for, folder_of
 from encheck.encoders.models_file import known_models
 from encheck.errors import EncheckError, UsageError
@@ -254,7 +254,7 @@ def arm_of(arm: str, weights: Floats, seed: int) -> tuple[NDArray[np.intp], Floa
 def loaded(model: str) -> Any:
     from sentence_transformers import SentenceTransformer
 
-    with quiet():
+    with quiet_transformers():
         return SentenceTransformer(folder(model))
 
 
@@ -281,7 +281,7 @@ def trained(pool: Sequence[Pooled], weights: Floats, settings: Settings, seed: i
             model=model, args=args, train_dataset=rows, loss=ReweightedCosineLoss(model)
         )
         trainer.remove_callback(PrinterCallback)
-        with quiet():
+        with quiet_transformers():
             trainer.train()
     return model
 

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 import tiny_models
 import tiny_papers
+from model_checks import check_refusal
 
-from encheck.encoders.load import Device, load
-from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.vectors.files import VectorFile
+from encheck.encoders.load import load
+from encheck.encoders.model_config import Device, ModelConfig
+from encheck.encoders.static_embeddings import VectorFile
 from encheck.errors import EncoderError, ModelError
 from encheck_papers.laser.bpe import Bpe
 
@@ -79,7 +80,8 @@ import sys
 sys.path.insert(0, sys.argv[1])
 import tiny_models
 from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.load import Device, load
+from encheck.encoders.load import load
+from encheck.encoders.model_config import Device
 model = load(ModelConfig("d2v", adapter="doc2vec", options={"size": 8}), device=Device("cpu"))
 model.fit(tiny_models.corpus())
 print(model.fingerprint(), model.encode(["the dog sings", "zebra", ""]).tobytes().hex())
@@ -218,11 +220,7 @@ INFERSENT = {
 
 @pytest.mark.parametrize(("harm", "kind", "expected"), INFERSENT.values(), ids=INFERSENT.keys())
 def test_an_infersent_that_is_broken_is_refused_with_its_name(tmp_path, harm, kind, expected):
-    config = tiny_papers.infersent(tmp_path)
-    harm(Path(config.name))
-    with pytest.raises(kind, match=expected) as caught:
-        opened(config).encode(["the dog"])
-    assert str(tmp_path) in str(caught.value)
+    check_refusal(tiny_papers.infersent(tmp_path), harm, kind, expected, named=str(tmp_path))
 
 
 @pytest.mark.parametrize("zipped", [True, False])

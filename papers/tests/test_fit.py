@@ -13,8 +13,8 @@ import tiny
 
 import encheck
 from encheck.datasets.dataset import Dataset
-from encheck.encoders.detect import detect
-from encheck.encoders.load import Device, config_for, load
+from encheck.encoders.load import config_for, detect, load
+from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import packaged_models, read_models
 from encheck.errors import DataError, UsageError
 from encheck.ids import ItemId

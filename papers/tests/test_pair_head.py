@@ -9,9 +9,8 @@ import tiny
 from typer.testing import CliRunner
 
 from encheck.cli import app
-from encheck.encoders.detect import detect
-from encheck.encoders.load import Device, load
-from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.load import detect, load
+from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.protocol import Encoder, HeadedEncoder
 from encheck.errors import EncoderError, ModelError
 from encheck_papers.pair_head import FOLDER, Head

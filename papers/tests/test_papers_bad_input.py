@@ -10,6 +10,7 @@ import tiny_papers
 from test_adapters_bad_input import (
     DEFECTS,
     add_tokens,
+    check_defect,
     copied,
     cut,
     nan_tensors,
@@ -133,11 +134,7 @@ def test_a_whole_model_is_taken_without_a_word(copied, name, tmp_path):
 
 @pytest.mark.parametrize(("name", "defect"), [*CELLS, *MORE], ids=lambda part: part.replace(" ", "-"))
 def test_a_defect_is_said_with_the_file_and_the_remedy_before_anything_is_generated(copied, name, defect, tmp_path):
-    entry = copied(name)
-    (CELLS | MORE)[name, defect](entry)
-    message = said(entry, tmp_path)
-    assert str(tmp_path / "copy") in message
-    assert "Remedy: " in message
+    check_defect(copied(name), (CELLS | MORE)[name, defect], tmp_path)
 
 
 def test_no_cell_of_the_matrix_is_forgotten():

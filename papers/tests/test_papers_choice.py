@@ -5,16 +5,16 @@ import json
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 import tiny_papers
+from model_checks import check_detection
 from typer.testing import CliRunner
 
 from encheck.cli import app
 from encheck.encoders.adapters import PAPERS, adapter_of
-from encheck.encoders.detect import detect
-from encheck.encoders.load import Device, config_for, load, where
-from encheck.encoders.models_file import known_models, with_args
+from encheck.encoders.load import find_weights, load
+from encheck.encoders.model_config import Device
+from encheck.encoders.models_file import known_models
 from encheck.errors import ModelError
 from encheck.store import file_sha256
 
@@ -27,14 +27,7 @@ KINDS = {
 
 @pytest.mark.parametrize("name", KINDS)
 def test_a_path_is_taken_for_what_it_is_and_it_is_said_why(tmp_path, name):
-    adapter, why = KINDS[name]
-    made = tiny_papers.BUILDERS[name](tmp_path)
-    assert detect(Path(made.name)) == (adapter, why)
-    config = config_for(made.name, known_models())
-    assert config.adapter == adapter
-    assert config.description == f"loaded as a {adapter_of(adapter).what}: {why}"
-    model = load(with_args(config, dict(made.options)), device=Device("cpu"))
-    assert np.isfinite(model.encode(["the dog"])).all()
+    check_detection(tiny_papers.BUILDERS[name](tmp_path), *KINDS[name])
 
 
 def test_encheck_knows_the_names_of_all_that_is_offered_here():
@@ -45,12 +38,12 @@ def test_encheck_knows_the_names_of_all_that_is_offered_here():
 def test_files_that_are_not_there_are_named_with_where_they_can_be_had(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     entry = known_models()["infersent"]
-    assert where(entry) == (
+    assert find_weights(entry) == (
         False,
         f"infersent1.pkl and glove.840B.300d.txt, from {entry.fetch}",
     )
     Path("infersent1.pkl").touch()
-    assert where(entry)[1].startswith("glove.840B.300d.txt, from ")
+    assert find_weights(entry)[1].startswith("glove.840B.300d.txt, from ")
     with pytest.raises(
         ModelError,
         match=r"laser: laser2.pt does not exist. It is available from https.* --model=laser --model-arg name=PATH",

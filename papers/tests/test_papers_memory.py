@@ -5,7 +5,8 @@ import tiny_papers
 from test_adapters_memory import *  # noqa: F403
 from test_adapters_memory import TEXTS
 
-from encheck.encoders.load import Device, load
+from encheck.encoders.load import load
+from encheck.encoders.model_config import Device
 
 SAID = {
     "infersent": "DefaultCPUAllocator: can't allocate memory",

@@ -9,8 +9,8 @@ import pytest
 import tiny
 from tiny_models import change_json
 
-from encheck.encoders.detect import detect
-from encheck.encoders.load import Device, config_for, load
+from encheck.encoders.load import config_for, detect, load
+from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import with_args
 from encheck.errors import DataError, EncoderError, ModelError, UsageError
 from encheck.running.resources import resolve_models

@@ -7,20 +7,17 @@ import numpy as np
 import pytest
 import tiny
 import tiny_models
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from model_checks import LENGTHS, check_any_text, check_half_surrogates
 from test_pair_scorers import CPU, FIRST, PAIRS, SECOND, classifier, pair_tokenizer
 
 from encheck.encoders.adapters import adapter_of
 from encheck.encoders.load import load
 from encheck.encoders.models_file import ModelConfig, packaged_models, read_models, with_args
-from encheck.encoders.protocol import Encoder, Fitted, PairScorer
+from encheck.encoders.protocol import Encoder, FittedModel, PairScorer
 from encheck.language.pipeline.load import Pipeline
-from encheck.relations import pairs_drift, swap_drift
 from encheck.running.service import EncoderService
 from encheck.running.subject import Subject
 from encheck.store import Store
-from encheck.strategies import hostile_texts, sentences
 from encheck_papers.alignment import one_to_one, span_vectors
 from encheck_papers.bertscore import greedy
 from encheck_papers.token_states import States
@@ -222,28 +219,14 @@ def test_the_entries_of_the_papers_tables_score_pairs_with_checkpoints_of_their_
 def test_both_are_pair_scorers_and_bertscore_counts_the_texts_of_a_run(plain):
     found = [scorer("bertscore", plain), scorer("alignment", plain)]
     assert all(isinstance(model, PairScorer) and not isinstance(model, Encoder) for model in found)
-    assert isinstance(found[0], Fitted)
+    assert isinstance(found[0], FittedModel)
 
 
 def test_halves_of_surrogate_pairs_are_read_by_both(plain):
-    texts = ["the dog \ud800 sings", "a cat"]
-    for model in (scorer("bertscore", plain), scorer("alignment", plain)):
-        if isinstance(model, Fitted):
-            model.fit(texts)
-        assert np.isfinite(model.score_pairs(texts, texts)).all()
+    for name in ("bertscore", "alignment"):
+        check_half_surrogates(scorer(name, plain))
 
 
-@pytest.mark.parametrize(("examples", "longest"), [(3, 300), pytest.param(60, 20_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("examples", "longest"), LENGTHS)
 def test_scores_are_finite_and_depend_on_neither_order_nor_another_pair(examples, longest, plain):
-    model = scorer("bertscore", plain)
-    any_text = st.one_of(sentences(), hostile_texts(max_size=longest))
-
-    @settings(max_examples=examples, suppress_health_check=list(HealthCheck))
-    @given(st.lists(st.tuples(any_text, any_text), min_size=1, max_size=3))
-    def hold(pairs):
-        first, second = zip(*pairs, strict=True)
-        assert np.isfinite(model.score_pairs(first, second)).all()
-        assert pairs_drift(model, first, second) <= 1e-5
-        assert swap_drift(model, first, second) <= 1e-5
-
-    hold()
+    check_any_text(scorer("bertscore", plain), examples, longest, symmetric=True)

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import tiny
 
-from encheck.encoders.load import Device, config_for, load
+from encheck.encoders.load import config_for, load
+from encheck.encoders.model_config import Device
 from encheck.errors import DataError, UsageError
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "recipes"))

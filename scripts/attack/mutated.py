@@ -265,7 +265,7 @@ def entry_in(name: str, copy: Path) -> Any:
 
 def of_model(name: str, seed: int, rng: random.Random, folder: Path) -> None:
     """Under the fingerprint of before, a changed model gives the numbers of before."""
-    from encheck.encoders.detect import detect
+    from encheck.encoders.load import detect
     from encheck.errors import EncheckError
 
     source, _ = built(name)

@@ -51,7 +51,8 @@ def held(code: int, text: str, *names: object) -> str:
 
 def scores_of(entry: Any, folder: Path) -> tuple[str, Any, Any]:
     """The fingerprint of a model, its vectors or scores of the texts, and the store that a run of it leaves."""
-    from encheck.encoders.load import Device, load
+    from encheck.encoders.load import load
+    from encheck.encoders.model_config import Device
     from encheck.items.variants import Maker
     from encheck.running.bench import Bench
     from encheck.running.subject import Subject

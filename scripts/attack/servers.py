@@ -244,8 +244,8 @@ def faulty(adapter: str, fault: Fault, *, after: int, folder: Path) -> None:
 
 def asked(adapter: str, address: str, folder: Path) -> Any:
     """What a run has from the server, and what it keeps of it."""
-    from encheck.encoders.load import Device, load
-    from encheck.encoders.model_config import ModelConfig
+    from encheck.encoders.load import load
+    from encheck.encoders.model_config import Device, ModelConfig
     from encheck.items.variants import Maker
     from encheck.running.bench import Bench
     from encheck.running.subject import Subject

@@ -13,15 +13,15 @@ from annotated_types import Ge, Le
 from encheck.ids import CaseId
 from encheck.options.settings import Setting
 from encheck.scoring.scale import Scale
-from encheck.system.typed_files import Count, Later, Positive
+from encheck.system.typed_files import Count, DeferredClass, Positive
 from encheck.types import ClaimEntry, CurvePoint, Declaration, Validity, Verdict
 
 if TYPE_CHECKING:
     from encheck.datasets.dataset import Whole
     from encheck.gating.gate import Gate
 else:
-    Whole = Annotated[Any, Later("encheck.datasets.dataset", "Whole")]
-    Gate = Annotated[Any, Later("encheck.gating.gate", "Gate")]
+    Whole = Annotated[Any, DeferredClass("encheck.datasets.dataset", "Whole")]
+    Gate = Annotated[Any, DeferredClass("encheck.gating.gate", "Gate")]
 
 SCHEMA_VERSION: Literal[2] = 2
 Role = Literal["reference", "surface", "parent"]

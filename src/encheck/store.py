@@ -15,7 +15,6 @@ has mapped a file dies when another one shortens it.
 from __future__ import annotations
 
 import hashlib
-import itertools
 import logging
 import os
 import sqlite3
@@ -32,8 +31,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.errors import StoreError, UnusableStoreError
-from encheck.system.half import halves, rounded_to_half
 
+Floats = NDArray[np.float32]
+CLOSE = 2.0**-11  # half precision rounds a number of ordinary size by at most this part of it
+HALVED_AT_ONCE = 4_096
 Kind = Literal["vector", "token", "pair", "parse", "tags", "text"]
 Dtype = Literal["float32", "float16"]
 HALF = "vector16"  # the kind of vectors in 16 bits: no key of theirs is one of a vector in 32
@@ -45,7 +46,6 @@ PAGE_BYTES = 16_384  # of a new file: a row of 384 to 1,024 numbers wastes littl
 CACHE_KB = 32_768  # holds the pages of the index that a batch of new rows changes
 ROWS_AT_ONCE = 10_000
 log = logging.getLogger("encheck")
-
 _SCHEMA = """
 CREATE TABLE model (id INTEGER PRIMARY KEY, kind TEXT, fingerprint TEXT, name TEXT, dim INTEGER, used REAL,
                     UNIQUE (kind, fingerprint));
@@ -73,6 +73,34 @@ _LOGS = {  # what lies beside a database, and how it begins (sqlite.org/fileform
 BROKEN = (sqlite3.DatabaseError, UnicodeDecodeError)  # the latter where SQLite quotes a damaged schema
 
 
+def to_half_precision(vectors: Floats) -> tuple[NDArray[np.float16], NDArray[np.bool_]]:
+    """The vectors in half precision, shape [n, d], and which of them stay close to what they were, shape [n].
+
+    A vector stays close if it moves by at most `CLOSE`, one part in 2,048, of its length. A vector does not if it holds
+    a number beyond 65,504, if nearly all of it is below 0.00006, or if it is not finite.
+
+    >>> to_half_precision(np.array([[0.1, 1], [0.1, 70_000]], np.float32))[1].tolist()
+    [True, False]
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        rounded = np.asarray(vectors, np.float32).astype("<f2")
+        blocks = [slice(start, start + HALVED_AT_ONCE) for start in range(0, len(rounded), HALVED_AT_ONCE)]
+        close = [_squares(vectors[at] - rounded[at]) <= CLOSE**2 * _squares(vectors[at]) for at in blocks]
+    return rounded, np.concatenate(close) if close else np.zeros(0, bool)
+
+
+def round_to_half_precision(vectors: Floats) -> Floats:
+    """The vectors after half precision and back, shape [n, d]; those that would not stay close are as they were."""
+    rounded, close = to_half_precision(vectors)
+    halved = rounded.astype(np.float32)
+    halved[~close] = vectors[~close]
+    return halved
+
+
+def _squares(vectors: Floats) -> NDArray[np.float64]:
+    return np.asarray(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64), np.float64)
+
+
 def default_path() -> Path:
     """`$ENCHECK_STORE`, or the user's cache folder."""
     import platformdirs
@@ -87,7 +115,7 @@ def text_key(*texts: str) -> bytes:
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredModel:
     """What the store holds for one model."""
 
     kind: str
@@ -120,8 +148,22 @@ class Store:
             raise self._cannot(error) from error
 
     def _is_damaged(self, error: Exception) -> bool:
-        """Whether the file is broken, whatever SQLite makes of it: it takes some broken headers for a newer format."""
-        return _is_damage(error) or (not isinstance(error, sqlite3.ProgrammingError) and _has_broken_header(self.path))
+        """Whether the file itself is broken; a busy, full or read-only one is not.
+
+        Whatever SQLite makes of it: it takes some broken headers for a newer format, or for read-only. So the numbers
+        of the formats in the header are looked at (sqlite.org/fileformat2.html, 1.3).
+        """
+        if isinstance(error, sqlite3.ProgrammingError):  # over a closed connection
+            return False
+        code = getattr(error, "sqlite_errorcode", None)
+        if code is None or code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            return True  # without a code, Python's own module raised it over text that is no UTF-8
+        try:
+            header = _beginning(self.path)
+        except OSError:
+            return False
+        formats = int.from_bytes(header[44:48], "big")
+        return bool(header) and (len(header) < HEADER_BYTES or not {*header[18:20]} <= {1, 2} or formats > 4)
 
     def _cannot(self, error: Exception) -> UnusableStoreError:
         return UnusableStoreError(
@@ -129,46 +171,40 @@ class Store:
         )
 
     def _open(self) -> None:
+        """StoreError for the tables of another version, DatabaseError for a damaged header."""
         _refuse_foreign(self.path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
         self._inode = _inode(self.path)
         self._most_values = min(self._db.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER) - 1, ROWS_AT_ONCE)
         try:
-            self._begin()
+            self._db.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+            self._db.execute(f"PRAGMA cache_size = {-CACHE_KB}")
+            with self._transaction() as db:
+                tables = dict(db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall())
+                version = db.execute("PRAGMA user_version").fetchone()[0]
+                if tables and version != VERSION:
+                    if set(tables.values()) == _TABLES:
+                        raise sqlite3.DatabaseError(
+                            f"its header says version {version}, its tables are of version {VERSION}"
+                        )
+                    raise StoreError(
+                        f"{self.path} was written by another encheck (store version {version}); use --store=PATH"
+                    )
+                if not tables:
+                    for statement in _STATEMENTS:
+                        db.execute(statement)
+                    db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                    db.execute(f"PRAGMA user_version = {VERSION}")
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            try:  # readers and a writer work at once
+                self._db.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:  # another process just does it
+                    raise
         except BaseException:
             self._db.close()
             raise
-
-    def _begin(self) -> None:
-        self._db.execute(f"PRAGMA page_size = {PAGE_BYTES}")
-        self._db.execute(f"PRAGMA cache_size = {-CACHE_KB}")
-        with self._transaction() as db:
-            if not self._has_begun():
-                for statement in _STATEMENTS:
-                    db.execute(statement)
-                db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                db.execute(f"PRAGMA user_version = {VERSION}")
-        self._log_ahead()
-
-    def _log_ahead(self) -> None:
-        """Let readers and a writer work at once; for this SQLite does not wait where another process just does it."""
-        self._db.execute("PRAGMA synchronous = NORMAL")
-        try:
-            self._db.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
-                raise
-
-    def _has_begun(self) -> bool:
-        """Whether the store has its tables; StoreError for another version's, DatabaseError for a damaged header."""
-        tables = dict(self._db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall())
-        version = self._db.execute("PRAGMA user_version").fetchone()[0]
-        if tables and version != VERSION:
-            if set(tables.values()) == _TABLES:
-                raise sqlite3.DatabaseError(f"its header says version {version}, its tables are of version {VERSION}")
-            raise StoreError(f"{self.path} was written by another encheck (store version {version}); use --store=PATH")
-        return bool(tables)
 
     def _set_aside(self, error: Exception) -> None:
         """Begin a new file in the place of the damaged one, unless another process has done so."""
@@ -176,17 +212,15 @@ class Store:
         try:
             _refuse_foreign(self.path)  # something else may lie there since the run began
             if _inode(self.path) == self._inode:
-                self._rename(error)
+                aside = self.path.with_name(f"{self.path.name}.damaged-{time.time_ns()}")
+                template = "the store %s is damaged (%s); it is set aside as %s and rebuilt"
+                log.warning(template, self.path, error, aside.name)
+                for suffix in ("", "-wal", "-shm"):
+                    with suppress(FileNotFoundError):
+                        Path(f"{self.path}{suffix}").rename(f"{aside}{suffix}")
             self._open()
         except (OSError, sqlite3.Error) as further:
             raise self._cannot(further) from further
-
-    def _rename(self, error: Exception) -> None:
-        aside = self.path.with_name(f"{self.path.name}.damaged-{time.time_ns()}")
-        log.warning("the store %s is damaged (%s); it is set aside as %s and rebuilt", self.path, error, aside.name)
-        for suffix in ("", "-wal", "-shm"):
-            with suppress(FileNotFoundError):
-                Path(f"{self.path}{suffix}").rename(f"{aside}{suffix}")
 
     def close(self) -> None:
         """Close the connection; the file stays."""
@@ -229,17 +263,17 @@ class Store:
             self._set_aside(error)
             return []
 
-    def _model(self, kind: str, fingerprint: str) -> int | None:
-        rows = self._read("SELECT id FROM model WHERE kind = ? AND fingerprint = ?", (kind, fingerprint))
-        return int(rows[0][0]) if rows else None
-
     def put(
         self, kind: Kind, fingerprint: str, keys: Sequence[bytes], arrays: NDArray[np.float32], *, name: str
     ) -> None:
         """Store one array per key, all in one transaction; shape [len(keys), d]."""
         arrays = np.ascontiguousarray(arrays, dtype="<f4")
         rows = dict(zip(keys, (array.tobytes() for array in arrays), strict=True))
-        short = self._in_16_bits(keys, arrays) if self._is_halved(kind) else {}
+        short: dict[bytes, bytes] = {}
+        if self._is_halved(kind):  # those that half precision hardly moves; the last one of a key that comes twice
+            rounded, close = to_half_precision(arrays)
+            last = {key: i for i, key in enumerate(keys)}
+            short = {key: rounded[i].tobytes() for key, i in last.items() if close[i]}
         long = {key: blob for key, blob in rows.items() if key not in short}
         how: dict[str, Any] = {"name": name, "dim": arrays.shape[1]}
         statements = list(_insertions(HALF, fingerprint, short, **how)) if short else []
@@ -249,16 +283,10 @@ class Store:
 
     def as_kept(self, kind: Kind, arrays: NDArray[np.float32]) -> NDArray[np.float32]:
         """What `get` will give for these arrays once they are stored; shape [n, d]."""
-        return rounded_to_half(arrays) if self._is_halved(kind) else arrays
+        return round_to_half_precision(arrays) if self._is_halved(kind) else arrays
 
     def _is_halved(self, kind: Kind) -> bool:
         return kind == "vector" and self.dtype == "float16"
-
-    @staticmethod
-    def _in_16_bits(keys: Sequence[bytes], arrays: NDArray[np.float32]) -> dict[bytes, bytes]:
-        """The rows that half precision hardly moves; the last one of a key that comes twice."""
-        rounded, close = halves(arrays)
-        return {key: rounded[i].tobytes() for key, i in {key: i for i, key in enumerate(keys)}.items() if close[i]}
 
     def put_blobs(self, kind: Kind, fingerprint: str, blobs: Mapping[bytes, bytes], *, name: str, dim: int = 0) -> None:
         """Store some bytes per key, all in one transaction."""
@@ -272,15 +300,15 @@ class Store:
         """The arrays of these keys, shape [len(keys), d], and which of them are stored, shape [len(keys)]."""
         if not self._is_halved(kind):
             return self._arrays(kind, fingerprint, keys, "<f4")
-        found, there = self._arrays(HALF, fingerprint, keys, "<f2")
+        arrays, there = self._arrays(HALF, fingerprint, keys, "<f2")
         if there.all():
-            return found, there
+            return arrays, there
         lacking = np.flatnonzero(~there).tolist()
         long, has_long = self._arrays(kind, fingerprint, [keys[i] for i in lacking], "<f4")
         if has_long.any():
-            found = found if found.shape[1] else np.zeros((len(keys), long.shape[1]), np.float32)
-            found[lacking], there[lacking] = rounded_to_half(long), has_long
-        return found, there
+            arrays = arrays if arrays.shape[1] else np.zeros((len(keys), long.shape[1]), np.float32)
+            arrays[lacking], there[lacking] = round_to_half_precision(long), has_long
+        return arrays, there
 
     def _arrays(
         self, kind: str, fingerprint: str, keys: Sequence[bytes], dtype: str
@@ -301,7 +329,9 @@ class Store:
 
     def _rows(self, kind: str, fingerprint: str, keys: Sequence[bytes]) -> Iterator[list[tuple[bytes, bytes]]]:
         """(key, data) of the keys that are stored, some at a time: those that match their checksum."""
-        damaged, seal, model = 0, _seal(kind, fingerprint), self._model(kind, fingerprint)
+        damaged, seal = 0, _seal(kind, fingerprint)
+        ids = self._read("SELECT id FROM model WHERE kind = ? AND fingerprint = ?", (kind, fingerprint))
+        model = int(ids[0][0]) if ids else None
         known = set(keys) if model is not None else set()
         # Rows lie in the order in which they were written, and are read in that order.
         places = sorted(place for (place,) in self._among("rowid", "key", model, sorted(known)))
@@ -345,12 +375,12 @@ class Store:
         self._write([("INSERT OR REPLACE INTO file VALUES (?, ?, ?)", (name, identity, digest))])
         return digest
 
-    def contents(self) -> list[Stored]:
+    def contents(self) -> list[StoredModel]:
         """What the store holds, the model used last first."""
         counts = "CAST(COALESCE(rows, 0) AS INTEGER), CAST(COALESCE(bytes, 0) AS INTEGER)"
         sql = f"""SELECT kind, name, {_PRINT}, {counts}, used FROM model LEFT JOIN held ON held.model = model.id
                   ORDER BY used DESC"""  # noqa: S608 - constants
-        return [Stored(*row) for row in self._read(sql)]
+        return [StoredModel(*row) for row in self._read(sql)]
 
     def size(self) -> int:
         """Bytes on disk."""
@@ -358,33 +388,33 @@ class Store:
 
     def remove(self, fingerprint: str) -> None:
         """Delete one model."""
-        models = [one for (one,) in self._read(f"SELECT id FROM model WHERE {_PRINT} = ?", (fingerprint,))]  # noqa: S608 - a constant
-        self._write(itertools.chain(*map(self._removals, models)))
+        models = self._read(f"SELECT id FROM model WHERE {_PRINT} = ?", (fingerprint,))  # noqa: S608 - a constant
 
-    def _removals(self, model: int) -> Iterator[tuple[str, Sequence[Any]]]:
-        """What deletes a model: its rows in the order in which they lie, since in any other each page is read often."""
-        rows = self._db.execute("SELECT rowid FROM row WHERE model = ?", (model,))
-        places = np.sort(np.fromiter((place for (place,) in rows), np.int64))
-        for start in range(0, len(places), self._most_values):
-            some = places[start : start + self._most_values].tolist()
-            yield f"DELETE FROM row WHERE rowid IN ({','.join('?' * len(some))})", some  # noqa: S608 - marks only
-        yield "DELETE FROM model WHERE id = ?", (model,)
+        def removals() -> Iterator[tuple[str, Sequence[Any]]]:
+            for (model,) in models:
+                rows = self._db.execute("SELECT rowid FROM row WHERE model = ?", (model,))
+                # in the order in which they lie: in any other each page is read often
+                places = np.sort(np.fromiter((place for (place,) in rows), np.int64))
+                for start in range(0, len(places), self._most_values):
+                    some = places[start : start + self._most_values].tolist()
+                    yield f"DELETE FROM row WHERE rowid IN ({','.join('?' * len(some))})", some  # noqa: S608 - marks only
+                yield "DELETE FROM model WHERE id = ?", (model,)
 
-    def prune(self, *, limit: int | None = None, keep: Iterable[str] = ()) -> list[Stored]:
+        self._write(removals())
+
+    def prune(self, *, limit: int | None = None, keep: Iterable[str] = ()) -> list[StoredModel]:
         """Delete the least recently used models until the file is within `limit` bytes; return what was deleted."""
-        limit, gone, kept = self.limit if limit is None else limit, [], set(keep)
-        candidates = [stored for stored in reversed(self.contents()) if stored.fingerprint not in kept]
-        while candidates and self._used() > limit:
+        limit, gone, protected = self.limit if limit is None else limit, [], set(keep)
+        candidates = [stored for stored in reversed(self.contents()) if stored.fingerprint not in protected]
+        while candidates:
+            count, free, size = (self._read(f"PRAGMA {n}") for n in ("page_count", "freelist_count", "page_size"))
+            if (count[0][0] - free[0][0]) * size[0][0] <= limit:  # bytes that the rows take
+                break
             gone.append(candidates.pop(0))
             self.remove(gone[-1].fingerprint)
         if self.size() > limit:
             self.compact()
         return gone
-
-    def _used(self) -> int:
-        """Bytes that the rows take, without the room of deleted ones."""
-        count, free, size = (self._read(f"PRAGMA {n}") for n in ("page_count", "freelist_count", "page_size"))
-        return int((count[0][0] - free[0][0]) * size[0][0])
 
     def compact(self) -> None:
         """Give the room of deleted rows back to the disk; left for another time while others read."""
@@ -414,29 +444,6 @@ def _seal(kind: str, fingerprint: str) -> Callable[[bytes, bytes], int]:
     return lambda key, data: zlib.crc32(data, zlib.crc32(key, start))
 
 
-def _is_damage(error: Exception) -> bool:
-    """Whether the file itself is broken; a busy, full or read-only one is not."""
-    code = getattr(error, "sqlite_errorcode", None)
-    if code is None:  # raised by Python's own module: over text that is no UTF-8, or over a closed connection
-        return not isinstance(error, sqlite3.ProgrammingError)
-    return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-
-
-def _has_broken_header(path: Path) -> bool:
-    """Whether the numbers of the formats in the header are none that SQLite writes (sqlite.org/fileformat2.html, 1.3).
-
-    Such a file it calls read-only, or of an unsupported format.
-    """
-    try:
-        header = _beginning(path)
-    except OSError:
-        return False
-    if not header:
-        return False
-    formats = int.from_bytes(header[44:48], "big")
-    return len(header) < HEADER_BYTES or not {*header[18:20]} <= {1, 2} or formats > 4
-
-
 def _refuse_foreign(path: Path) -> None:
     """StoreError unless the path is free, an empty file, or has the header of a store; only a regular file is opened.
 
@@ -458,22 +465,20 @@ def _refuse_foreign(path: Path) -> None:
         header = b""
     if not what and not header:
         real = os.path.realpath(path)
-        foreign = [log for suffix, magic in _LOGS.items() if _is_foreign(log := Path(f"{real}{suffix}"), magic)]
-        what = f"a name whose log, {foreign[0]}, would overwrite another file" if foreign else ""
+        for suffix, magic in _LOGS.items():
+            beside = Path(f"{real}{suffix}")
+            try:
+                first = _beginning(beside) if beside.is_file() or not beside.exists() else b"a folder or a device"
+            except FileNotFoundError:
+                continue
+            if first[:8].strip(b"\0") and not first.startswith(magic):  # it begins some with zeros
+                what = f"a name whose log, {beside}, would overwrite another file"
+                break
     if what:
         raise StoreError(
             f"the store {path} is {what}, and is left as it is: a store of embeddings is a new or empty file, or one "
             "that encheck made. Remedy: name another file, with --store=PATH or ENCHECK_STORE, or use --no-store"
         )
-
-
-def _is_foreign(log: Path, magic: tuple[bytes, ...]) -> bool:
-    """Whether something that SQLite did not write lies where it would write a log; it begins some with zeros."""
-    try:
-        beginning = _beginning(log) if log.is_file() or not log.exists() else b"a folder or a device"
-    except FileNotFoundError:
-        return False
-    return bool(beginning[:8].strip(b"\0")) and not beginning.startswith(magic)
 
 
 def _beginning(path: Path) -> bytes:

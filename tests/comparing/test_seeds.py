@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import encheck
 from encheck.cli import app
 from encheck.comparing.seeds import over_seeds
-from encheck.encoders.weights import architecture_of, weights_of
+from encheck.encoders.files import architecture_of, weights_of
 from encheck.reporting.results import read_items, read_results, write_items, write_results
 
 VALUES = (0.61, 0.64, 0.58)

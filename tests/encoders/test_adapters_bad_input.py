@@ -20,8 +20,8 @@ from encheck.datasets.labelled import from_rows
 from encheck.datasets.reader import Row
 from encheck.encoders import fake
 from encheck.encoders.adapters import ADAPTERS
-from encheck.encoders.load import Device, config_for, load, where
-from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.load import config_for, find_weights, load
+from encheck.encoders.model_config import Device, ModelConfig
 from encheck.errors import ModelError
 from encheck.items.builders import labelled_pairs
 from encheck.items.variants import Maker
@@ -247,6 +247,14 @@ def said(entry, tmp_path):
         store.close()
 
 
+def check_defect(entry, harm, tmp_path):
+    """What a run says of a model with this defect names the file and the remedy."""
+    harm(entry)
+    message = said(entry, tmp_path)
+    assert str(tmp_path / "copy") in message
+    assert "Remedy: " in message
+
+
 @pytest.mark.parametrize("name", BUILDERS)
 def test_a_whole_model_is_taken_without_a_word(copied, name, tmp_path):
     assert said(copied(name), tmp_path) == "None"
@@ -254,11 +262,7 @@ def test_a_whole_model_is_taken_without_a_word(copied, name, tmp_path):
 
 @pytest.mark.parametrize(("name", "defect"), [*CELLS, *MORE], ids=lambda part: part.replace(" ", "-"))
 def test_a_defect_is_said_with_the_file_and_the_remedy_before_anything_is_generated(copied, name, defect, tmp_path):
-    entry = copied(name)
-    (CELLS | MORE)[name, defect](entry)
-    message = said(entry, tmp_path)
-    assert str(tmp_path / "copy") in message
-    assert "Remedy: " in message
+    check_defect(copied(name), (CELLS | MORE)[name, defect], tmp_path)
 
 
 # values of a configuration that nothing can be made of
@@ -315,7 +319,7 @@ def test_a_path_that_no_file_system_takes_is_a_model_that_is_not_there(name):
     with pytest.raises(ModelError, match=r"does not exist|unknown model"):
         load(config_for(name, {}), device=Device("cpu"))
     for adapter in ("sentence-transformers", "vectors"):
-        there, told = where(ModelConfig("tiny", name=name, adapter=adapter))
+        there, told = find_weights(ModelConfig("tiny", name=name, adapter=adapter))
         assert not there
         assert name in told
 

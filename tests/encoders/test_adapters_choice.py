@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 import tiny
 import tiny_models
+from model_checks import check_detection
 from typer.testing import CliRunner
 
 from encheck.cli import app
 from encheck.encoders.adapters import ADAPTERS
-from encheck.encoders.detect import detect
 from encheck.encoders.files import check_pickle, largest_token
-from encheck.encoders.load import Device, config_for, lacks, load, where
+from encheck.encoders.hub import check_pins, describe_pin
+from encheck.encoders.load import config_for, detect, find_weights, load, missing_packages
+from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import ModelConfig, known_models, with_args
-from encheck.encoders.pins import held, pinned
 from encheck.errors import ConfigError, ModelError, UsageError
 from encheck.options import Settings, arguments_for
 from encheck.running.resources import resolve_models
@@ -40,20 +41,26 @@ KINDS = {
 
 @pytest.mark.parametrize("name", KINDS)
 def test_a_path_is_taken_for_what_it_is_and_it_is_said_why(tmp_path, name):
-    adapter, why = KINDS[name]
-    made = tiny_models.BUILDERS[name](tmp_path)
-    assert detect(Path(made.name)) == (adapter, why)
-    config = config_for(made.name, known_models())
-    assert config.adapter == adapter
-    assert config.description == f"loaded as a {ADAPTERS[adapter].what}: {why}"
-    model = load(config, device=Device("cpu"))
-    assert np.isfinite(model.encode(["the dog"])).all()
+    check_detection(tiny_models.BUILDERS[name](tmp_path), *KINDS[name])
 
 
 def test_a_model2vec_folder_without_modules_is_taken_by_its_configuration(tmp_path):
     folder = Path(tiny_models.model2vec(tmp_path).name)
     (folder / "modules.json").unlink()
     assert detect(folder) == ("model2vec", "its config.json is model2vec's")
+
+
+@pytest.mark.parametrize("lost", [("modules.json",), ("modules.json", "1_Pooling")])
+def test_a_head_over_pairs_is_not_left_out_where_modules_json_is_lost(tmp_path, lost):
+    folder = tiny.build(tmp_path)
+    (folder / "pair_head").mkdir()
+    for name in lost:
+        (folder / name).rename(tmp_path / name)
+    adapter, why = detect(folder)
+    assert (adapter, "its head scores pairs" in why) == ("pair-head", True)
+    entry = ModelConfig("m", name=str(folder), adapter="sentence-transformers")
+    with pytest.raises(ModelError, match=r"has a head over pairs.* Remedy: --model-arg adapter=pair-head"):
+        load(entry, device=Device("cpu"))
 
 
 def test_a_file_of_onnx_is_taken_by_its_ending(tmp_path):
@@ -267,8 +274,8 @@ def test_a_function_in_conftest_is_a_model_of_pytests_run(pytester):
 def test_what_is_not_installed_is_named_with_its_extra(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     entry = ModelConfig("m", name="./x.onnx", adapter="onnx")
-    assert lacks(entry) == "pip install 'encheck[onnx]'"
-    assert where(entry) == (False, "pip install 'encheck[onnx]'")
+    assert missing_packages(entry) == "pip install 'encheck[onnx]'"
+    assert find_weights(entry) == (False, "pip install 'encheck[onnx]'")
     with pytest.raises(
         ModelError,
         match=r"m: the adapter onnx needs a package that is not installed. Remedy: pip install "
@@ -290,7 +297,7 @@ def test_every_extra_of_an_adapter_stands_in_pyproject():
 def test_files_that_are_not_there_are_named_with_where_they_can_be_had(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     entry = known_models()["use"]
-    assert where(entry) == (False, f"universal-sentence-encoder_4, from {entry.fetch}")
+    assert find_weights(entry) == (False, f"universal-sentence-encoder_4, from {entry.fetch}")
     with pytest.raises(
         ModelError,
         match=r"glove: glove.840B.300d.txt does not exist. It is available from https.* --model=glove --model-arg",
@@ -312,23 +319,25 @@ def test_files_in_a_folder_are_held_to_their_hashes(tmp_path):
     (tmp_path / "variables").mkdir()
     (tmp_path / "variables" / "data").write_text("weights")
     right = file_sha256(tmp_path / "variables" / "data")
-    held(ModelConfig("m", name="x", sha256={"variables/data": right}), tmp_path, tmp_path, file_sha256)
+    check_pins(ModelConfig("m", name="x", sha256={"variables/data": right}), tmp_path, tmp_path, file_sha256)
     with pytest.raises(ModelError, match=r"m: .*variables/data does not have the SHA-256 beef"):
-        held(ModelConfig("m", name="x", sha256={"variables/data": "beef"}), tmp_path, tmp_path, file_sha256)
+        check_pins(ModelConfig("m", name="x", sha256={"variables/data": "beef"}), tmp_path, tmp_path, file_sha256)
     with pytest.raises(ModelError, match=r"other does not have"):
-        held(ModelConfig("m", name="x", sha256={"other": right}), tmp_path, tmp_path, file_sha256)
+        check_pins(ModelConfig("m", name="x", sha256={"other": right}), tmp_path, tmp_path, file_sha256)
 
 
 def test_what_pins_an_entry_is_said():
     known = known_models()
-    assert pinned(known["sbert"]) == known["sbert"].revision[:12]
-    assert pinned(known["e5"]) == known["e5"].revision[:12]
-    assert [pinned(known[name]) for name in ("doc2vec", "oracle")] == ["-", "-"]
-    assert pinned(ModelConfig("m", name="owner/name")) == "not pinned"
-    assert pinned(ModelConfig("m", name="./x", sha256="0123456789abcdef")) == "sha256 0123456789ab"
-    assert pinned(ModelConfig("m", name="./x", sha256={"a/b": "01", "c": "23"})) == "sha256 of b 01, sha256 of c 23"
+    assert describe_pin(known["sbert"]) == known["sbert"].revision[:12]
+    assert describe_pin(known["e5"]) == known["e5"].revision[:12]
+    assert [describe_pin(known[name]) for name in ("doc2vec", "oracle")] == ["-", "-"]
+    assert describe_pin(ModelConfig("m", name="owner/name")) == "not pinned"
+    assert describe_pin(ModelConfig("m", name="./x", sha256="0123456789abcdef")) == "sha256 0123456789ab"
+    assert (
+        describe_pin(ModelConfig("m", name="./x", sha256={"a/b": "01", "c": "23"})) == "sha256 of b 01, sha256 of c 23"
+    )
     hubless = ("use", "laser", "infersent", "infersent2", "glove", "glove-sif", "word2vec", "fasttext")
-    assert all(pinned(known[name]).startswith("sha256 ") for name in hubless)
+    assert all(describe_pin(known[name]).startswith("sha256 ") for name in hubless)
 
 
 # files, before anything of them is run

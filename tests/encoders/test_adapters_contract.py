@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from encheck.encoders import fake
 from encheck.encoders.adapters import adapter_of
-from encheck.encoders.load import Device, load
-from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.load import load
+from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.protocol import Encoder, batches_of
 from encheck.errors import EncoderError, ModelError
 from encheck.relations import company_drift, order_drift, prompt_drift, repeat_drift, text_drift

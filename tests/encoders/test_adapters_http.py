@@ -19,10 +19,10 @@ import pytest
 from embedding_server import serving
 
 from encheck.encoders import fake
-from encheck.encoders.load import Device, load, where
+from encheck.encoders.http_client import Client, most_answer_bytes, speaks_of_size
+from encheck.encoders.load import find_weights, load
+from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import ModelConfig, known_models, read_models, with_args
-from encheck.encoders.server.http import Client, speaks_of_size
-from encheck.encoders.server.wire import room
 from encheck.encoders.settings import EncodingSettings
 from encheck.errors import EncoderError, ModelError
 from encheck.items.variants import Maker
@@ -195,7 +195,7 @@ def test_an_answer_on_lines_of_its_own_with_all_digits_fits(dimension):
     texts = ["\u00e9" * 500] * 20
     rows = [{"object": "embedding", "index": i, "embedding": [-1.2345678901234567e-308] * dimension} for i in range(20)]
     answer = json.dumps({"object": "list", "data": rows, "echo": texts}, indent=4)
-    assert len(answer) <= room(texts, dimension)
+    assert len(answer) <= most_answer_bytes(texts, dimension)
 
 
 def test_an_answer_that_is_packed_is_not_unpacked(server):
@@ -795,4 +795,4 @@ def test_an_entry_can_be_made_of_arguments(server):
     config = with_args(bare, {"name": server.address, "model": "tiny", "batch": "3"})
     assert config.options == {"model": "tiny", "batch": 3}
     assert load(config, device=Device()).encode(TEXTS[:7]).shape == (7, 32)
-    assert where(config) == (False, f"a server at {server.address}, with the key in OPENAI_API_KEY")
+    assert find_weights(config) == (False, f"a server at {server.address}, with the key in OPENAI_API_KEY")

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import tiny_models
 
-from encheck.encoders.batching import padding
-from encheck.encoders.load import Device, load
+from encheck.encoders.batching import mixed_lengths
+from encheck.encoders.load import load
+from encheck.encoders.model_config import Device
 from encheck.errors import EncoderError
 
 pytestmark = pytest.mark.xdist_group("encoders")
@@ -57,7 +58,7 @@ def test_a_batch_that_does_not_fit_is_halved_until_it_does(model, monkeypatch, c
     opened, said = model
     expected = opened.encode(TEXTS)
     narrow(opened, monkeypatch, room=2, said=said)
-    with padding():  # all texts in one batch
+    with mixed_lengths():  # all texts in one batch
         assert np.abs(opened.encode(TEXTS) - expected).max() < 1e-5
     assert "out of memory with 5 texts at a time: continuing with 2" in caplog.text
 

@@ -9,10 +9,9 @@ import pytest
 import tiny
 import tiny_models
 
-from encheck.encoders.detect import detect
-from encheck.encoders.load import Device, load
-from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.onnx.encoder import pool
+from encheck.encoders.load import detect, load
+from encheck.encoders.model_config import Device, ModelConfig
+from encheck.encoders.onnx import pool
 from encheck.errors import EncoderError, ModelError, UsageError
 
 pytestmark = pytest.mark.xdist_group("encoders")

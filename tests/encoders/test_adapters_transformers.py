@@ -10,16 +10,16 @@ import tiny
 import tiny_models
 
 from encheck.encoders.batching import (
-    halving,
     limit_threads,
     out_of_memory,
     pick_devices,
-    spread,
-    threads,
+    run_on_replicas,
+    run_or_halve,
+    thread_count,
     usable_cores,
 )
-from encheck.encoders.load import Device, load
-from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.load import load
+from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.protocol import batches_of
 from encheck.errors import EncoderError, ModelError
 from encheck.items.variants import Maker
@@ -114,12 +114,12 @@ def test_padding_on_the_left_gives_the_same_vectors(copied, plain):
 def test_last_and_first_token_are_found_on_either_side_of_the_padding():
     import torch
 
-    from encheck.encoders.pooling import cls, last
+    from encheck.encoders.pooling import pool
 
     made = torch.arange(8, dtype=torch.float32).reshape(2, 4, 1)
     mask = torch.tensor([[0, 1, 1, 1], [1, 1, 0, 0]])
-    assert cls(made, mask).flatten().tolist() == [1, 4]
-    assert last(made, mask).flatten().tolist() == [3, 5]
+    assert pool([made], mask, pooling="cls").flatten().tolist() == [1, 4]
+    assert pool([made], mask, pooling="last").flatten().tolist() == [3, 5]
 
 
 def test_every_setting_that_changes_vectors_changes_the_fingerprint(plain):
@@ -473,7 +473,7 @@ def test_out_of_memory_halves_the_batch_and_goes_on(caplog):
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
         return positions[:, None].astype(np.float32)
 
-    found = list(halving(run, np.arange(10)))
+    found = list(run_or_halve(run, np.arange(10)))
     assert np.concatenate([positions for positions, _ in found]).tolist() == list(range(10))
     assert all((vectors[:, 0] == positions).all() for positions, vectors in found)
     assert "out of memory with 10 texts at a time: continuing with 5" in caplog.text
@@ -488,7 +488,7 @@ def test_what_is_no_lack_of_memory_or_cannot_be_halved_is_raised(error, count):
         raise error
 
     with pytest.raises(type(error)):
-        list(halving(run, np.arange(count)))
+        list(run_or_halve(run, np.arange(count)))
 
 
 @pytest.mark.parametrize(
@@ -507,7 +507,7 @@ def test_batches_are_spread_over_replicas_and_come_back_in_order():
         return np.full((len(positions), 1), replica, np.float32)
 
     batches = [np.arange(i, i + 2) for i in range(0, 40, 2)]
-    found = list(spread([1, 2, 3], batches, run))
+    found = list(run_on_replicas([1, 2, 3], batches, run))
     assert np.concatenate([positions for positions, _ in found]).tolist() == list(range(40))
     assert used <= {1, 2, 3}
     assert used
@@ -537,7 +537,7 @@ def test_the_older_cgroups_are_read_too(tmp_path, quota, all_of_them):
 @pytest.mark.parametrize(("said", "expected"), [("3", 3), ("", None), ("0", None), ("many", None)])
 def test_engines_get_as_many_threads_as_is_said_or_as_there_are_cores(monkeypatch, said, expected):
     monkeypatch.setenv("OMP_NUM_THREADS", said)
-    assert threads() == (expected or usable_cores())
+    assert thread_count() == (expected or usable_cores())
 
 
 def test_all_gpus_are_named_at_once(monkeypatch):

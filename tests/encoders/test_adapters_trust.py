@@ -12,8 +12,8 @@ import pytest
 import tiny
 import tiny_models
 
-from encheck.encoders.load import Device, load
-from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.load import load
+from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.pooling import stored_pooling
 from encheck.errors import EncoderError, ModelError
 
@@ -282,3 +282,13 @@ def test_the_length_that_an_onnx_folder_says_counts(apart):
     after = opened(apart, "onnx")
     assert after.maximum_length == 4 != told[0]
     assert after.fingerprint() != told[1]
+
+
+def test_a_pooling_over_spans_under_its_former_name_is_told_its_name_of_now(tmp_path):
+    folder = tiny.build(tmp_path)
+    modules = json.loads((folder / "modules.json").read_text())
+    modules[1]["type"] = "encheck.training.SpanPooling"
+    (folder / "modules.json").write_text(json.dumps(modules))
+    entry = ModelConfig("m", name=str(folder))
+    with pytest.raises(ModelError, match=r"is encheck_papers.SpanPooling now. Remedy: write that in its place"):
+        load(entry, device=Device("cpu"))

@@ -18,9 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from encheck.encoders import fake
-from encheck.encoders.batching import pack, padding
+from encheck.encoders.batching import batches_of_one_length, mixed_lengths
 from encheck.encoders.checkpoints.sentence_transformers import SentenceTransformerEncoder
-from encheck.encoders.load import Device, config_for, folder_of, load, where
+from encheck.encoders.load import config_for, find_weights, folder_of, load
+from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import ModelConfig, known_models
 from encheck.encoders.protocol import BatchEncoder, Encoder, PairScorer, batches_of, check_scores, check_vectors
 from encheck.errors import EncoderError, ModelError, UsageError
@@ -299,7 +300,8 @@ def test_finding_out_what_a_checkpoint_is_imports_no_torch(checkpoint):
     code = """if True:
         import sys
         from encheck.encoders.model_config import ModelConfig
-        from encheck.encoders.load import Device, load
+        from encheck.encoders.load import load
+        from encheck.encoders.model_config import Device
         load(ModelConfig("tiny", name=sys.argv[1]), device=Device()).fingerprint()
         print([name for name in ("torch", "transformers", "sentence_transformers") if name in sys.modules])
     """
@@ -445,7 +447,7 @@ def package(checkpoint, tmp_path, monkeypatch):
 def test_a_package_gives_its_weights_without_being_imported(package, tmp_path, loaded):
     config = ModelConfig("packed", name="owner/name", package=package)
     assert folder_of(config) == tmp_path / package / "model"
-    assert where(config) == (True, f"package {package}")
+    assert find_weights(config) == (True, f"package {package}")
     assert load(config, device=CPU).fingerprint() == loaded.fingerprint()
     assert package not in sys.modules
 
@@ -480,10 +482,10 @@ def test_an_unknown_name_lists_those_that_there_are_and_the_nearest():
 HUB = """if True:
     import sys
     from encheck.encoders.model_config import ModelConfig
-    from encheck.encoders.load import folder_of, where
+    from encheck.encoders.load import folder_of, find_weights
     from encheck.errors import ModelError
     config = ModelConfig("x", name=sys.argv[1], package="not_installed.at_all")
-    print(where(config))
+    print(find_weights(config))
     try:
         print(folder_of(config))
     except ModelError as error:
@@ -531,7 +533,7 @@ def test_every_fake_of_models_yaml_loads_and_has_a_name_of_its_own():
     models = {label: load(known[label], device=CPU) for label in FAKES}
     assert [label for label, model in models.items() if not isinstance(model, Encoder | PairScorer)] == []
     assert len({model.fingerprint() for model in models.values()}) == len(FAKES)
-    assert [where(known[label]) for label in FAKES] == [(True, known[label].adapter) for label in FAKES]
+    assert [find_weights(known[label]) for label in FAKES] == [(True, known[label].adapter) for label in FAKES]
 
 
 # adapters of the user
@@ -620,7 +622,7 @@ def test_an_adapter_that_does_not_work_is_a_model_error_that_names_it(adapter, o
 
 @given(st.lists(st.integers(0, 60), max_size=60), st.integers(1, 100))
 def test_packing_takes_every_position_once_and_stays_within_the_budget(lengths, budget):
-    batches = [batch.tolist() for batch in pack(np.array(lengths, np.intp), budget)]
+    batches = [batch.tolist() for batch in batches_of_one_length(np.array(lengths, np.intp), budget)]
     assert sorted(i for batch in batches for i in batch) == list(range(len(lengths)))
     assert all(len(b) == 1 or len(b) * max(lengths[i] for i in b) <= budget or not lengths[b[0]] for b in batches)
     order = [lengths[i] for batch in batches for i in batch]
@@ -629,11 +631,11 @@ def test_packing_takes_every_position_once_and_stays_within_the_budget(lengths, 
 
 @given(st.lists(st.integers(1, 60), min_size=2, max_size=60), st.integers(60, 200))
 def test_a_batch_is_as_full_as_the_budget_lets_it_be(lengths, budget):
-    batches = [[lengths[i] for i in batch] for batch in pack(np.array(lengths), budget)]
+    batches = [[lengths[i] for i in batch] for batch in batches_of_one_length(np.array(lengths), budget)]
     assert all(len(set(batch)) == 1 for batch in batches)
     assert all((len(b) + 1) * b[0] > budget for b, after in pairwise(batches) if b[0] == after[0])
-    with padding():
-        batches = [[lengths[i] for i in batch] for batch in pack(np.array(lengths), budget)]
+    with mixed_lengths():
+        batches = [[lengths[i] for i in batch] for batch in batches_of_one_length(np.array(lengths), budget)]
     assert all((len(batch) + 1) * batch[0] > budget for batch in batches[:-1])
 
 

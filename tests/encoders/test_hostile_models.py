@@ -18,10 +18,10 @@ import pytest
 import tiny
 import tiny_models
 
-from encheck.encoders.checkpoints import known
+from encheck.encoders.checkpoints import trust as known
 from encheck.encoders.files import check_pickle
-from encheck.encoders.load import Device, load
-from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.load import load
+from encheck.encoders.model_config import Device, ModelConfig
 from encheck.errors import EncoderError, ModelError
 
 pytestmark = pytest.mark.xdist_group("encoders")

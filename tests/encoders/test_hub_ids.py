@@ -7,7 +7,8 @@ import pytest
 import tiny_models
 
 from encheck.encoders.hub import commit_of
-from encheck.encoders.load import Device, as_fetched, config_for, load
+from encheck.encoders.load import config_for, detect_fetched, load
+from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import ModelConfig, known_models
 from encheck.options import Settings
 from encheck.running.resources import resolve_models
@@ -62,7 +63,7 @@ KINDS = {
 @pytest.mark.parametrize(("kind", "said"), KINDS.items(), ids=KINDS)
 def test_a_hub_id_without_an_entry_is_run_by_the_adapter_that_its_files_are_for(hub, kind, said):
     hub(tiny_models.BUILDERS[kind])
-    found = as_fetched(config_for("owner/name", {}))
+    found = detect_fetched(config_for("owner/name", {}))
     assert found.adapter == kind
     assert found.description.startswith(said)
     assert np.isfinite(load(found, device=Device("cpu")).encode(["the dog"])).all()
@@ -70,7 +71,7 @@ def test_a_hub_id_without_an_entry_is_run_by_the_adapter_that_its_files_are_for(
 
 def test_an_older_model2vec_on_the_hub_is_seen_by_its_configuration(hub):
     (hub(tiny_models.model2vec) / "modules.json").unlink()
-    assert as_fetched(config_for("owner/name", {})).adapter == "model2vec"
+    assert detect_fetched(config_for("owner/name", {})).adapter == "model2vec"
 
 
 def test_what_is_no_hub_id_is_left_as_it_is(tmp_path):
@@ -79,7 +80,7 @@ def test_what_is_no_hub_id_is_left_as_it_is(tmp_path):
         ModelConfig("b", adapter="my.own:Model"),
         ModelConfig("c", adapter="tei"),
     ]
-    assert [as_fetched(config) for config in given] == given
+    assert [detect_fetched(config) for config in given] == given
 
 
 @pytest.fixture

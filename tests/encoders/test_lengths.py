@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from encheck.encoders.lengths import longer
+from encheck.encoders.settings import describe_truncation
 
 TEXTS = ["one two three", "one two three four five", "one"]
 
@@ -27,16 +27,16 @@ def folder(tmp_path):
 
 
 def test_the_smallest_limit_is_named_with_how_many_texts_it_cuts(folder):
-    assert longer(folder, TEXTS) == "1 of 3 texts are longer than 4 tokens: max_seq_length is 4"
+    assert describe_truncation(folder, TEXTS) == "1 of 3 texts are longer than 4 tokens: max_seq_length is 4"
 
 
 def test_what_the_entry_asks_for_goes_before_the_files(folder):
-    assert longer(folder, TEXTS, asked=2) == "2 of 3 texts are longer than 2 tokens: max_length is 2"
+    assert describe_truncation(folder, TEXTS, max_length=2) == "2 of 3 texts are longer than 2 tokens: max_length is 2"
 
 
 def test_where_nothing_is_cut_or_known_nothing_is_said(folder):
-    assert longer(folder, ["one two"]) == ""
+    assert describe_truncation(folder, ["one two"]) == ""
     (folder / "tokenizer.json").write_text("{}")
-    assert longer(folder, TEXTS) == ""
+    assert describe_truncation(folder, TEXTS) == ""
     (folder / "tokenizer.json").unlink()
-    assert longer(folder, TEXTS) == ""
+    assert describe_truncation(folder, TEXTS) == ""

@@ -12,8 +12,8 @@ import tiny_models
 from typer.testing import CliRunner
 
 from encheck.cli import app
-from encheck.encoders.load import Device, load
-from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.load import load
+from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.writing import Continuer
 from encheck.errors import EncoderError, ModelError
 

@@ -7,11 +7,10 @@ import pytest
 import tiny_models
 from onnx import TensorProto, helper, load_model, numpy_helper
 
-from encheck.encoders.load import Device, load
-from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.onnx import protobuf
-from encheck.encoders.onnx.files import external
-from encheck.encoders.onnx.protobuf import locations
+from encheck.encoders import onnx_files as protobuf
+from encheck.encoders.load import load
+from encheck.encoders.model_config import Device, ModelConfig
+from encheck.encoders.onnx_files import external_locations, external_weights
 from encheck.errors import ModelError
 
 LONG = "/".join(["w" * 120] * 2) + ".bin"  # its length takes two bytes
@@ -90,7 +89,7 @@ MODELS = {
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 def test_a_file_is_found_wherever_a_tensor_stands(tmp_path, model, name):
     (tmp_path / "m.onnx").write_bytes(model(name).SerializeToString())
-    assert name in locations(tmp_path / "m.onnx")
+    assert name in external_locations(tmp_path / "m.onnx")
 
 
 def field(number, *parts):
@@ -108,7 +107,7 @@ def test_fields_in_another_order_and_numbers_in_more_bytes_say_the_same(tmp_path
     tensor = field(13, field(1, b"offset"), field(2, b"0")) + field(13, entry) + field(8, b"w")
     data = field(7, field(2, b"g"), field(5, tensor)) + b"\x08\x08" + b"\x3d1234" + b"\x39" + b"12345678"
     (tmp_path / "m.onnx").write_bytes(data)
-    assert locations(tmp_path / "m.onnx") == [LONG]
+    assert external_locations(tmp_path / "m.onnx") == [LONG]
     reread = load_model(str(tmp_path / "m.onnx"), load_external_data=False)  # onnx's own reader agrees
     assert [e.value for e in reread.graph.initializer[0].external_data if e.key == "location"] == [LONG]
 
@@ -156,7 +155,7 @@ def test_what_lies_in_a_long_path_is_what_is_run(folder):
 def test_a_path_that_leaves_the_folder_is_refused_by_name(tmp_path, model, name):
     (tmp_path / "m.onnx").write_bytes(MODELS[model](name).SerializeToString())
     with pytest.raises(ModelError) as error:
-        external(tmp_path / "m.onnx")
+        external_weights(tmp_path / "m.onnx")
     assert f"m.onnx points outside its folder ({name}), which is not followed" in str(error.value)
 
 
@@ -164,7 +163,7 @@ def test_a_path_that_leaves_the_folder_is_refused_by_name(tmp_path, model, name)
 def test_a_file_that_is_not_there_is_refused_by_name(tmp_path, name):
     (tmp_path / "m.onnx").write_bytes(MODELS["initializer"](name).SerializeToString())
     with pytest.raises(ModelError, match="keeps weights in a file that is not beside it") as error:
-        external(tmp_path / "m.onnx")
+        external_weights(tmp_path / "m.onnx")
     assert name[:200] in str(error.value)
 
 
@@ -189,7 +188,7 @@ DAMAGED = {
 def test_what_is_no_model_is_refused_with_the_reason(tmp_path, data, says):
     (tmp_path / "m.onnx").write_bytes(data)
     with pytest.raises(ModelError) as error:
-        locations(tmp_path / "m.onnx")
+        external_locations(tmp_path / "m.onnx")
     assert f"m.onnx is not an ONNX model ({says}): " in str(error.value)
 
 
@@ -197,4 +196,4 @@ def test_a_model_of_more_fields_than_any_has_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(protobuf, "MAX_FIELDS", 1_000)
     (tmp_path / "m.onnx").write_bytes(field(7, b"\x08\x01" * 1_001))
     with pytest.raises(ModelError, match="it has more than 1,000 fields"):
-        locations(tmp_path / "m.onnx")
+        external_locations(tmp_path / "m.onnx")

@@ -5,20 +5,18 @@ import json
 import numpy as np
 import pytest
 import tiny
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from model_checks import LENGTHS, check_any_text, check_half_surrogates
 
-from encheck.encoders.load import Device, load
+from encheck.encoders.load import load
+from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import ModelConfig, with_args
-from encheck.encoders.protocol import Encoder, Fitted, PairScorer
+from encheck.encoders.protocol import Encoder, FittedModel, PairScorer
 from encheck.errors import EncoderError, ModelError
 from encheck.items.variants import Maker
-from encheck.relations import pairs_drift
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
 from encheck.similarity import jaccard
 from encheck.store import Store
-from encheck.strategies import hostile_texts, sentences
 from encheck.system.progress import Progress
 
 CPU = Device("cpu")
@@ -258,7 +256,7 @@ def test_lexical_models_know_words_and_nothing_else():
 def test_pair_scorers_are_no_encoders_and_those_that_count_texts_are_fitted(binary):
     found = {"cross": cross_encoder(binary), "bm25": lexical("bm25")}
     assert all(isinstance(m, PairScorer) and not isinstance(m, Encoder) for m in found.values())
-    assert [isinstance(m, Fitted) for m in found.values()] == [False, True]
+    assert [isinstance(m, FittedModel) for m in found.values()] == [False, True]
 
 
 def test_the_bench_fits_scores_and_keeps_what_a_pair_scorer_gives(tmp_path):
@@ -273,22 +271,9 @@ def test_the_bench_fits_scores_and_keeps_what_a_pair_scorer_gives(tmp_path):
 
 def test_halves_of_surrogate_pairs_are_read_by_every_scorer(binary):
     for model in (cross_encoder(binary), lexical("bm25")):
-        texts = ["the dog \ud800 sings", "a cat"]
-        if isinstance(model, Fitted):
-            model.fit(texts)
-        assert np.isfinite(model.score_pairs(texts, texts)).all()
+        check_half_surrogates(model)
 
 
-@pytest.mark.parametrize(("examples", "longest"), [(3, 300), pytest.param(60, 20_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("examples", "longest"), LENGTHS)
 def test_scores_are_finite_and_depend_on_no_other_pair_whatever_the_texts(examples, longest, binary):
-    model = cross_encoder(binary)
-    any_text = st.one_of(sentences(), hostile_texts(max_size=longest))
-
-    @settings(max_examples=examples, suppress_health_check=list(HealthCheck))
-    @given(st.lists(st.tuples(any_text, any_text), min_size=1, max_size=3))
-    def hold(pairs):
-        first, second = zip(*pairs, strict=True)
-        assert np.isfinite(model.score_pairs(first, second)).all()
-        assert pairs_drift(model, first, second) <= 1e-5
-
-    hold()
+    check_any_text(cross_encoder(binary), examples, longest)

@@ -9,9 +9,10 @@ import pytest
 from embedding_server import serving
 
 from encheck.encoders import fake
-from encheck.encoders.load import Device, load
-from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.text import PROBE
+from encheck.encoders.base import PROBE
+from encheck.encoders.load import load
+from encheck.encoders.model_config import Device, ModelConfig
+from encheck.encoders.server import OpenAiEncoder
 from encheck.errors import EncoderError
 from encheck.items.variants import Maker
 from encheck.running import service
@@ -72,11 +73,11 @@ def opened(server, adapter="openai", **options):
     return load(config, device=Device())
 
 
-def encoded(store, model, texts=TEXTS):
+def encoded(store, model, texts=TEXTS, progress=None):
     subject = Subject("served", ModelConfig("served"), model)
     model.fingerprint()
     bench = Bench({"served": subject}, {}, store, maker=Maker())
-    bench.encode({"served": [(text, text) for text in texts]}, progress=Progress(quiet=True))
+    bench.encode({"served": [(text, text) for text in texts]}, progress=progress or Progress(quiet=True))
     return subject
 
 
@@ -220,17 +221,17 @@ def test_a_server_that_falls_silent_before_the_check_leaves_nothing_unchecked(se
     assert kept(store, model) == []
 
 
-def test_an_interrupted_run_keeps_nothing_that_no_check_followed(server, store, monkeypatch):
-    model = opened(server, concurrency=1)
-    model.fingerprint()
-
-    def stop(_self, _count):
+class Interrupted(Progress):
+    def advance(self, steps):
         raise KeyboardInterrupt
 
+
+def test_an_interrupted_run_keeps_nothing_that_no_check_followed(server, store):
+    model = opened(server, concurrency=1)
+    model.fingerprint()
     asked = len(server.state.requests)
-    monkeypatch.setattr(Progress, "advance", stop)
     with pytest.raises(KeyboardInterrupt):
-        encoded(store, model)
+        encoded(store, model, progress=Interrupted(quiet=True))
     assert kept(store, model) == []
     assert len(server.state.requests) > asked
 
@@ -274,17 +275,17 @@ def test_checks_that_are_slow_take_one_part_in_twenty_of_the_time(store, clock):
     assert len(checks) == 4
 
 
-def test_what_is_asked_of_a_server_may_be_let_go_in_one_of_the_threads_that_ask(server, monkeypatch):
-    model = opened(server, batch=2)
-    asked, begun, told = model._asked, Event(), Future()
+def test_what_is_asked_of_a_server_may_be_let_go_in_one_of_the_threads_that_ask(server):
+    begun, told = Event(), Future()
 
-    def let_go(texts, *, positions, **named):
-        if positions[0] == 1:  # the second request, while the answer to the first is looked at
-            begun.wait(5)
-            told.set_result(closed(going))
-        return asked(texts, positions=positions, **named)
+    class LetGo(OpenAiEncoder):
+        def ask(self, texts, **how):
+            if TEXTS[1] in texts:  # the second request, while the answer to the first is looked at
+                begun.wait(5)
+                told.set_result(closed(going))
+            return super().ask(texts, **how)
 
-    monkeypatch.setattr(model, "_asked", let_go)
+    model = LetGo(ModelConfig("served", name=server.address, adapter="openai", options={"model": "tiny", "batch": 2}))
     going = model.compute(TEXTS[:20], "")
     next(going)
     begun.set()

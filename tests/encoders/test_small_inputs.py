@@ -16,9 +16,10 @@ import pytest
 import tiny_models
 from test_adapters_bad_input import BUILDERS
 
-from encheck.encoders.checkpoints.trust import MOST_STEPS, cost_of
+from encheck.encoders.checkpoints.trust import MOST_STEPS, pattern_cost
 from encheck.encoders.files import check_tokenizer
-from encheck.encoders.load import Device, load
+from encheck.encoders.load import load
+from encheck.encoders.model_config import Device
 from encheck.errors import EncheckError, ModelError
 
 pytestmark = pytest.mark.xdist_group("encoders")
@@ -214,7 +215,7 @@ COSTLY = ["(a+)+$", "(.*)*", "(?:a|aa)+$", "(?=a)b", r"(a)\1", "a{1,99}", ".*.*.
 
 @pytest.mark.parametrize("pattern", COSTLY)
 def test_a_pattern_that_can_take_long_is_known_by_its_form(pattern):
-    cost = cost_of(pattern)
+    cost = pattern_cost(pattern)
     assert cost is None or cost > MOST_STEPS
 
 
@@ -222,7 +223,7 @@ def test_a_pattern_that_is_taken_is_matched_at_once_with_every_name():
     taken = [".*.*.*q", r".*decoder.*(SelfAttention|EncDecAttention).*(q|v)$", "(.|.)(.|.).*.*z", "a?" * 8 + ".*b"]
     started = time.monotonic()
     for pattern in taken:
-        assert cost_of(pattern) <= MOST_STEPS
+        assert pattern_cost(pattern) <= MOST_STEPS
         re.fullmatch(pattern, "a" * 100 + "!")
     assert time.monotonic() - started < 1
 

@@ -12,7 +12,7 @@ from encheck.gating.reindex import DocumentLengths, PackedAs, PackedSample, Pack
 from encheck.run_file import DataEntry, FirstLook, ModelEntry, ModelRest, Rest, Selection
 from encheck.running.parents import MeasuredParent
 from encheck.scoring.scale import Scale
-from encheck.system.typed_files import typed
+from encheck.system.typed_files import read_typed
 from encheck.types import ClaimEntry
 
 ODD = "half \udcff of \x00 a name"
@@ -25,7 +25,7 @@ def test_a_case_is_received_as_it_was_sent():
     )
     items = {"near_score": [0.1 + 0.2, -0.0, 1e-300], "far": [None, "é", "b"], "label": [1, 0, None], "x": [True] * 3}
     found = MeasuredCase(
-        rows, typed(ClaimEntry, SAID), items, {"far_score": [2 / 3]}, Part("lock", (2, 0)), [(7, "d", "text")]
+        rows, read_typed(ClaimEntry, SAID), items, {"far_score": [2 / 3]}, Part("lock", (2, 0)), [(7, "d", "text")]
     )
     again = MeasuredCase.received(found.sent())
     assert (again, repr(again)) == (found, repr(found))
@@ -33,7 +33,7 @@ def test_a_case_is_received_as_it_was_sent():
 
 def test_text_that_no_reader_takes_and_a_score_that_is_none_are_received():
     row = replace(result({"check": "c"}), reason=ODD)
-    again = MeasuredCase.received(MeasuredCase((row,), typed(ClaimEntry, SAID), {"near_score": [math.nan]}).sent())
+    again = MeasuredCase.received(MeasuredCase((row,), read_typed(ClaimEntry, SAID), {"near_score": [math.nan]}).sent())
     assert again.rows[0].reason == ODD
     assert math.isnan(again.items["near_score"][0])
 
@@ -43,7 +43,8 @@ def test_what_an_evaluation_says_of_itself_is_received_as_it_was_sent():
     sample = PackedSample("cosine", 1, EncodingSettings(), "", (("t", 2, None),), {"": vectors, "query": PackedAs("")})
     data = DATA | {"calibration": {"m": {"reference": 0.1 + 0.2, "identity": 1.0, "pairs": 3, "spread": 1e-9}}}
     found = Described(
-        (typed(ModelEntry, MODEL),), (typed(DataEntry, data),), (ODD,), Selection(("c/d/1",), ()), {"wait": 0.1 + 0.2},
+        (read_typed(ModelEntry, MODEL),), (read_typed(DataEntry, data),), (ODD,), Selection(("c/d/1",), ()),
+        {"wait": 0.1 + 0.2},
         {"antonym": 3}, {"m": 4}, FirstLook(1, 2, 3, 4), Rest("why", (ModelRest("m", 1, 2.5, 3, False, None, None),)),
         {"m": MeasuredParent("p", "config.json", None, {"d": Scale(2 / 3)})}, {"m": sample},
         {"m": DocumentLengths("tokens", {12: 3, 40: 1})},

@@ -244,13 +244,13 @@ def test_a_disk_that_is_full_at_any_write_leaves_the_old_baseline_and_says_which
 
 
 def test_a_save_that_is_interrupted_between_its_two_names_is_finished(folder, both, monkeypatch):
-    real = files.put
+    real = files.move_into_place
 
     def put(path, to):
         real(path, to)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(files, "put", put)
+    monkeypatch.setattr(files, "move_into_place", put)
     with pytest.raises(KeyboardInterrupt):
         changed(folder)
     monkeypatch.undo()
@@ -321,6 +321,6 @@ def test_a_file_in_the_place_of_the_folder_is_said(tmp_path):
 @pytest.mark.skipif(os.name == "nt", reason="folders cannot be locked there")
 def test_two_saves_at_once_wait_for_each_other(folder, monkeypatch):
     monkeypatch.setattr(files, "PATIENCE", 0.1)
-    with files.alone(folder), pytest.raises(BaselineError, match="another process is writing there"):
+    with files.lock_folder(folder), pytest.raises(BaselineError, match="another process is writing there"):
         changed(folder)
     changed(folder)

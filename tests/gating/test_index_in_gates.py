@@ -18,7 +18,7 @@ from encheck.gating.reindex import Reindex
 from encheck.gating.required_changes import required_changes
 from encheck.gating.scale_shift import threshold_shift
 from encheck.run_file import ModelEntry
-from encheck.system.typed_files import as_values, typed
+from encheck.system.typed_files import as_values, read_typed
 
 SHIFTED = part_of(slice(100, 125), lambda vectors: np.roll(vectors, 1, axis=0))
 
@@ -143,7 +143,7 @@ def test_a_threshold_that_is_no_number_is_refused(place):
         encheck.gate("index_fakes:Words", "index_fakes:Turned", **on_log(place), threshold=float("nan"))
 
 
-OLD = typed(ModelEntry, MODEL | {"label": "old", "licence": "mit", "dimension": 24})
+OLD = read_typed(ModelEntry, MODEL | {"label": "old", "licence": "mit", "dimension": 24})
 
 
 def about(**more):

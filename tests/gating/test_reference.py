@@ -106,7 +106,7 @@ def test_a_surface_scorer_takes_one_line():
 def test_weights_are_the_same_however_they_were_saved(tmp_path, metadata, order, same):
     from safetensors.numpy import save_file
 
-    from encheck.encoders.weights import tensors_sha256
+    from encheck.encoders.files import tensors_sha256
 
     tensors = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.ones(4, np.float16)}
     save_file(tensors, tmp_path / "one.safetensors")

@@ -30,7 +30,7 @@ from encheck.gating.reindex import (
 from encheck.gating.types import PartialGate
 from encheck.reporting.gate.story import story
 from encheck.reporting.gate.words import headline
-from encheck.system.typed_files import as_values, typed
+from encheck.system.typed_files import as_values, read_typed
 
 
 @pytest.fixture(scope="module")
@@ -255,7 +255,7 @@ def test_only_texts_that_both_have_are_compared():
 def test_a_sample_is_kept_in_few_bytes_and_read_as_it_was(d):
     big = sample(7 * vectors(40, d), role="document", similarity="dot")
     kept = as_values(big.packed())
-    again = VectorSample.unpacked(typed(PackedSample, kept))
+    again = VectorSample.unpacked(read_typed(PackedSample, kept))
     assert len(json.dumps(kept)) < 40 * (1.4 * min(d, KEPT_DIMENSIONS) + 60) + 400
     assert (again.similarity, again.dimension, again.lengths, again.settings) == ("dot", d, big.lengths, big.settings)
     moved = VectorSample.unpacked(sample(7 * vectors(40, d) + 1e-3 * vectors(40, d, 1), role="document").packed())

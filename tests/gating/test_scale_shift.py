@@ -10,7 +10,7 @@ from encheck.gating.baseline import read, save, tables_of
 from encheck.gating.scale_shift import ACCEPTED, ScaleShift, scale_shift, scale_shifts, threshold_shift
 from encheck.gating.weighing import weigh
 from encheck.scoring.scale import Scale
-from encheck.system.typed_files import as_values, typed
+from encheck.system.typed_files import as_values, read_typed
 
 WIDE, NARROW = Scale(0.06, 1.0, 2_000, 0.08), Scale(0.76, 1.0, 2_000, 0.04)
 
@@ -127,6 +127,6 @@ def test_the_weights_of_the_baseline_are_said_to_be(tmp_path, weights, same):
 
 def test_a_model_without_a_scale_has_no_usual_threshold_in_the_file_either():
     shift = scale_shift(Scale(1.0, 1.0), WIDE)
-    again = typed(ScaleShift, as_values(shift))
+    again = read_typed(ScaleShift, as_values(shift))
     assert np.isnan([shift.threshold, again.threshold]).all()
     assert (again.before, again.equivalent) == (shift.before, None)

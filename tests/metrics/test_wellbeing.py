@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encheck.datasets.load import load
-from encheck.encoders.fake import BagOfWords, direction
+from encheck.encoders.fake import BagOfWords, random_direction
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import NothingToMeasure
 from encheck.generators.casing import casing
@@ -189,7 +189,7 @@ def test_contracts_count_what_held_and_say_what_an_answer_depends_on(repeated, c
 
 
 def test_a_repeated_vector_is_the_same_to_within_rounding():
-    a = np.stack([direction("a"), direction("b")])
+    a = np.stack([random_direction("a"), random_direction("b")])
     noise = np.random.default_rng(0).normal(size=a.shape).astype(np.float32)
     assert same(a, a + 1e-4 * noise).tolist() == [1, 1]
     assert same(a, a + 0.02 * noise).tolist() == [0, 0]

@@ -24,7 +24,7 @@ from encheck.reporting.results import read_results
 
 LUCKY = '''
 import zlib
-from encheck.encoders.fake import Oracle, direction
+from encheck.encoders.fake import Oracle, random_direction
 
 class Lucky(Oracle):
     """Knows all texts but some in a hundred."""
@@ -38,7 +38,7 @@ class Lucky(Oracle):
 
     def _vector(self, text):
         is_known = zlib.crc32(text.encode()) % 100 >= self.unknown
-        return super()._vector(text) if is_known else direction(f"lost {text}")
+        return super()._vector(text) if is_known else random_direction(f"lost {text}")
 '''
 LOUD = (10, 25, 40)
 SAME_MODEL = (

@@ -13,8 +13,8 @@ from filelock import FileLock
 from test_bench import REQUESTS, Counting, bench_of, texts_of
 
 from encheck.claims import Claim
-from encheck.encoders.load import Device, load
-from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.load import load
+from encheck.encoders.model_config import Device, ModelConfig
 from encheck.engine import locks as module
 from encheck.engine.locks import Locks, places
 from encheck.engine.measured import Described
@@ -22,8 +22,8 @@ from encheck.engine.recorder import Conclusion, Recorder
 from encheck.items.searches import repeated
 from encheck.run_file import Selection
 from encheck.store import Store
+from encheck.system.lock import WorkClock
 from encheck.system.progress import Progress
-from encheck.system.waiting import WorkClock
 
 QUIET = {"progress": Progress(quiet=True)}
 

@@ -160,7 +160,7 @@ def test_heavy_libraries_are_imported_where_they_are_used():
 
 
 def test_pydantic_stands_at_the_edge_of_files_alone():
-    edge = {"system.typed_files", "system.schema", "options.project_schema", "encoders.entry_schema"}
+    edge = {"system.typed_files", "options.project_schema", "encoders.models_file"}
     importers = {name.removeprefix("encheck.") for name, tree in named() if "pydantic" in " ".join(imported(tree))}
     assert importers == edge
 

@@ -34,7 +34,7 @@ from encheck.reporting.results import find_item, newest_run, read_results, write
 from encheck.scoring.pairs import SentencePair
 from encheck.scoring.scores import PairScores, Scale
 from encheck.statistics.bootstrap import Resampler
-from encheck.system.files import PARTIAL, partial
+from encheck.system.files import PARTIAL, partial_path
 from encheck.types import CheckResult, Declaration, Estimate, Lines
 
 CRITERIA = {
@@ -474,7 +474,7 @@ def test_what_a_killed_report_left_is_swept_by_the_next_run(write_run, tmp_path)
         assert isinstance(error, Killed)
         left |= {path.name[: len(PARTIAL)] for path in tmp_path.glob(".*")}
         (tmp_path / ".encheck-partial-mine").write_text("a user's")
-        partial(tmp_path / "thesis.tex").touch()
+        partial_path(tmp_path / "thesis.tex").touch()
         clear(tmp_path)
         assert len(list(tmp_path.iterdir())) == 2
         for path in tmp_path.iterdir():

@@ -8,9 +8,8 @@ import pytest
 import tiny
 from test_bench import DATA, PAIRS
 
-from encheck.encoders.load import Device, load
-from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.parents import named, parent_of
+from encheck.encoders.load import load, named_parents, parent_of
+from encheck.encoders.model_config import Device, ModelConfig
 from encheck.items.variants import Maker
 from encheck.options import Settings
 from encheck.running.bench import Bench
@@ -38,7 +37,7 @@ KNOWN = {"random": ModelConfig("random", adapter="encheck.encoders.fake:Random",
 )
 def test_the_card_and_the_configurations_name_a_parent(tmp_path, file, text, found):
     (tmp_path / file).write_bytes(text if isinstance(text, bytes) else text.encode())
-    assert list(named(tmp_path)) == found
+    assert list(named_parents(tmp_path)) == found
 
 
 @pytest.mark.parametrize(
@@ -70,7 +69,7 @@ def test_its_scores_come_from_the_store_and_it_is_never_loaded(tmp_path, monkeyp
     absent = known_parent(*asked)
     assert (absent.label, absent.named_by, absent.scores("demo", items)) == (Path(base).name, "README.md", None)
     other, _ = measured(base)
-    monkeypatch.setattr("encheck.encoders.local.LocalEncoder.batches", None)
+    monkeypatch.setattr("encheck.encoders.base.LocalEncoder.batches", None)
     there = known_parent(*asked)
     mine, theirs = there.scores("demo", items), other.scores("m", "demo", items)
     np.testing.assert_allclose(mine.values, theirs.values)

@@ -8,9 +8,9 @@ import pytest
 from encheck.claims import claim_of
 from encheck.datasets.collection import Collection, CollectionQuery, Passage, clustered
 from encheck.datasets.dataset import Dataset
+from encheck.encoders.base import TextEncoder
 from encheck.encoders.fake import BagOfWords, Overlap
 from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.text import TextEncoder
 from encheck.errors import NothingToMeasure
 from encheck.gating.baseline import scored_table
 from encheck.gating.pairing import alike, compare

@@ -15,8 +15,8 @@ from encheck.engine.results import read as read_run
 from encheck.errors import ConfigError, DataError, EncheckError
 from encheck.gating.baseline import read as read_baseline
 from encheck.options import project_table
-from encheck.system import parquet
-from encheck.system.documents import MOST_DEPTH, parsed, text_of
+from encheck.system import documents as parquet
+from encheck.system.documents import MOST_DEPTH, parse_json, read_text
 
 READERS = {
     "results.json": read_run,
@@ -60,18 +60,18 @@ def test_a_folder_in_the_place_of_a_file_is_one_message(tmp_path, name):
 
 def test_json_has_a_limit_of_depth_and_no_number_that_is_none():
     deep = "[" * MOST_DEPTH + "]" * MOST_DEPTH
-    assert parsed(deep)
+    assert parse_json(deep)
     for text, said in ((f"[{deep}]", "deeper than 100"), ("[NaN]", "NaN"), ("[1,\n2", "line 2: is not JSON")):
         with pytest.raises(ValueError, match=said):
-            parsed(text)
-    assert parsed("[Infinity]", infinite=True)
+            parse_json(text)
+    assert parse_json("[Infinity]", infinite=True)
 
 
 def test_a_file_beyond_its_limit_is_not_read_whole(tmp_path):
     (tmp_path / "a").write_text("x" * 20)
-    assert text_of(tmp_path / "a", most=20) == "x" * 20
+    assert read_text(tmp_path / "a", most=20) == "x" * 20
     with pytest.raises(ValueError, match="longer than 19 bytes"):
-        text_of(tmp_path / "a", most=19)
+        read_text(tmp_path / "a", most=19)
 
 
 @pytest.mark.parametrize("text", BOMBS.values(), ids=BOMBS.keys())

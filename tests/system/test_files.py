@@ -55,15 +55,15 @@ def test_an_export_is_whole_or_the_older_one(tmp_path, name):
 def test_what_is_renamed_is_on_the_disk_before(tmp_path, monkeypatch):
     done = []
     monkeypatch.setattr(os, "fsync", lambda number: done.append(stat.S_ISDIR(os.fstat(number).st_mode)))
-    real = files.put
-    monkeypatch.setattr(files, "put", lambda *both: (done.append("renamed"), real(*both)))
+    real = files.move_into_place
+    monkeypatch.setattr(files, "move_into_place", lambda *both: (done.append("renamed"), real(*both)))
     files.write_text(tmp_path / "a", "text")
     assert done == [False, "renamed", True]
 
 
 def test_what_is_left_of_another_file_is_not_swept(tmp_path):
     """It may be being written: several processes write into one folder."""
-    other, own = (files.partial(tmp_path / name) for name in ("other.csv", "own.csv"))
+    other, own = (files.partial_path(tmp_path / name) for name in ("other.csv", "own.csv"))
     other.touch()
     own.touch()
     files.write_text(tmp_path / "own.csv", "text")

@@ -4,13 +4,13 @@ import gc
 
 import pytest
 
-from encheck.system.garbage import OBJECTS, seldom_collected, uncollected
+from encheck.system.memory import OBJECTS, rare_collection, without_collection
 
 
 @pytest.mark.quick
 def test_the_collector_works_as_before_after_what_is_seldom_collected():
     before = gc.get_threshold()
-    with seldom_collected():
+    with rare_collection():
         assert gc.get_threshold() == (OBJECTS, *before[1:])
         assert gc.isenabled()
     assert gc.get_threshold() == before
@@ -18,6 +18,6 @@ def test_the_collector_works_as_before_after_what_is_seldom_collected():
 
 @pytest.mark.quick
 def test_the_collector_runs_again_after_what_is_not_collected():
-    with uncollected():
+    with without_collection():
         assert not gc.isenabled()
     assert gc.isenabled()

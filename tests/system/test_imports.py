@@ -8,9 +8,9 @@ import pytest
 AFTER = """
 import sys
 {before}
-from encheck.system.imports import nltk_alone
-nltk = nltk_alone()
-print("sklearn" in sys.modules, "scipy.stats" in sys.modules, nltk is nltk_alone())
+from encheck.system.imports import import_nltk
+nltk = import_nltk()
+print("sklearn" in sys.modules, "scipy.stats" in sys.modules, nltk is import_nltk())
 from nltk.tokenize.destructive import NLTKWordTokenizer
 from scipy.stats import norm
 from sklearn.feature_extraction import DictVectorizer

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from encheck.system.memory import give_back
+from encheck.system.memory import release_memory
 
 
 @pytest.mark.parametrize(("platform", "asked"), [("linux", [0]), ("darwin", [])])
@@ -13,11 +13,11 @@ def test_the_c_library_of_linux_is_asked_and_no_other(monkeypatch, platform, ask
     calls = []
     monkeypatch.setattr("sys.platform", platform)
     monkeypatch.setattr(ctypes, "CDLL", lambda _: SimpleNamespace(malloc_trim=calls.append))
-    give_back()
+    release_memory()
     assert calls == asked
 
 
 def test_a_c_library_without_the_call_is_none_the_worse(monkeypatch):
-    give_back()
+    release_memory()
     monkeypatch.setattr(ctypes, "CDLL", lambda _: object())
-    assert give_back() is None
+    assert release_memory() is None

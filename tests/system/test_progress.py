@@ -5,7 +5,6 @@ import time
 
 import pytest
 
-from encheck.system import progress
 from encheck.system.progress import Progress
 
 
@@ -20,12 +19,6 @@ def work(shown, *steps, title="encoding with tiny", total=10):
             shown.advance(step)
 
 
-@pytest.fixture
-def eager(monkeypatch):
-    """Every advance is worth a line."""
-    monkeypatch.setattr(progress, "EVERY", 0.0)
-
-
 @pytest.mark.parametrize("stream", [io.StringIO, Terminal])
 def test_work_that_is_done_at_once_says_nothing(stream):
     out = stream()
@@ -33,59 +26,51 @@ def test_work_that_is_done_at_once_says_nothing(stream):
     assert out.getvalue() == ""
 
 
-@pytest.mark.usefixtures("eager")
 def test_elsewhere_than_on_a_terminal_a_line_says_what_is_done_and_left():
     out = io.StringIO()
-    work(Progress(out), 4, 6)
+    work(Progress(out, every=0), 4, 6)
     first, second = out.getvalue().splitlines()
     assert first.startswith("encoding with tiny: 4 of 10 texts, about ")
     assert second == "encoding with tiny: 10 of 10 texts, about 0 s left"
 
 
-@pytest.mark.usefixtures("eager")
-def test_the_time_left_follows_from_the_rate_so_far(monkeypatch):
+def test_the_time_left_follows_from_the_rate_so_far():
     out, clock = io.StringIO(), iter([100.0, 130.0, 160.0])
-    monkeypatch.setattr(progress, "time", type("Clock", (), {"monotonic": staticmethod(lambda: next(clock))}))
-    work(Progress(out), 2, 6)
+    work(Progress(out, every=0, clock=clock.__next__), 2, 6)
     assert [line.rpartition("about ")[2] for line in out.getvalue().splitlines()] == ["120 s left", "15 s left"]
 
 
-def test_a_line_comes_once_a_minute(monkeypatch):
+def test_a_line_comes_once_a_minute():
     out, clock = io.StringIO(), iter([0.0, 59.0, 61.0, 62.0, 120.0, 121.5])
-    monkeypatch.setattr(progress, "time", type("Clock", (), {"monotonic": staticmethod(lambda: next(clock))}))
-    work(Progress(out), 1, 1, 1, 1, 1)
+    work(Progress(out, clock=clock.__next__), 1, 1, 1, 1, 1)
     assert [line.split(" of ")[0] for line in out.getvalue().splitlines()] == [
         "encoding with tiny: 2",
         "encoding with tiny: 5",
     ]
 
 
-@pytest.mark.usefixtures("eager")
 def test_no_step_done_gives_no_line_and_no_fault():
     out = io.StringIO()
-    work(Progress(out), 0)
+    work(Progress(out, every=0), 0)
     assert out.getvalue() == ""
 
 
-@pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("stream", [io.StringIO, Terminal])
 def test_a_quiet_progress_says_nothing(stream):
     out = stream()
-    work(Progress(out, quiet=True), 4, 6)
+    work(Progress(out, quiet=True, every=0), 4, 6)
     assert out.getvalue() == ""
 
 
-@pytest.mark.usefixtures("eager")
 def test_no_work_says_nothing():
     out = io.StringIO()
-    work(Progress(out), 3, total=0)
+    work(Progress(out, every=0), 3, total=0)
     assert out.getvalue() == ""
 
 
-@pytest.mark.usefixtures("eager")
 def test_an_advance_outside_of_a_task_says_nothing():
     out = io.StringIO()
-    shown = Progress(out)
+    shown = Progress(out, every=0)
     shown.advance(3)
     work(shown, 10)
     shown.advance(3)
@@ -94,7 +79,7 @@ def test_an_advance_outside_of_a_task_says_nothing():
 
 def test_a_terminal_shows_a_bar_that_goes_away_in_the_end():
     out = Terminal()
-    shown = Progress(out)
+    shown = Progress(out, every=0)
     with shown.task("encoding with tiny", 10):
         time.sleep(0.6)  # work that is done sooner shows no bar
         shown.advance(4)
@@ -103,19 +88,17 @@ def test_a_terminal_shows_a_bar_that_goes_away_in_the_end():
     assert out.getvalue().rpartition("\r")[2].strip() == ""
 
 
-@pytest.mark.usefixtures("eager")
 def test_a_task_that_fails_ends_its_progress_and_the_next_begins_anew():
     out = io.StringIO()
-    shown = Progress(out)
+    shown = Progress(out, every=0)
     with pytest.raises(KeyboardInterrupt), shown.task("first", 10):
         raise KeyboardInterrupt
     work(shown, 5, title="second")
     assert out.getvalue().startswith("second: 5 of 10 texts")
 
 
-@pytest.mark.usefixtures("eager")
 def test_the_stream_is_standard_error_where_none_is_named(capsys):
-    work(Progress(), 5)
+    work(Progress(every=0), 5)
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.startswith("encoding with tiny: 5 of 10 texts")

@@ -4,7 +4,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from encheck.system.scratch import ALIVE, OLD, Scratch
+from encheck.system.files import ALIVE, OLD, Scratch
 
 
 def test_what_a_killed_process_left_is_removed_and_what_lives_stays(tmp_path, monkeypatch):

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import encheck
 from encheck.cli import app, main
-from encheck.system.terminal import harmless
+from encheck.system.terminal import escape_controls
 
 BIDI = "\u202e\u2066\u2069\u200e\u200f\u061c"
 BAD = f"\x1b]0;t\x07\x1b[2J\x9b1A\x08{BIDI}"  # a title, a cleared screen, C1, backspaces, text turned round
@@ -191,7 +191,9 @@ def test_the_command_itself_is_guarded_with_what_libraries_and_argparse_print(tm
     printed = path.read_text("ascii")
     assert printed.count("\\u241b]0;t") + printed.count("\\x1b]0;t") >= 4
     assert "\x1b[31mred\x1b[0m" in printed
-    assert not FORBIDDEN.search(harmless(printed).replace("\x1b[31m", "").replace("\x1b[0m", "").replace("\r", ""))
+    assert not FORBIDDEN.search(
+        escape_controls(printed).replace("\x1b[31m", "").replace("\x1b[0m", "").replace("\r", "")
+    )
 
 
 def test_a_name_that_is_no_utf8_can_be_written_into_every_report(said):

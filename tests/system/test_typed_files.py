@@ -8,8 +8,8 @@ from typing import Literal
 import jsonschema
 import pytest
 
-from encheck.system.documents import parsed
-from encheck.system.typed_files import Count, MaybeNaN, as_json, as_values, schema_of, typed, writes
+from encheck.system.documents import parse_json
+from encheck.system.typed_files import Count, MaybeNaN, as_json, as_values, read_typed, schema_of, writes_properties
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Whole:
     by_name: Mapping[Literal["a", "b"], Part | Same]
 
 
-@writes("says")
+@writes_properties("says")
 @dataclass(frozen=True)
 class Row:
     """A row: `change` may be none."""
@@ -59,10 +59,10 @@ WHOLE = Whole("é", (Part(0.1, 2), Part(3.0)), ("p", None), {"a": Part(1.0), "b"
 
 
 def test_what_is_written_is_read_as_it_was_and_fits_its_schema():
-    values = parsed(as_json(WHOLE))
+    values = parse_json(as_json(WHOLE))
     assert values == as_values(WHOLE)
     assert values["by_name"]["b"] == {"as": "a"}
-    assert typed(Whole, values) == WHOLE
+    assert read_typed(Whole, values) == WHOLE
     schema = schema_of(Whole)
     jsonschema.validate(values, schema)
     assert set(schema["required"]) == set(values) == {"version", "name", "parts", "pair", "by_name"}
@@ -83,12 +83,12 @@ def test_a_property_is_written_and_an_alias_is_the_key_and_what_is_excluded_stay
     jsonschema.validate(values, schema_of(Row) | {"additionalProperties": False})
     assert schema_of(LongRow)["description"] == "A row with more.\n\nA row: `change` may be none."
     assert as_values(LongRow("r", 1.0, more=2)) == {"row": "r", "change": 1.0, "more": 2, "says": "r changed"}
-    again = typed(Row, values)
+    again = read_typed(Row, values)
     assert (again.name, again.change != again.change, again.aside) == ("r", True, 0)
     with pytest.raises(ValueError, match=r"^the file lacks 'row'$"):
-        typed(Row, {"change": 1})
+        read_typed(Row, {"change": 1})
     with pytest.raises(ValueError, match=r"^change is '1', but should be a number$"):
-        typed(Row, {"row": "r", "change": "1"})
+        read_typed(Row, {"row": "r", "change": "1"})
 
 
 @pytest.mark.parametrize(
@@ -114,11 +114,11 @@ def test_a_property_is_written_and_an_alias_is_the_key_and_what_is_excluded_stay
 )
 def test_a_wrong_value_is_named_by_its_keys(change, says):
     with pytest.raises(ValueError, match=re.escape(says)):
-        typed(Whole, as_values(WHOLE) | change)
+        read_typed(Whole, as_values(WHOLE) | change)
 
 
 def test_what_the_class_does_not_name_is_let_through_and_other_values_are_no_file():
-    assert typed(Whole, as_values(WHOLE) | {"later": [1]}) == WHOLE
+    assert read_typed(Whole, as_values(WHOLE) | {"later": [1]}) == WHOLE
     for value in ([], None, 3, "x"):
         with pytest.raises(ValueError, match=r"the file is .* but should be a mapping"):
-            typed(Whole, value)
+            read_typed(Whole, value)

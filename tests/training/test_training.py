@@ -16,8 +16,7 @@ from encheck.errors import EncoderError, UsageError
 from encheck.gating.capabilities import pooled
 from encheck.gating.decision import decide
 from encheck.gating.weighing import compare_all
-from encheck.training.evaluator import behaviour, dev_part
-from encheck.training.measuring import Plan
+from encheck.training import PlannedItems, behaviour, dev_part
 
 FEW = ("antonym", "synonym", "retrieval")
 
@@ -107,7 +106,7 @@ def test_by_default_a_loss_blocks_that_the_score_does_not_count(watcher):
 
 def test_a_property_changes_by_what_the_row_of_the_gate_says():
     before, after = BagOfWords(), Narrow(shared=9.0)
-    plan = Plan([check for check in packaged_checks() if check.property == "retrieval"], "probes", dev_part)
+    plan = PlannedItems([check for check in packaged_checks() if check.property == "retrieval"], "probes", dev_part)
     (row,) = decide(pooled(compare_all(plan.side(before), plan.side(after))[0])).rows
     found = behaviour(after, checks="retrieval", baseline=before)
     bounds = [found[f"retrieval_change{end}"] for end in ("", "_low", "_high")]
@@ -355,7 +354,7 @@ def test_the_model_before_training_is_the_best_until_a_checkpoint_scores_more(tm
     from transformers import TrainerState
 
     evaluator, model, state = follower(checks="retrieval"), tiny_model(tmp_path), TrainerState()
-    evaluator.begin(model, settings_of(tmp_path / "out", evaluator), state)
+    evaluator.callback().on_train_begin(settings_of(tmp_path / "out", evaluator), state, None, model=model)
     assert state.best_metric == 0
     assert state.log_history[0]["step"] == state.log_history[0]["eval_behaviour_score"] == 0
     kept = SentenceTransformer(state.best_model_checkpoint, device="cpu")
@@ -368,8 +367,9 @@ def test_a_training_that_resumes_needs_its_base(tmp_path):
     from transformers import TrainerState
 
     evaluator = follower(checks="retrieval")
+    settings = settings_of(tmp_path / "out", evaluator)
     with pytest.raises(UsageError, match=r"resumes at step 8, but .*SentenceTransformer\('.*before_training'\)"):
-        evaluator.begin(Oracle(), settings_of(tmp_path / "out", evaluator), TrainerState(global_step=8))
+        evaluator.callback().on_train_begin(settings, TrainerState(global_step=8), None, model=Oracle())
 
 
 trains = pytest.mark.skipif(not importlib.util.find_spec("datasets"), reason="the trainer needs datasets")

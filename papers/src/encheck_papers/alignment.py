@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.encoders.base import Floats, Pair
 from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.pairs.model import Floats, Pair
 from encheck.language.parse import Parse
 from encheck.language.pipeline.load import Pipeline
 from encheck_papers.bertscore import TokenScorer, greedy
@@ -25,7 +25,7 @@ from encheck_papers.frames import frames_of, spans_of
 from encheck_papers.token_states import States
 
 if TYPE_CHECKING:
-    from encheck.encoders.load import Device
+    from encheck.encoders.model_config import Device
 
 
 def span_vectors(parse: Parse, states: States) -> NDArray[np.float32]:

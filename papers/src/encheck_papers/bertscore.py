@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.encoders.base import Floats, Pair, PairModel, replace_half_surrogates
 from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.pairs.model import Floats, Pair, PairModel
-from encheck.encoders.text import whole
 from encheck.types import content_hash
 from encheck_papers.token_states import States, TokenEncoder
 
 if TYPE_CHECKING:
-    from encheck.encoders.load import Device
+    from encheck.encoders.model_config import Device
 
 Matrix = NDArray[np.float32] | NDArray[np.float64]
 
@@ -62,7 +61,7 @@ class TokenScorer(PairModel):
         )  # fmt: skip
         self.encoder = TokenEncoder(source, plain, device=device, file_hash=file_hash)
 
-    @property
+    @cached_property
     def devices(self) -> list[str]:
         """Those of the token vectors."""
         return self.encoder.devices
@@ -99,7 +98,7 @@ class BertScore(TokenScorer):
     def fit(self, texts: Sequence[str]) -> None:
         """Count document frequencies in these texts; that waits for the first pair."""
         if self.weighted:
-            self._corpus = tuple(sorted(set(whole(texts))))
+            self._corpus = tuple(sorted(set(replace_half_surrogates(texts))))
             self.__dict__.pop("_frequency", None)
             self.changed()
 

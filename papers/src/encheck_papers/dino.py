@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.checkpoints.pretrained import quiet
+from encheck.encoders.checkpoints.pretrained import quiet_transformers
 from encheck.errors import ModelError, UsageError
 from encheck.types import content_hash
 from encheck_papers.dino_file import begun
@@ -173,7 +173,7 @@ class Writer:
 
         model: Any
         try:
-            with quiet():
+            with quiet_transformers():
                 tokenizer = AutoTokenizer.from_pretrained(self.model, padding_side="left")
                 model = AutoModelForCausalLM.from_pretrained(self.model)
         except (OSError, ValueError, KeyError) as error:

@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.checkpoints.pretrained import quiet
+from encheck.encoders.checkpoints.pretrained import quiet_transformers
 from encheck.errors import ModelError, UsageError
 from encheck.scoring.folds import fold_of
-from encheck.system.scratch import Scratch
+from encheck.system.files import Scratch
 from encheck_papers.cross_fitting import Scorer, Sentences
 from encheck_papers.reweighting import HUMAN
 
@@ -102,7 +102,7 @@ class Discriminator:
 
         set_seed(self.seed)
         try:
-            with quiet():  # of weights that the new head lacks
+            with quiet_transformers():  # of weights that the new head lacks
                 tokenizer = AutoTokenizer.from_pretrained(self.backbone)
                 model = AutoModelForSequenceClassification.from_pretrained(
                     self.backbone, num_labels=2, ignore_mismatched_sizes=True
@@ -120,7 +120,7 @@ class Discriminator:
         """The checkpoint of the lowest loss on the development part, in evaluation mode."""
         from transformers import DataCollatorWithPadding, PrinterCallback, Trainer
 
-        with Scratch() as folder, quiet():
+        with Scratch() as folder, quiet_transformers():
             trainer = Trainer(
                 model=model,
                 args=self._arguments(Path(folder), len(learn)),

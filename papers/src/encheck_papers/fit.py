@@ -32,7 +32,7 @@ from encheck.encoders.load import config_for, folder_of
 from encheck.encoders.models_file import known_models
 from encheck.errors import UsageError
 from encheck.scoring.pairs import SentencePair
-from encheck.system.scratch import Scratch
+from encheck.system.files import Scratch
 from encheck_papers.parts import Parts
 from encheck_papers.runs import CHECKPOINT, finished, write_results, writing
 

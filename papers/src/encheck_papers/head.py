@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from encheck.errors import UsageError
-from encheck.system.files import whole, write_text
+from encheck.system.files import write_text, write_whole
 from encheck_papers.pair_head import (
     CONFIG,
     FOLDER,
@@ -91,7 +91,7 @@ class _PairHead(Module):
         to.mkdir(parents=True, exist_ok=True)
         tensors = {n: p.detach().float().cpu().contiguous() for n, p in self.linear.named_parameters()}
         (to / CONFIG).unlink(missing_ok=True)  # until the end there is no head, so none that is half another's
-        with whole(to / WEIGHTS) as file:
+        with write_whole(to / WEIGHTS) as file:
             file.write(save(tensors))
         write_text(to / CONFIG, config_text(dimension=self.dimension, classes=self.classes, features=self.features))
 

@@ -30,7 +30,7 @@ from encheck_papers.spanned import SpanEncoder
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-    from encheck.encoders.load import Device
+    from encheck.encoders.model_config import Device
 
 NONE = "none"
 OPTIONS = ("features", "positive")

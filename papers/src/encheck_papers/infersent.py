@@ -14,19 +14,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.batching import pack, pick_devices, spread
+from encheck.encoders.base import LocalEncoder
+from encheck.encoders.batching import batches_of_one_length, pick_devices, run_on_replicas
 from encheck.encoders.files import check_weights, must_exist
-from encheck.encoders.local import LocalEncoder
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
-from encheck.encoders.vectors.encoder import MIN_WORDS_TO_DOUBT, treebank_words
-from encheck.encoders.vectors.files import VectorFile
+from encheck.encoders.static_embeddings import MIN_WORDS_TO_DOUBT, VectorFile, treebank_words
 from encheck.errors import EncoderError, ModelError
-from encheck.system.paths import typed
+from encheck.system.files import expand_home
 from encheck_papers.recurrent import lstm_of, max_over_time, read_state
 
 if TYPE_CHECKING:
-    from encheck.encoders.load import Device
+    from encheck.encoders.model_config import Device
 
 TRAINED_WITH = {1: "glove.840B.300d.txt", 2: "crawl-300d-2M.vec"}
 ENDS = {1: ("<s>", "</s>"), 2: ("<p>", "</p>")}
@@ -46,7 +45,7 @@ class InferSentEncoder(LocalEncoder):
             raise ModelError(
                 f"{config.label}: InferSent needs word vectors. Remedy: --model-arg vectors=PATH (GloVe, fastText)"
             )
-        self.file = VectorFile(typed(vectors), option="vectors")
+        self.file = VectorFile(expand_home(vectors), option="vectors")
         self.version = int(config.options.get("version", 1 if "1" in source.stem else 2))
         if self.version not in ENDS:
             raise ModelError(f"{config.label}: InferSent has versions 1 and 2, but version is {self.version}")
@@ -65,7 +64,7 @@ class InferSentEncoder(LocalEncoder):
         """With version and word vectors."""
         return {"version": self.version, "vectors": self.file.path.name, "pooling": "max"}
 
-    @property
+    @cached_property
     def devices(self) -> list[str]:
         """The one that it computes on."""
         return pick_devices(self.device.name)[:1]
@@ -94,7 +93,9 @@ class InferSentEncoder(LocalEncoder):
         lstm = self._lstm
         known = self._learn([self.words(text) for text in texts])
         lengths = np.array([len(words) for words in known])
-        yield from spread([lstm], pack(lengths, WORDS_PER_BATCH), lambda m, at: self._run(m, [known[i] for i in at]))
+        yield from run_on_replicas(
+            [lstm], batches_of_one_length(lengths, WORDS_PER_BATCH), lambda m, at: self._run(m, [known[i] for i in at])
+        )
 
     def _learn(self, found: list[list[str]]) -> list[list[str]]:
         wanted = {word for words in found for word in words}

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.checkpoints.known import HEAD
+from encheck.encoders.checkpoints.folders import HEAD
 from encheck.encoders.files import COPY, check_weights, read_json, value_of
 from encheck.errors import EncoderError, ModelError, unknown
 from encheck_papers.recurrent import read_state

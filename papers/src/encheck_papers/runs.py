@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from encheck.errors import UsageError
-from encheck.system.documents import parsed, text_of
+from encheck.system.documents import parse_json, read_text
 from encheck.system.files import write_text
 
 RESULTS = "results.json"
@@ -35,7 +35,7 @@ def finished(folder: Path, settings: Mapping[str, Any], *, with_model: bool = Fa
     if not path.is_file():
         raise UsageError(f"{folder} has no {RESULTS}: it is no finished training. Remedy: another --out, or remove it")
     try:
-        found = parsed(text_of(path))
+        found = parse_json(read_text(path))
     except (ValueError, OSError) as error:
         raise UsageError(f"{path} is not JSON: {error}. Remedy: remove {folder}, to train again") from error
     then, now = found.get(SETTINGS) if isinstance(found, dict) else None, json.loads(json.dumps(settings))

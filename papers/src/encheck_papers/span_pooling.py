@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.checkpoints.known import SPAN_POOLING
+from encheck.encoders.checkpoints.folders import SPAN_POOLING
 from encheck.encoders.files import COPY, check_weights, read_json
 from encheck.encoders.pooling import mean
 from encheck.errors import ModelError, UsageError, unknown
 from encheck.language.english import English
 from encheck.store import Store, default_path
-from encheck.system.files import whole, write_text
+from encheck.system.files import write_text, write_whole
 from encheck_papers.spans import KINDS, Cache, Membership, ParsedSpans, SpanSource, Structure, chosen
 
 if TYPE_CHECKING:
@@ -247,7 +247,7 @@ class _SpanPooling(Module):
         to = Path(output_path)
         (to / CONFIG).unlink(missing_ok=True)
         if state := {name: one.detach().float().cpu().contiguous() for name, one in self.state_dict().items()}:
-            with whole(to / WEIGHTS) as file:
+            with write_whole(to / WEIGHTS) as file:
                 file.write(save(state))
         write_text(to / CONFIG, json.dumps(self.get_config_dict(), indent=1) + "\n")
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from encheck.encoders.checkpoints.known import SPAN_POOLING
+from encheck.encoders.checkpoints.folders import SPAN_POOLING
 from encheck.encoders.checkpoints.sentence_transformers import SentenceTransformerEncoder, load_modules, module_folders
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
@@ -19,7 +19,7 @@ from encheck.errors import ModelError
 from encheck.language.english import English
 from encheck.language.pipeline.load import Pipeline
 from encheck.store import Store
-from encheck.system.paths import typed
+from encheck.system.files import expand_home
 from encheck_papers import span_pooling
 from encheck_papers.span_pooling import SpanSettings, read_settings
 from encheck_papers.spans import BroughtFrames, ParsedSpans, SpanSource
@@ -27,7 +27,7 @@ from encheck_papers.spans import BroughtFrames, ParsedSpans, SpanSource
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-    from encheck.encoders.load import Device
+    from encheck.encoders.model_config import Device
 
 PARSE = "parse"
 
@@ -84,7 +84,7 @@ def spans_of(source: Path, options: Mapping[str, Any], *, file_hash: Callable[[P
     if frames in (None, PARSE):
         return Spans(settings, parsed, english)
     otherwise = parsed if missing == PARSE else None
-    return Spans(settings, BroughtFrames(typed(str(frames)), otherwise=otherwise, file_hash=file_hash), english)
+    return Spans(settings, BroughtFrames(expand_home(str(frames)), otherwise=otherwise, file_hash=file_hash), english)
 
 
 def load_spanned(source: Path, *, spans: SpanSource | None = None, **named: Any) -> SentenceTransformer:

@@ -20,7 +20,7 @@ from encheck.errors import DataError
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.store import file_sha256
-from encheck.system.documents import parsed, text_of
+from encheck.system.documents import parse_json, read_text
 from encheck_papers.frames import Frame, frames_of, spans_of
 
 KINDS = ("predicate-argument", "continuous", "random", "all")
@@ -131,7 +131,7 @@ def read_frames(path: Path) -> dict[str, Structure]:
     """The structures in a JSONL file of sentences with tokens and frames; DataError names the line that is wrong."""
     found: dict[str, Structure] = {}
     try:
-        lines = text_of(path).split("\n")  # other ends of lines may stand within a sentence
+        lines = read_text(path).split("\n")  # other ends of lines may stand within a sentence
     except (OSError, ValueError) as error:
         raise DataError(f"cannot read the frames {path}: {error}") from error
     for number, line in enumerate(lines, 1):
@@ -148,7 +148,7 @@ def read_frames(path: Path) -> dict[str, Structure]:
 
 
 def _of_line(line: str) -> tuple[str, Structure]:
-    row = parsed(line)
+    row = parse_json(line)
     if not isinstance(row, dict) or not isinstance(text := row.get("sentence"), str):
         raise ValueError("holds no sentence")
     tokens, frames = _texts(row.get("tokens"), "tokens"), row.get("frames")

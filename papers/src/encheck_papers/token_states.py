@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, pack, pick
-from encheck.encoders.checkpoints.pretrained import cut_off
+from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, batches_of_one_length, select_rows
+from encheck.encoders.checkpoints.pretrained import count_truncated
 from encheck.encoders.checkpoints.transformers import TransformersEncoder
 
 
@@ -39,13 +39,13 @@ class TokenEncoder(TransformersEncoder):
             [f"{self.prompt}{text}" for text in texts], truncation=True, max_length=limit,
             return_offsets_mapping=True, return_special_tokens_mask=True,
         )  # fmt: skip
-        self.note_cut(cut_off(encoded, limit), len(texts), limit)
+        self.note_cut(count_truncated(encoded, limit), len(texts), limit)
         features = dict(encoded)
         offsets, special = features.pop("offset_mapping"), features.pop("special_tokens_mask")
         lengths = np.array([len(ids) for ids in features["input_ids"]])
         found: dict[int, States] = {}
         budget = TOKENS_PER_BATCH.get(model.device.type, TOKENS_PER_BATCH["cpu"])
-        for positions in pack(lengths, budget):
+        for positions in batches_of_one_length(lengths, budget):
             for i, vectors in zip(positions.tolist(), self._hidden(features, positions, layer, unit), strict=True):
                 spans = np.array(offsets[i], np.intp).reshape(-1, 2) - len(self.prompt)
                 ids, marks = np.array(features["input_ids"][i], np.intp), np.array(special[i], bool)
@@ -55,7 +55,7 @@ class TokenEncoder(TransformersEncoder):
     def _hidden(self, features: dict[str, list[Any]], positions: Ints, layer: int, unit: bool) -> NDArray[np.float32]:
         import torch
 
-        padded = self.tokenizer.pad(pick(features, positions), return_tensors="pt", padding_side="right")
+        padded = self.tokenizer.pad(select_rows(features, positions), return_tensors="pt", padding_side="right")
         with torch.inference_mode():
             hidden = self.models[0](**padded.to(self.models[0].device), output_hidden_states=True).hidden_states[layer]
             hidden = torch.nn.functional.normalize(hidden.float(), dim=-1) if unit else hidden.float()

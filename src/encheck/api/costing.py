@@ -10,7 +10,7 @@ from encheck.api.loading import Spec, as_option
 from encheck.engine.run import run
 from encheck.errors import EncoderError, UsageError
 from encheck.options.keywords import from_keywords
-from encheck.system.scratch import Scratch
+from encheck.system.files import Scratch
 
 if TYPE_CHECKING:
     from encheck.comparing.costs import Cost, Costs
@@ -81,13 +81,13 @@ def _costs(settings: Settings, *, is_labelled: bool) -> tuple[Dataset, Mapping[s
 
 def _cost(subject: Any, data: Dataset, store: Store) -> Cost:
     from encheck.comparing.costs import Cost
-    from encheck.encoders.protocol import Partial
+    from encheck.encoders.protocol import PartialEncoder
     from encheck.running.service import EncoderService
     from encheck.running.speed import measured
 
     if subject.kind != "vector":
         raise UsageError(f"{subject.label} scores pairs and has no index: --cost compares encoders")
-    found, is_stored = data.collection, isinstance(subject.model, Partial)
+    found, is_stored = data.collection, isinstance(subject.model, PartialEncoder)
     if is_stored and not found:
         raise UsageError(f"{subject.label} is a file of vectors: --cost compares it on a search, --data=retrieval:PATH")
     documents = list(found.documents.values()) if found else [pair.first for pair in data.pairs]

@@ -29,7 +29,8 @@ def load_model(spec: Spec, *, device: str = "auto", **arguments: Any) -> Encoder
         ModelError: the model does not exist, is not a model, or may not be loaded.
         ConfigError: an argument, or an entry of models.yaml, is wrong.
     """
-    from encheck.encoders.load import Device, as_fetched, config_for, load
+    from encheck.encoders.load import config_for, detect_fetched, load
+    from encheck.encoders.model_config import Device
     from encheck.encoders.models_file import known_models, with_args
     from encheck.encoders.protocol import Encoder, PairScorer
     from encheck.options import Settings, project_table
@@ -38,7 +39,7 @@ def load_model(spec: Spec, *, device: str = "auto", **arguments: Any) -> Encoder
     name = as_option(spec)
     config = config_for(name, known, adapter=arguments.get("adapter"))
     if name not in known and "adapter" not in arguments:
-        config = as_fetched(config)
+        config = detect_fetched(config)
     texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in arguments.items()}
     model = load(with_args(config, texts), device=Device(device))
     assert isinstance(model, Encoder | PairScorer)

@@ -19,7 +19,7 @@ import typer
 
 from encheck.cli import checks, compare, data, gate, look, reports, store, variants
 from encheck.cli.shared import STOPPED, app, tell
-from encheck.system.terminal import guard_log, stream
+from encheck.system.terminal import guard_log, visible_stream
 
 __all__ = ["app", "checks", "compare", "data", "gate", "look", "main", "reports", "store", "variants"]
 
@@ -65,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> Any:
         given = getattr(sys, name)
         if given and given is getattr(sys, own):
             given.flush()
-            guarded = stream(_Drain(given.fileno(), "w", closefd=False), given.encoding)
+            guarded = visible_stream(_Drain(given.fileno(), "w", closefd=False), given.encoding)
             setattr(sys, name, guarded)
             setattr(sys, own, guarded)
     try:

@@ -13,18 +13,18 @@ from encheck.cli.shared import ModelArgs, StorePath, app, print_table, project, 
 @app.command()
 def models() -> None:
     """List the models that --model knows by name: whether they can be loaded here, where from, and what pins them."""
-    from encheck.encoders.load import where
+    from encheck.encoders.hub import describe_pin
+    from encheck.encoders.load import find_weights
     from encheck.encoders.models_file import known_models
-    from encheck.encoders.pins import pinned
     from encheck.options import Settings
 
     with told():
         known = known_models(Settings(project=project()).models_file)
         rows = [("name", "loadable", "from, or what it lacks", "pinned", "licence", "what")]
         for config in known.values():
-            ready, source = where(config)
+            ready, source = find_weights(config)
             is_ready, licence = "yes" if ready else "no", config.licence or "-"
-            rows.append((config.label, is_ready, source, pinned(config), licence, config.description))
+            rows.append((config.label, is_ready, source, describe_pin(config), licence, config.description))
     print_table(rows)
     tell("A directory or file (--model=./checkpoint) and a hub id (--model=owner/name) need no entry.")
 

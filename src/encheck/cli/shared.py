@@ -46,7 +46,7 @@ class Commands(typer.core.TyperGroup):
     """
 
     def _packaged(self) -> dict[str, EntryPoint]:
-        return entry_points.offered(entry_points.COMMANDS, ours=self.commands)
+        return entry_points.entry_points_of(entry_points.COMMANDS, ours=self.commands)
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         """The commands in the order of the panels."""
@@ -104,7 +104,7 @@ class Commands(typer.core.TyperGroup):
 
 def _command_of(point: EntryPoint) -> Any:
     """The command that a package adds: a typer application, or a function of which typer makes one."""
-    found = entry_points.imported(point)
+    found = entry_points.load_entry_point(point)
     if not isinstance(found, typer.Typer):
         if not callable(found):
             package = entry_points.package_of(point)

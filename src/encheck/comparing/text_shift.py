@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from encheck.datasets.dataset import Dataset
 from encheck.errors import DataError
 from encheck.reporting.text import table
-from encheck.system.imports import nltk_alone
+from encheck.system.imports import import_nltk
 from encheck.types import content_hash
 
 Floats = NDArray[np.float64]
@@ -197,7 +197,7 @@ def tokens_of(text: str) -> Tokens:
     >>> tokens_of("It's 5 p.m.")
     ('it', "'", 's', '5', 'p', '.', 'm', '.')
     """
-    nltk_alone()
+    import_nltk()
     from nltk.tokenize import wordpunct_tokenize
 
     return tuple(wordpunct_tokenize(text.lower()))
@@ -406,7 +406,7 @@ def _pair_figures(drawn: Sequence[Drawn], folds: Ints) -> Figures:
 
 def _pair(reference: Tokens, hypothesis: Tokens) -> tuple[float, ...]:
     """What the sums of a corpus are made of: matches and n-grams by order, both lengths, Jaccard, one."""
-    nltk_alone()
+    import_nltk()
     from nltk.translate.bleu_score import modified_precision
 
     found = [modified_precision([reference], hypothesis, n) for n in range(1, ORDERS + 1)]

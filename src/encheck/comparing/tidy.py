@@ -11,7 +11,7 @@ from encheck.comparing.comparison import Comparison
 from encheck.comparing.models import Model
 from encheck.metrics import named
 from encheck.run_file import Result
-from encheck.system.cells import safe_cell
+from encheck.system.terminal import safe_cell
 
 PAIRED = ("difference", "difference_low", "difference_high", "compared")
 COLUMNS = (

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from encheck.datasets.reader import Row
-from encheck.system.files import whole
+from encheck.system.files import write_whole
 from encheck.types import content_hash
 
 
@@ -48,7 +48,7 @@ class KeptFile:
 
     def write(self, kept: KeptPairs) -> None:
         """Write the pairs for the other processes; where the disk is full, each of them reads the data itself."""
-        with suppress(OSError), whole(self._path) as file:
+        with suppress(OSError), write_whole(self._path) as file:
             file.write(_packed(kept))
 
 

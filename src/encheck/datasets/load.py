@@ -31,8 +31,8 @@ from encheck.datasets.reader import BadRows, Readings
 from encheck.datasets.searched_texts import groups_of
 from encheck.errors import DataError, UsageError, unknown
 from encheck.system import entry_points
-from encheck.system.garbage import uncollected
-from encheck.system.paths import exists, typed
+from encheck.system.files import exists, expand_home
+from encheck.system.memory import without_collection
 from encheck.types import Group
 
 log = logging.getLogger("encheck")
@@ -69,14 +69,14 @@ class DataSets(Mapping[str, ModuleType]):
             for m in pkgutil.iter_modules(encheck.datasets.__path__)
         ]
         self.ours = {m.__name__.rpartition(".")[2].replace("_", "-"): m for m in modules if hasattr(m, "LICENCE")}
-        self.packaged = entry_points.offered(entry_points.DATA, ours=self.ours)
+        self.packaged = entry_points.entry_points_of(entry_points.DATA, ours=self.ours)
         self._imported = dict(self.ours)
         for name, module in self.ours.items():
             _refuse_unfinished(name, module, str(module.__file__))
 
     def __getitem__(self, name: str) -> ModuleType:
         if name not in self._imported:
-            module = entry_points.imported(self.packaged[name])
+            module = entry_points.load_entry_point(self.packaged[name])
             _refuse_unfinished(name, module, f"the package {entry_points.package_of(self.packaged[name])}")
             self._imported[name] = module
         return self._imported[name]
@@ -97,7 +97,7 @@ def names() -> DataSets:
     return DataSets()
 
 
-@uncollected()
+@without_collection()
 def load(
     spec: str,
     *,
@@ -430,7 +430,7 @@ def _searched(name: str, module: ModuleType, asked: _Asked) -> Dataset:
     """The data of queries and documents, which lie at the path or are fetched from the hub."""
     is_of_hub = asked.path.startswith(PREFIX) and hasattr(module, "fetched")
     of_hub = asked.path.removeprefix(PREFIX) if is_of_hub else ""
-    place = module.fetched(of_hub) if is_of_hub else typed(asked.path)
+    place = module.fetched(of_hub) if is_of_hub else expand_home(asked.path)
     found = module.collection(place, asked.bad, *([asked.passages] if name == PASSAGES else []))
     licence = "its data card has it" if of_hub else module.LICENCE
     return replace(_sampled(asked, found, licence), version=of_hub)
@@ -500,7 +500,7 @@ def _read(module: ModuleType, path: str, bad: BadRows, reading: str = "") -> Ite
 
 def _place(path: str) -> Path:
     """The path; DataError for one that the file system refuses to look at."""
-    place = typed(path)
+    place = expand_home(path)
     try:
         place.exists()
     except OSError as error:

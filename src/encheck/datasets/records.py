@@ -11,8 +11,7 @@ from typing import Any
 
 from encheck.datasets.reader import BadRows, header_of, json_rows, named_rows
 from encheck.errors import DataError, unknown
-from encheck.system.documents import json_of
-from encheck.system.parquet import batches_of, opened, rows_of
+from encheck.system.documents import open_parquet, parquet_rows, read_json, record_batches
 
 SCRIPTS = {  # what makes a file of the format, and the ending of what it makes
     **dict.fromkeys((".xlsx", ".xls", ".ods"),
@@ -94,7 +93,7 @@ def json_table(path: Path, bad: BadRows) -> tuple[list[str], Named]:
     column, as pandas writes; or one of these inside an answer, as Qdrant's.
     """
     try:
-        rows = _table_in(json_of(path, infinite=True))
+        rows = _table_in(read_json(path, infinite=True))
     except (ValueError, OSError) as error:
         lines = list(json_rows(path, BadRows(skip=True)))
         if not lines or "Extra data" not in str(error):
@@ -150,7 +149,7 @@ def delimited(delimiter: str) -> Format:
 def parquet(path: Path, bad: BadRows) -> tuple[list[str], Named]:  # noqa: ARG001 - Parquet is whole or not
     """The columns and rows of a Parquet file; DataError if it is not one."""
     file = _opened(path)
-    return list(file.schema_arrow.names), _numbered(path, rows_of(file, size=path.stat().st_size))
+    return list(file.schema_arrow.names), _numbered(path, parquet_rows(file, size=path.stat().st_size))
 
 
 def parquet_batches(path: Path) -> tuple[list[str], Callable[[Sequence[str]], Iterator[Any]]]:
@@ -159,7 +158,7 @@ def parquet_batches(path: Path) -> tuple[list[str], Callable[[Sequence[str]], It
 
     def batches(columns: Sequence[str]) -> Iterator[Any]:
         try:
-            yield from batches_of(file, size=path.stat().st_size, columns=columns)
+            yield from record_batches(file, size=path.stat().st_size, columns=columns)
         except (ValueError, OSError) as error:
             raise _no_parquet(path, error) from error
 
@@ -168,7 +167,7 @@ def parquet_batches(path: Path) -> tuple[list[str], Callable[[Sequence[str]], It
 
 def _opened(path: Path) -> Any:
     try:
-        return opened(path)
+        return open_parquet(path)
     except (ValueError, OSError) as error:
         raise _no_parquet(path, error) from error
 

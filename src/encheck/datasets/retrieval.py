@@ -23,7 +23,7 @@ from encheck.datasets.query_rows import from_file, grade_of
 from encheck.datasets.reader import BadRows, checked_text, first_line, is_missing, streamed
 from encheck.datasets.records import FORMATS, ending_of, records
 from encheck.errors import DataError
-from encheck.system.documents import json_of
+from encheck.system.documents import read_json
 
 LICENCE = "yours"
 FILES = (
@@ -96,7 +96,7 @@ def parts_of(path: Path) -> dict[str, list[Source]]:
     if ending_of(path) != ".json":
         return {}
     try:
-        found = json_of(path, infinite=True)
+        found = read_json(path, infinite=True)
     except (ValueError, OSError):
         return {}
     names = {"queries", "corpus", judged} if isinstance(found, dict) and (

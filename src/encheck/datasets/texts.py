@@ -18,7 +18,7 @@ from encheck.datasets.reader import BadRows, Row, checked_text, is_missing, line
 from encheck.datasets.records import FORMATS, ending_of, records, unread_format
 from encheck.errors import DataError, unknown
 from encheck.ids import ItemId
-from encheck.system.paths import is_file, is_folder, typed
+from encheck.system.files import expand_home, is_file, is_folder
 from encheck.types import Group, content_hash
 
 log = logging.getLogger("encheck")
@@ -93,9 +93,9 @@ def place_of(path: str) -> Place:
     ('body', '')
     """
     name, _, column = path.rpartition(":")
-    if name and not is_file(typed(path)) and ending_of(Path(name)) in (*LINES, *FORMATS):
-        return Place(typed(name), column)
-    return Place(typed(path))
+    if name and not is_file(expand_home(path)) and ending_of(Path(name)) in (*LINES, *FORMATS):
+        return Place(expand_home(name), column)
+    return Place(expand_home(path))
 
 
 def _rows(place: Place, bad: BadRows) -> Iterator[Text]:

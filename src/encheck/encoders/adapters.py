@@ -14,6 +14,8 @@ POOLINGS = ("cls", "mean", "max", "last", "first-last-avg", "layers")
 CODE = ("revision", "package", "sha256")
 TEXT = ("prompt", "prompts", "similarity", "truncate_dim")
 TORCH = ("max_length", "dtype")
+# Those of papers/, a package of its own: models.yaml has entries of theirs, and their files are recognised.
+PAPERS = frozenset({"alignment", "bertscore", "doc2vec", "infersent", "laser", "pair-head"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +37,6 @@ class Adapter:
     options: Mapping[str, type | tuple[str, ...]] = field(default_factory=dict)
 
 
-# Those of papers/, a package of its own: models.yaml has entries of theirs, and their files are recognised.
-PAPERS = frozenset({"alignment", "bertscore", "doc2vec", "infersent", "laser", "pair-head"})
-
-
 def _of(module: str) -> str:
     return f"encheck.encoders.{module}"
 
@@ -58,7 +56,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         options={"layers": list, "head": ("mlp",)},
     ),
     "peft": Adapter(
-        _of("checkpoints.peft:PeftEncoder"),
+        _of("checkpoints.transformers:PeftEncoder"),
         "PEFT adapter",
         ("revision", *TEXT, *TORCH, "pooling"),
         ("peft",),
@@ -67,7 +65,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         options={"base": str, "layers": list, "head": ("mlp",)},
     ),
     "onnx": Adapter(
-        _of("onnx.encoder:OnnxEncoder"),
+        _of("onnx:OnnxEncoder"),
         "bare ONNX model",
         ("sha256", *TEXT, "max_length", "pooling"),
         ("onnxruntime", "tokenizers"),
@@ -75,7 +73,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         options={"output": str},
     ),
     "openvino": Adapter(
-        _of("onnx.openvino:OpenVinoEncoder"),
+        _of("onnx:OpenVinoEncoder"),
         "bare ONNX model, run by OpenVINO",
         ("sha256", *TEXT, "max_length", "pooling"),
         ("openvino", "tokenizers"),
@@ -83,7 +81,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         options={"output": str},
     ),
     "vectors": Adapter(
-        _of("vectors.encoder:open_vectors"),
+        _of("static_embeddings:open_vectors"),
         "file of word vectors",
         ("sha256", "similarity"),
         options={
@@ -95,13 +93,13 @@ ADAPTERS: Mapping[str, Adapter] = {
         },
     ),
     "stored-vectors": Adapter(
-        _of("stored:StoredVectors"),
+        _of("stored_index:StoredVectors"),
         "file of texts with their vectors",
         ("sha256", "similarity"),
         options={"texts": str},
     ),
     "model2vec": Adapter(
-        _of("model2vec:Model2VecEncoder"),
+        _of("static_embeddings:Model2VecEncoder"),
         "model2vec checkpoint",
         (*CODE, *TEXT, "max_length"),
         ("model2vec",),
@@ -117,21 +115,21 @@ ADAPTERS: Mapping[str, Adapter] = {
         options={"signature": str, "output": str},
     ),
     "cross-encoder": Adapter(
-        _of("pairs.cross_encoder:CrossEncoderScorer"),
+        _of("pair_scorers:CrossEncoderScorer"),
         "cross-encoder",
         (*CODE, *TORCH),
         source="hub",
         options={"direction": ("forward", "both"), "positive": str, "activation": ("sigmoid", "identity")},
     ),
     "lexical": Adapter(
-        _of("pairs.lexical:LexicalScorer"),
+        _of("pair_scorers:LexicalScorer"),
         "surface scorer: what needs no understanding",
         (),
         source="optional",
         options={"weighting": ("jaccard", "edit-distance", "bigrams", "trigrams", "tf-idf", "bm25")},
     ),
     "openai": Adapter(
-        _of("server.encoder:OpenAiEncoder"),
+        _of("server:OpenAiEncoder"),
         "server that speaks OpenAI's /v1/embeddings",
         TEXT,
         source="url",
@@ -141,7 +139,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         },
     ),
     "tei": Adapter(
-        _of("server.encoder:TeiEncoder"),
+        _of("server:TeiEncoder"),
         "text-embeddings-inference server",
         ("prompt", "prompts", "similarity"),
         source="url",
@@ -156,6 +154,6 @@ def adapter_of(name: str) -> Adapter | None:
     """What encheck or an installed package says of an adapter; None of a class, or of a name that nobody has."""
     if name in ADAPTERS:
         return ADAPTERS[name]
-    point = entry_points.offered(entry_points.ADAPTERS).get(name)
-    offered = entry_points.imported(point) if point else None
+    point = entry_points.entry_points_of(entry_points.ADAPTERS).get(name)
+    offered = entry_points.load_entry_point(point) if point else None
     return offered if isinstance(offered, Adapter) else None

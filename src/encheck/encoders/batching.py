@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -30,14 +31,14 @@ log = logging.getLogger("encheck")
 _padded: ContextVar[bool] = ContextVar("padded", default=False)
 
 
-def pack(lengths: Ints, budget: int) -> Iterator[Ints]:
+def batches_of_one_length(lengths: Ints, budget: int) -> Iterator[Ints]:
     """Positions in batches of one length and at most `budget` tokens, the longest first; ties keep their order.
 
     No padding is computed, so that a text's vector does not depend on which others were asked for. (Kernels round in
-    another order where a batch has few tokens: under twelve, for MiniLM on a CPU.) Within `padding` a batch holds
+    another order where a batch has few tokens: under twelve, for MiniLM on a CPU.) Within `mixed_lengths` a batch holds
     texts of several lengths.
 
-    >>> [b.tolist() for b in pack(np.array([3, 9, 3, 4]), 9)]
+    >>> [b.tolist() for b in batches_of_one_length(np.array([3, 9, 3, 4]), 9)]
     [[1], [3], [0, 2]]
     """
     order = np.argsort(-lengths, kind="stable")
@@ -53,11 +54,11 @@ def pack(lengths: Ints, budget: int) -> Iterator[Ints]:
 
 
 @contextmanager
-def padding() -> Iterator[None]:
+def mixed_lengths() -> Iterator[None]:
     """Texts of several lengths in one batch, as most programs make them: for a check that padding changes nothing.
 
-    >>> with padding():
-    ...     [b.tolist() for b in pack(np.array([3, 9, 3, 4]), 9)]
+    >>> with mixed_lengths():
+    ...     [b.tolist() for b in batches_of_one_length(np.array([3, 9, 3, 4]), 9)]
     [[1], [3, 0], [2]]
     """
     token = _padded.set(True)
@@ -67,16 +68,16 @@ def padding() -> Iterator[None]:
         _padded.reset(token)
 
 
-def slices(count: int, size: int) -> Iterator[Ints]:
+def batches_in_order(count: int, size: int) -> Iterator[Ints]:
     """Positions in their order, `size` at a time.
 
-    >>> [b.tolist() for b in slices(3, 2)]
+    >>> [b.tolist() for b in batches_in_order(3, 2)]
     [[0, 1], [2]]
     """
     return (np.arange(start, min(start + size, count)) for start in range(0, count, size))
 
 
-def halving(run: Callable[[Ints], NDArray[np.float32]], positions: Ints) -> Iterator[Batch]:
+def run_or_halve(run: Callable[[Ints], NDArray[np.float32]], positions: Ints) -> Iterator[Batch]:
     """The batch, or its halves where memory runs out; what does not fit alone raises."""
     try:
         vectors = run(positions)
@@ -88,30 +89,24 @@ def halving(run: Callable[[Ints], NDArray[np.float32]], positions: Ints) -> Iter
         return
     middle = len(positions) // 2  # outside of `except`, so that the failed attempt's tensors are let go
     log.warning("out of memory with %d texts at a time: continuing with %d", len(positions), middle)
-    _release()
-    yield from halving(run, positions[:middle])
-    yield from halving(run, positions[middle:])
+    if "torch" in sys.modules and sys.modules["torch"].cuda.is_available():
+        sys.modules["torch"].cuda.empty_cache()
+    yield from run_or_halve(run, positions[:middle])
+    yield from run_or_halve(run, positions[middle:])
 
 
 def out_of_memory(error: BaseException) -> bool:
     """Whether a device, or the machine, has no room for what was asked."""
-    return isinstance(error, MemoryError) or any(said in str(error).lower() for said in OUT_OF_MEMORY)
+    return isinstance(error, MemoryError) or any(sign in str(error).lower() for sign in OUT_OF_MEMORY)
 
 
-def _release() -> None:
-    import sys
-
-    if "torch" in sys.modules and sys.modules["torch"].cuda.is_available():
-        sys.modules["torch"].cuda.empty_cache()
-
-
-def spread(
+def run_on_replicas(
     replicas: Sequence[Replica], batches: Iterable[Ints], run: Callable[[Replica, Ints], NDArray[np.float32]]
 ) -> Iterator[Batch]:
     """Each batch on whichever replica is free; they come back in the order in which they were given."""
     if len(replicas) == 1:
         for positions in batches:
-            yield from halving(partial(run, replicas[0]), positions)
+            yield from run_or_halve(partial(run, replicas[0]), positions)
         return
     from concurrent.futures import ThreadPoolExecutor
     from queue import SimpleQueue
@@ -123,7 +118,7 @@ def spread(
     def work(positions: Ints) -> list[Batch]:
         replica = free.get()
         try:
-            return list(halving(partial(run, replica), positions))
+            return list(run_or_halve(partial(run, replica), positions))
         finally:
             free.put(replica)
 
@@ -162,10 +157,10 @@ def limit_threads() -> None:
         torch.set_num_threads(share)
 
 
-def threads() -> int:
+def thread_count() -> int:
     """How many threads an engine other than torch should start: as $OMP_NUM_THREADS says, else the usable cores."""
-    said = os.environ.get("OMP_NUM_THREADS", "")
-    return int(said) if said.isdigit() and int(said) else usable_cores()
+    variable = os.environ.get("OMP_NUM_THREADS", "")
+    return int(variable) if variable.isdigit() and int(variable) else usable_cores()
 
 
 def usable_cores(cgroup: Path = Path("/sys/fs/cgroup")) -> int:
@@ -181,6 +176,6 @@ def usable_cores(cgroup: Path = Path("/sys/fs/cgroup")) -> int:
     return cores
 
 
-def pick(features: dict[str, list[Any]], positions: Ints) -> dict[str, list[Any]]:
+def select_rows(features: dict[str, list[Any]], positions: Ints) -> dict[str, list[Any]]:
     """The rows of these positions."""
     return {name: [column[i] for i in positions] for name, column in features.items()}

@@ -25,7 +25,7 @@ DIMENSION = 256
 
 
 @lru_cache(maxsize=20_000)
-def direction(name: str, dimension: int = DIMENSION) -> Vectors:
+def random_direction(name: str, dimension: int = DIMENSION) -> Vectors:
     """A random unit vector that depends on the name alone; shape [dimension]. It is shared: not to be written to."""
     vector = np.random.default_rng(list(name.encode("utf-8", "surrogatepass"))).standard_normal(dimension)
     unit: Vectors = (vector / np.linalg.norm(vector)).astype(np.float32)
@@ -53,11 +53,8 @@ class BagOfWords(_Fake):
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
         """Sum of one random direction a word; shape [n, 256]."""
-        return _rows(self._vector(text) for text in texts)
-
-    def _vector(self, text: str) -> Vectors:
-        counts = sorted(Counter(words(text) or [text]).items())
-        return np.asarray(np.sum([count * direction(word) for word, count in counts], axis=0), np.float32)
+        bags = (sorted(Counter(words(text) or [text]).items()) for text in texts)
+        return _rows(np.sum([count * random_direction(word) for word, count in bag], axis=0) for bag in bags)
 
 
 class Constant(_Fake):
@@ -73,7 +70,7 @@ class Random(_Fake):
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
         """Shape [n, 256]; the same text gets the same vector."""
-        return _rows(direction(text) for text in texts)
+        return _rows(random_direction(text) for text in texts)
 
 
 class Nan(_Fake):
@@ -105,9 +102,9 @@ class Oracle(_Fake):
     """
 
     def __init__(self, meanings: Mapping[str, tuple[str, float]] | None = None, *, fresh: int | None = None) -> None:
-        told = _of_probes(fresh) if meanings is None else _told(dict(meanings))
-        super().__init__(meanings=told.hash)
-        self.meanings, self._plain, self._bags = told.meanings, told.plain, told.bags
+        knowledge = _of_probes(fresh) if meanings is None else _told(dict(meanings))
+        super().__init__(meanings=knowledge.hash)
+        self.meanings, self._plain, self._bags = knowledge.meanings, knowledge.plain, knowledge.bags
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
         """The direction of the meaning, turned away by its distance; shape [n, 256]."""
@@ -115,7 +112,7 @@ class Oracle(_Fake):
 
     def _vector(self, text: str) -> Vectors:
         meaning, away = self.meanings.get(text) or self._plain.get(_plain(text)) or self._jumbled(text)
-        return direction(meaning) + np.float32(away + 0.02) * direction(text)
+        return random_direction(meaning) + np.float32(away + 0.02) * random_direction(text)
 
     def _jumbled(self, text: str) -> tuple[str, float]:
         """The meaning whose words these are, and one away from it for every two words that stand elsewhere."""
@@ -141,11 +138,11 @@ class Contrary(Oracle):
 
     def _vector(self, text: str) -> Vectors:
         meaning, away = self.meanings.get(text) or self._plain.get(_plain(text)) or self._jumbled(text)
-        kept = away == 0 and text != self._first.get(meaning)
+        keeps_meaning = away == 0 and text != self._first.get(meaning)
         if (group := self._groups.get(meaning)) in self._mirrored:
-            return direction(f"{group}/{kept}") + np.float32(0.02) * direction(text)
-        shared, own = (0.2, 1.0) if kept else (1.0, 0.02)
-        return np.float32(shared) * direction(meaning) + np.float32(own) * direction(text)
+            return random_direction(f"{group}/{keeps_meaning}") + np.float32(0.02) * random_direction(text)
+        shared, own = (0.2, 1.0) if keeps_meaning else (1.0, 0.02)
+        return np.float32(shared) * random_direction(meaning) + np.float32(own) * random_direction(text)
 
 
 class Overlap(_Fake):

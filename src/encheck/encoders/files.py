@@ -1,9 +1,11 @@
-"""Check model files before anything in them runs: JSON, weights, and the code that a pickle would call."""
+"""Check model files before anything in them runs (JSON, weights, what a pickle would call), and hash the weights."""
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import io
+import json
 import pickletools
 import string
 import zipfile
@@ -13,8 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from encheck.errors import EncoderError, ModelError
-from encheck.system.documents import parsed, text_of
-from encheck.system.paths import is_file, is_folder
+from encheck.store import file_sha256
+from encheck.system.documents import parse_json, read_text
+from encheck.system.files import is_file, is_folder
+from encheck.types import content_hash
 
 COPY = "Remedy: copy it again"
 CUT_OFF = f"is the copy truncated, or a git-lfs pointer? {COPY}"
@@ -37,6 +41,13 @@ HARMLESS_NAMES = {
     *("torch.float32", "torch.float16", "torch.bfloat16", "torch.device", "torch.serialization._get_layout"),
     *("torch.nn.parameter.Parameter", "argparse.Namespace", "_codecs.encode"),
 }
+SAFE = ".safetensors"
+OTHERS = (".bin", ".pt", ".onnx")
+POSITIONS = "I64"
+HEADER_BYTES = 8  # which say how long the header is
+LARGEST_HEADER = 100_000_000  # as safetensors has it
+WORDS = ("vocab.txt", "vocab.json", "merges.txt", "tokenizer.json", "sentencepiece.bpe.model", "spiece.model")
+CachedHash = Callable[[Path, Callable[[Path], str]], str]
 
 
 def must_exist(path: Path, what: str, remedy: str) -> Path:
@@ -68,33 +79,33 @@ def read_json(path: Path, kind: type[Any] = object) -> Any:
         return kind()
     refuse_endless(path)
     try:
-        found = parsed(text_of(path), infinite=True)
+        content = parse_json(read_text(path), infinite=True)
     except (ValueError, OSError) as error:
         raise ModelError(f"{path} is not JSON: {error}. {COPY}") from error
-    if not isinstance(found, kind):
+    if not isinstance(content, kind):
         raise ModelError(
-            f"{path} should hold a {'mapping' if kind is dict else 'list'}, but holds a {type(found).__name__}"
+            f"{path} should hold a {'mapping' if kind is dict else 'list'}, but holds a {type(content).__name__}"
         )
-    return found
+    return content
 
 
 def value_of(path: Path, key: str, kind: type[Any]) -> Any:
     """What a JSON file has under a key, None if it has nothing; ModelError for a value of another kind."""
-    found = read_json(path, dict).get(key)
-    if found is not None and (not isinstance(found, kind) or isinstance(found, bool)):
+    value = read_json(path, dict).get(key)
+    if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
         wanted = {dict: "a mapping", list: "a list", int: "a whole number", str: "text"}[kind]
-        raise ModelError(f"{path}: {key} is {str(found)[:80]!r}, but should be {wanted}. {COPY}")
-    return found
+        raise ModelError(f"{path}: {key} is {str(value)[:80]!r}, but should be {wanted}. {COPY}")
+    return value
 
 
 def number_of(path: Path, key: str) -> float | None:
     """The number that a JSON file has under a key, None if it has nothing; ModelError if it is not a number."""
-    found = read_json(path, dict).get(key)
-    if found is None:
+    number = read_json(path, dict).get(key)
+    if number is None:
         return None
-    if not isinstance(found, int | float) or isinstance(found, bool) or found != found:
-        raise ModelError(f"{path}: {key} is {str(found)[:80]!r}, but should be a number. {COPY}")
-    return found
+    if not isinstance(number, int | float) or isinstance(number, bool) or number != number:
+        raise ModelError(f"{path}: {key} is {str(number)[:80]!r}, but should be a number. {COPY}")
+    return number
 
 
 def check_weights(path: Path) -> None:
@@ -116,65 +127,57 @@ def check_weights(path: Path) -> None:
 def check_pickle(path: Path) -> None:
     """ModelError unless the pickle of a torch file names nothing but tensors and plain values; it is not run.
 
-    This gives the message early; what loads the file later does so with `weights_only`, whatever was found here.
+    This gives the message early; what loads the file later does so with `weights_only`, whatever this says. A torch
+    archive may not unpack to more bytes than it has: torch.save stores its members as they are, one after the other.
     """
-    for name in _names_called(path):
-        if name not in HARMLESS_NAMES and not name.startswith(HARMLESS):
-            raise ModelError(
-                f"{path} is a pickle that would call {name}: it is not loaded. "
-                "Remedy: save the weights alone, as safetensors or with torch.save(model.state_dict())"
-            )
-
-
-def _names_called(path: Path) -> Iterator[str]:
-    """module.name of everything that unpickling would look up."""
     try:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
-                _refuse_packed(path, archive)
-                names = [n for n in archive.namelist() if n.endswith("data.pkl")]
-                if not names:
+                members = archive.infolist()
+                packed = next((member for member in members if member.compress_type != zipfile.ZIP_STORED), None)
+                if packed or sum(member.file_size for member in members) > path.stat().st_size:
+                    how = f"{packed.filename} is compressed" if packed else "its members overlap"
+                    raise ModelError(
+                        f"{path} unpacks to more than it holds ({how}), but torch.save compresses nothing: it is not "
+                        "loaded. Remedy: load it where you trust it, and save the weights as safetensors"
+                    )
+                pickles = [name for name in archive.namelist() if name.endswith("data.pkl")]
+                if not pickles:
                     raise ModelError(f"{path} is a zip file without data.pkl: torch.save did not write it. {COPY}")
-                yield from _globals(io.BytesIO(archive.read(names[0])))
-            return
-        with path.open("rb") as file:
-            for _ in range(5):  # the older format: magic number, protocol, system, object, keys of the storages
-                yield from _globals(file)
+                _refuse_calls(path, io.BytesIO(archive.read(pickles[0])))
+        else:
+            with path.open("rb") as file:
+                for _ in range(5):  # the older format: magic number, protocol, system, object, keys of the storages
+                    _refuse_calls(path, file)
     except FAULTS as error:
         raise ModelError(f"{path} is not a file of weights written by torch.save ({error}): {CUT_OFF}") from error
 
 
-def _refuse_packed(path: Path, archive: zipfile.ZipFile) -> None:
-    """ModelError if a torch archive would unpack to more bytes than it has: torch.save stores its members as they are,
-    one after the other.
-    """
-    members = archive.infolist()
-    packed = next((one for one in members if one.compress_type != zipfile.ZIP_STORED), None)
-    if packed or sum(one.file_size for one in members) > path.stat().st_size:
-        how = f"{packed.filename} is compressed" if packed else "its members overlap"
-        raise ModelError(
-            f"{path} unpacks to more than it holds ({how}), but torch.save compresses nothing: it is not loaded. "
-            "Remedy: load it where you trust it, and save the weights as safetensors"
-        )
+def _refuse_calls(path: Path, file: Any) -> None:
+    """ModelError if one pickle looks up what is no tensor and no plain value, by GLOBAL or STACK_GLOBAL.
 
-
-def _globals(file: Any) -> Iterator[str]:
-    """What the GLOBAL and STACK_GLOBAL operations of one pickle name; ValueError for one whose values, each counted
-    wherever it stands, are too many: hashing tuples of tuples of tuples takes as many steps.
+    ValueError for one whose values, each counted wherever it stands, are too many: hashing tuples of tuples of tuples
+    takes as many steps.
     """
     texts: list[str] = []
     sizes: list[int | None] = []  # of what is on the stack; None is a mark
     memo: dict[int, int] = {}
     for operation, argument, _ in pickletools.genops(file):
         _weigh(operation, argument, sizes, memo)
+        name = ""
         if operation.name in ("GLOBAL", "INST"):
-            yield str(argument).replace(" ", ".")
+            name = str(argument).replace(" ", ".")
         elif operation.name == "STACK_GLOBAL":
-            yield ".".join(texts[-2:]) if len(texts) > 1 else "something that it hides"
+            name = ".".join(texts[-2:]) if len(texts) > 1 else "something that it hides"
         elif isinstance(argument, str):
             texts.append(argument)
         elif operation.name in ("BINGET", "GET", "LONG_BINGET"):
             texts.append("?")  # a name that is built from the memo is none of the harmless ones
+        if name and name not in HARMLESS_NAMES and not name.startswith(HARMLESS):
+            raise ModelError(
+                f"{path} is a pickle that would call {name}: it is not loaded. "
+                "Remedy: save the weights alone, as safetensors or with torch.save(model.state_dict())"
+            )
 
 
 def _weigh(operation: Any, argument: Any, sizes: list[int | None], memo: dict[int, int]) -> None:
@@ -204,10 +207,10 @@ def largest_token(tokenizer: Path) -> int:
 
     A special token may lie beyond the last row (the one of images in text models of Gemma 3): no text makes it.
     """
-    found = read_json(tokenizer, dict)
-    model = found.get("model")
+    content = read_json(tokenizer, dict)
+    model = content.get("model")
     vocabulary = model.get("vocab") if isinstance(model, dict) else None
-    listed = found.get("added_tokens")
+    listed = content.get("added_tokens")
     added = (
         [t for t in listed if isinstance(t, dict) and isinstance(t.get("id"), int)] if isinstance(listed, list) else []
     )
@@ -225,9 +228,9 @@ def check_tokenizer(tokenizer: Path) -> None:
 
     `check_growth` tries the loaded tokenizer out for what they do not tell.
     """
-    found = read_json(tokenizer, dict)
+    content = read_json(tokenizer, dict)
     growth, most = 1.0, ""
-    for rule in _rules(found.get("normalizer")):
+    for rule in _rules(content.get("normalizer")):
         if rule.get("type") == "Precompiled" and (longest := _longest_of(rule)) > MOST_BYTES_A_CHARACTER:
             growth, most = growth * longest, "precompiled_charsmap"
         elif rule.get("type") in ("Replace", "Prepend") and (factor := _growth_of(rule)) > 1:
@@ -240,7 +243,7 @@ def check_tokenizer(tokenizer: Path) -> None:
             f"{tokenizer}: its normalizer can make more than {MOST_GROWTH} characters of one (last by {most}), which "
             f"is the limit. {COPY}"
         )
-    template = found.get("post_processor")
+    template = content.get("post_processor")
     for rule in _rules(template):
         if (
             count := max((len(rule[k]) for k in ("single", "pair") if isinstance(rule.get(k), list)), default=0)
@@ -296,7 +299,7 @@ def check_growth(folder: Path, tokenizer: Any) -> None:
     if hasattr(tokenizer, "encode_batch"):
         truncation = tokenizer.truncation
         tokenizer.no_truncation()
-        rows = [one.ids for one in tokenizer.encode_batch(TRIAL, add_special_tokens=False)]
+        rows = [encoding.ids for encoding in tokenizer.encode_batch(TRIAL, add_special_tokens=False)]
         if truncation:
             tokenizer.enable_truncation(**truncation)
     else:
@@ -307,3 +310,98 @@ def check_growth(folder: Path, tokenizer: Any) -> None:
                 f"the tokenizer of {folder} makes {len(ids):,} tokens of the {len(text)} characters {text!r}: long "
                 f"texts would fill the memory. {COPY}"
             )
+
+
+def weights_of(model: object, file_hash: CachedHash) -> str | None:
+    """A hash of the weights of a model that is made of files; None of others. No model is loaded.
+
+    Of safetensors it is one of the tensors, so that saving them again keeps it; of other files one of their bytes.
+    """
+    content: Callable[[], Mapping[str, Path]] | None = getattr(model, "content", None)
+    if content is None:
+        return None
+    files = [path for _, path in sorted(content().items()) if path.suffix in (SAFE, *OTHERS)]
+    safe = [path for path in files if path.suffix == SAFE]
+    try:
+        digests = [file_hash(path, tensors_sha256 if safe else file_sha256) for path in safe or files]
+    except OSError as error:
+        raise ModelError(f"cannot read the model: {error}") from error
+    return content_hash(*sorted(digests)) if digests else None
+
+
+def architecture_of(model: object, file_hash: CachedHash) -> str | None:
+    """A hash of what checkpoints of one training with several seeds share: the shapes of tensors, and the vocabulary.
+
+    None of a model without safetensors. No model is loaded.
+    """
+    content: Callable[[], Mapping[str, Path]] | None = getattr(model, "content", None)
+    files = sorted(content().items()) if content else []
+    safe = [path for _, path in files if path.suffix == SAFE]
+    words = [(path.name, path) for _, path in files if path.name in WORDS]
+    try:
+        shapes = [file_hash(path, shapes_sha256) for path in safe]
+        vocabularies = [f"{name}={file_hash(path, vocabulary_sha256)}" for name, path in words]
+    except OSError as error:
+        raise ModelError(f"cannot read the model: {error}") from error
+    return content_hash(*sorted(shapes), *sorted(vocabularies)) if shapes else None
+
+
+def shapes_sha256(path: Path) -> str:
+    """SHA-256 of the names and shapes of the tensors of a safetensors file, in hex; of others, of the file."""
+    try:
+        shapes = [[name, shape] for name, kind, shape, _, _ in _tensors(path)[1] if kind != POSITIONS]
+    except ValueError:
+        return file_sha256(path)
+    return hashlib.sha256(json.dumps(shapes).encode()).hexdigest()
+
+
+def vocabulary_sha256(path: Path) -> str:
+    """SHA-256 of a vocabulary, in hex; of tokenizer.json without its padding and truncation, which training changes."""
+    if path.name != "tokenizer.json":
+        return file_sha256(path)
+    try:
+        content = json.loads(path.read_bytes())
+        lasting = {name: content[name] for name in sorted(content) if name not in ("padding", "truncation")}
+    except (ValueError, TypeError):
+        return file_sha256(path)
+    return hashlib.sha256(json.dumps(lasting, sort_keys=True).encode()).hexdigest()
+
+
+def tensors_sha256(path: Path) -> str:
+    """SHA-256 of names, types, shapes and bytes of the tensors of a safetensors file, in hex; of others, of the file.
+
+    Metadata and the order in the file do not count, nor tensors of int64, which hold positions and no weights: some
+    versions of transformers save them and others do not.
+    """
+    try:
+        start_of_bytes, tensors = _tensors(path)
+    except ValueError:
+        return file_sha256(path)
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        for name, kind, shape, start, end in tensors:
+            if kind != POSITIONS:
+                file.seek(start_of_bytes + start)
+                digest.update(json.dumps([name, kind, shape, end - start]).encode())
+                digest.update(file.read(max(end - start, 0)))
+    return digest.hexdigest()
+
+
+def _tensors(path: Path) -> tuple[int, list[tuple[str, str, list[int], int, int]]]:
+    """Where the bytes of a safetensors file start, and (name, type, shape, start, end) of each tensor, by name.
+
+    ValueError for a file that is none.
+    """
+    with path.open("rb") as file:
+        size = int.from_bytes(file.read(HEADER_BYTES), "little")
+        if size > min(LARGEST_HEADER, path.stat().st_size):
+            raise ValueError(f"{path} has no header of safetensors")
+        try:
+            header = json.loads(file.read(size))
+            named = [(name, header[name]) for name in sorted(header) if name != "__metadata__"]
+            tensors = [
+                (name, entry["dtype"], entry["shape"], *map(int, entry["data_offsets"])) for name, entry in named
+            ]
+        except (LookupError, TypeError, AttributeError) as error:
+            raise ValueError(f"{path} has no header of safetensors: {error}") from error
+    return HEADER_BYTES + size, tensors

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.encoders.base import PROBE, coarse_hash
 from encheck.encoders.protocol import ROW_A_TEXT, check_scores, check_vectors
-from encheck.encoders.text import PROBE, coarse
 from encheck.errors import EncoderError, ModelError
 from encheck.types import content_hash
 
@@ -35,16 +35,32 @@ def is_scoring(made: object, options: Mapping[str, Any]) -> bool:
     """
     if not inspect.isfunction(made):
         return False
-    given = inspect.signature(made).parameters.values()
-    needed = [one.name for one in given if one.default is one.empty and one.kind < one.VAR_POSITIONAL]
+    parameters = inspect.signature(made).parameters.values()
+    needed = [
+        parameter.name
+        for parameter in parameters
+        if parameter.default is parameter.empty and parameter.kind < parameter.VAR_POSITIONAL
+    ]
     return len(needed) == 2 and not set(needed) & set(options)
 
 
-class FunctionScorer:
-    """`function(texts_a, texts_b, **options)` gives a score for each pair, shape [n], larger is nearer."""
-
+class _OwnFunction:
     def __init__(self, function: Callable[..., object], options: Mapping[str, Any]) -> None:
         self.function, self.options = function, dict(options)
+        self._place = f"{function.__qualname__} of {function.__code__.co_filename}"
+        self._name = f"{function.__module__}:{function.__qualname__}"
+
+    def _fingerprint_with(self, *computed: str) -> str:
+        """Of its name, its text and its options, and of what it computed."""
+        try:
+            source = inspect.getsource(self.function)
+        except (OSError, TypeError):
+            source = ""
+        return f"function:{content_hash(self._name, source, repr(sorted(self.options.items())), *computed)}"
+
+
+class FunctionScorer(_OwnFunction):
+    """`function(texts_a, texts_b, **options)` gives a score for each pair, shape [n], larger is nearer."""
 
     @cached_property
     def _fingerprint(self) -> str:
@@ -52,8 +68,7 @@ class FunctionScorer:
             scores = self.score_pairs([PROBE, PROBE], [PROBE, PROBE[:20]])
         except EncoderError as error:
             raise ModelError(str(error)) from error
-        rounded = [f"{score:.3g}" for score in scores.tolist()]
-        return f"function:{content_hash(*_identity(self.function, self.options), *rounded)}"
+        return self._fingerprint_with(*(f"{score:.3g}" for score in scores.tolist()))
 
     def fingerprint(self) -> str:
         """The function's text, its options and the scores of two probe pairs."""
@@ -61,33 +76,28 @@ class FunctionScorer:
 
     def score_pairs(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
         """What the function gives, in fp64; EncoderError for what is no number for each pair."""
-        place = f"{self.function.__qualname__} of {self.function.__code__.co_filename}"
         try:
-            made = self.function(list(first), list(second), **self.options)
+            scores = self.function(list(first), list(second), **self.options)
         except Exception as error:
-            raise EncoderError(f"{place} says: {error!r}. {NUMBER_A_PAIR}") from error
+            raise EncoderError(f"{self._place} says: {error!r}. {NUMBER_A_PAIR}") from error
         try:
-            return check_scores(made, list(zip(first, second, strict=True)))
+            return check_scores(scores, list(zip(first, second, strict=True)))
         except EncoderError as error:
-            raise EncoderError(f"{place}: {error}. {NUMBER_A_PAIR}") from error
+            raise EncoderError(f"{self._place}: {error}. {NUMBER_A_PAIR}") from error
 
 
-class FunctionEncoder:
+class FunctionEncoder(_OwnFunction):
     """`function(texts, **options)` gives an array of shape [n, d]; similarity is cosine."""
 
     similarity = "cosine"
 
-    def __init__(self, function: Callable[..., object], options: Mapping[str, Any]) -> None:
-        self.function, self.options = function, dict(options)
-
     @cached_property
     def _fingerprint(self) -> str:
-        name, *others = _identity(self.function, self.options)
         try:
             vector = self.encode([PROBE])[0]
         except EncoderError as error:
-            raise ModelError(f"{name}: {error}") from error
-        return f"function:{content_hash(name, *others, coarse(vector))}"
+            raise ModelError(f"{self._name}: {error}") from error
+        return self._fingerprint_with(coarse_hash(vector))
 
     def fingerprint(self) -> str:
         """The function's text, its options and a probe vector: what it calls is seen by what comes out."""
@@ -96,30 +106,12 @@ class FunctionEncoder:
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> NDArray[np.float32]:  # noqa: ARG002
         """What the function gives, in fp32; EncoderError for what is no array of numbers, one row a text."""
         try:
-            made = self.function(list(texts), **self.options)
+            vectors = self.function(list(texts), **self.options)
         except Exception as error:
             raise EncoderError(
                 f"{self._place}: {self.function.__qualname__}(texts) says: {error!r}. {ROW_A_TEXT}"
             ) from error
         try:
-            return check_vectors(made, texts)
+            return check_vectors(vectors, texts)
         except EncoderError as error:
             raise EncoderError(f"{self._place}: {error}. {ROW_A_TEXT}") from error
-
-    @property
-    def _place(self) -> str:
-        """The function and its file, for messages."""
-        return f"{self.function.__qualname__} of {self.function.__code__.co_filename}"
-
-
-def _identity(function: Callable[..., object], options: Mapping[str, Any]) -> list[str]:
-    """Its name, its text and its options."""
-    name = f"{function.__module__}:{function.__qualname__}"
-    return [name, _source(function), repr(sorted(options.items()))]
-
-
-def _source(function: Callable[..., object]) -> str:
-    try:
-        return inspect.getsource(function)
-    except (OSError, TypeError):
-        return ""

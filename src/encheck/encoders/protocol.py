@@ -78,7 +78,7 @@ class BatchEncoder(Encoder, Protocol):
 
 
 @runtime_checkable
-class Fitted(Model, Protocol):
+class FittedModel(Model, Protocol):
     """A model, encoder or pair scorer, that learns from the run's own texts; its fingerprint depends on them.
 
     One with an attribute `ready` that is true computes before it has learned, too, under the fingerprint of then: it is
@@ -92,7 +92,7 @@ class Fitted(Model, Protocol):
 
 
 @runtime_checkable
-class Partial(Encoder, Protocol):
+class PartialEncoder(Encoder, Protocol):
     """An encoder that has vectors of some texts and computes none. Checks that need others are skipped."""
 
     def lacks(self, texts: Sequence[str], *, role: str | None = None) -> list[str]:
@@ -101,7 +101,7 @@ class Partial(Encoder, Protocol):
 
 
 @runtime_checkable
-class Verified(Model, Protocol):
+class VerifiedModel(Model, Protocol):
     """A model that others can change while a run goes on, such as one behind an address.
 
     The run asks it before it keeps what came: about once a second, and at the end.
@@ -125,13 +125,14 @@ def batches_of(encoder: Encoder, texts: Sequence[str], *, role: str | None = Non
 
     Without a role the encoder is asked without one: one of people's own may know none.
     """
-    asked = {} if role is None else {"role": role}
+    role_argument = {} if role is None else {"role": role}
     if isinstance(encoder, BatchEncoder):
-        source = encoder.batches(texts, **asked)
+        source = encoder.batches(texts, **role_argument)
     else:
         starts = range(0, len(texts), size)
         source = (
-            (np.arange(s, min(s + size, len(texts))), encoder.encode(texts[s : s + size], **asked)) for s in starts
+            (np.arange(s, min(s + size, len(texts))), encoder.encode(texts[s : s + size], **role_argument))
+            for s in starts
         )
     width: int | None = None
     left = np.ones(len(texts), bool)
@@ -189,9 +190,9 @@ def check_scores(scores: object, pairs: Sequence[tuple[str, str]]) -> NDArray[np
     return array.astype(np.float64)
 
 
-def _numbers(given: object, method: str, first: str) -> NDArray[Any]:
+def _numbers(values: object, method: str, first: str) -> NDArray[Any]:
     try:
-        array = np.asarray(given)
+        array = np.asarray(values)
     except (TypeError, ValueError, RuntimeError) as error:
         raise EncoderError(f"{method} did not give an array of numbers ({error}){first}") from error
     if array.dtype.kind not in "fiu":

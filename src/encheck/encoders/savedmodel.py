@@ -1,4 +1,9 @@
-"""A TensorFlow SavedModel from texts to vectors, such as the Universal Sentence Encoder. Its graph is code."""
+"""A TensorFlow SavedModel from texts to vectors, such as the Universal Sentence Encoder. Its graph is code.
+
+What the graph would do outside of TensorFlow (files, network, Python) is told by the names of its operators.
+TensorFlow's own functions for saving and restoring stand in every SavedModel. They are passed over where nothing but
+the saver refers to them.
+"""
 
 from __future__ import annotations
 
@@ -8,24 +13,26 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.batching import halving, out_of_memory, slices, threads
-from encheck.encoders.checkpoints.folders import below
+from encheck.encoders.base import LocalEncoder
+from encheck.encoders.batching import batches_in_order, out_of_memory, run_or_halve, thread_count
+from encheck.encoders.checkpoints.folders import files_below
 from encheck.encoders.checkpoints.trust import TRUST
 from encheck.encoders.files import COPY, CUT_OFF
-from encheck.encoders.local import LocalEncoder
-from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.protocol import Batch
-from encheck.encoders.saved_graph import reaching_out
 from encheck.errors import EncoderError, ModelError
 
-if TYPE_CHECKING:
-    from encheck.encoders.load import Device
-
+RULE = re.compile(
+    "File|Reader|Save|Restore|Checkpoint|PyFunc|Rpc|Remote|Debug|Print|SummaryWriter|SummaryFileWriter|SummaryDbWriter"
+    "|Write.*Summary|Snapshot|Dataset|LMDB|ImmutableConst|DumpTensor|LoadAndRemapMatrix|HostCompute|Collective"
+    "|^_?(?:Host)?(?:Send|Recv)$"
+)
+VOCABULARY = {"InitializeTableFromTextFile", "InitializeTableFromTextFileV2"}  # a word a line, of the model's assets
 OUTSIDE = (
     *(
         "WriteFile",
@@ -51,6 +58,58 @@ OUTSIDE = (
 TEXTS_PER_BATCH = 128
 
 
+def outside_operators(graph: bytes) -> list[str]:
+    """Operators of a saved_model.pb that touch files, the network or Python, sorted; TensorFlow is imported.
+
+    Raises google.protobuf's DecodeError if the bytes are no SavedModel.
+    """
+    from tensorflow.core.protobuf import saved_model_pb2
+
+    operators: set[str] = set()
+    for meta in saved_model_pb2.SavedModel.FromString(graph).meta_graphs:
+        nodes, library = meta.graph_def.node, meta.graph_def.library
+
+        # The scope of a saver from before TensorFlow 2, and the nodes of one since; none where others lead to them.
+        scope = meta.saver_def.restore_op_name.rpartition("/")[0]
+        savers = {meta.saver_def.save_tensor_name.partition(":")[0], meta.saver_def.restore_op_name}
+        inside = {n.name for n in nodes if n.name in savers or (scope and n.name.startswith(f"{scope}/"))}
+        inputs = {name for node in nodes if node.name not in inside for name in node.input}
+        outputs = {tensor.name for signature in meta.signature_def.values() for tensor in signature.outputs.values()}
+        first = ("saved_model_main_op", "legacy_init_op", "saved_model_train_op")  # whoever loads the graph runs these
+        first_nodes = {
+            node for n in first if n in meta.collection_def for node in meta.collection_def[n].node_list.value
+        }
+        scopes = (f"{scope}/",) if scope else ()
+        if inside & {name.removeprefix("^").partition(":")[0] for name in inputs | outputs | first_nodes}:
+            scopes, savers = (), set()
+
+        # The functions that the saver leads to and nothing else: nodes, other functions, the objects, gradients.
+        exempt = {name for node in nodes if node.name in savers for name in _functions_of(node)}
+        others = [n for n in nodes if n.name not in savers] + [n for f in library.function for n in f.node_def]
+        exempt -= {name for node in others for name in (*_functions_of(node), node.op)}  # a function can be an operator
+        exempt -= {name for g in library.gradient for name in (g.function_name, g.gradient_func)}
+        exempt -= {*meta.object_graph_def.concrete_functions}
+
+        operators |= {n.op for n in nodes if n.name not in savers and not n.name.startswith(scopes)}
+        operators |= {n.op for f in library.function if f.signature.name not in exempt for n in f.node_def}
+    return sorted(filter(is_outside, operators))
+
+
+def _functions_of(node: Any) -> set[str]:
+    """The functions that a node names."""
+    own = {value.func.name for value in node.attr.values() if value.HasField("func")}
+    return own | {f.name for value in node.attr.values() for f in value.list.func}
+
+
+def is_outside(operator: str) -> bool:
+    """Whether an operator of this name touches files, the network or Python.
+
+    >>> is_outside("WriteFile"), is_outside("ReadVariableOp"), is_outside("TextLineDataset")
+    (True, False, True)
+    """
+    return operator not in VOCABULARY and RULE.search(operator) is not None
+
+
 class SavedModelEncoder(LocalEncoder):
     """A folder with saved_model.pb, called with a tensor of strings; options: its signature, and which output."""
 
@@ -62,7 +121,10 @@ class SavedModelEncoder(LocalEncoder):
         if not graph.is_file() or not graph.stat().st_size:
             what = "is empty" if graph.is_file() else "does not exist"
             raise ModelError(f"{graph} {what}: {source} is not a SavedModel, or the copy is truncated. {COPY}, whole")
-        self.outside = _operators_that_reach_out(graph.read_bytes())
+        content = (
+            graph.read_bytes()
+        )  # operators that touch files, the network or Python, as their names stand in the graph
+        self.outside = [n for n in OUTSIDE if re.search(rb"\x12" + bytes([len(n)]) + n.encode(), content)]
         self._refuse(self.outside)
 
     def _refuse(self, outside: Sequence[str]) -> None:
@@ -71,19 +133,9 @@ class SavedModelEncoder(LocalEncoder):
             graph = self.source / "saved_model.pb"
             raise ModelError(f"{graph} is a program that uses {', '.join(outside)}, which is not run. {TRUST}")
 
-    def _refuse_all(self) -> None:
-        """The same of every operator, as TensorFlow reads the graph; EncoderError if that is no SavedModel."""
-        from google.protobuf.message import DecodeError
-
-        graph = self.source / "saved_model.pb"
-        try:
-            self._refuse(reaching_out(graph.read_bytes()))
-        except DecodeError as error:
-            raise EncoderError(f"TensorFlow cannot load {self.source} ({error}): {CUT_OFF}") from error
-
     def content(self) -> Mapping[str, Path]:
         """The graph, the variables and the assets."""
-        return {p.relative_to(self.source).as_posix(): p for p in below(self.source) if p.is_file()}
+        return {p.relative_to(self.source).as_posix(): p for p in files_below(self.source) if p.is_file()}
 
     def how(self) -> list[str]:
         """The options."""
@@ -94,7 +146,7 @@ class SavedModelEncoder(LocalEncoder):
         named = f", among them {', '.join(self.outside)}" if self.outside else ""
         return super().about() | {"code": f"a SavedModel is a program: TensorFlow ran its graph's operators{named}"}
 
-    @property
+    @cached_property
     def devices(self) -> list[str]:
         """Every GPU that TensorFlow sees: it takes them all."""
         gpus = _tensorflow().config.list_physical_devices("GPU")
@@ -102,11 +154,17 @@ class SavedModelEncoder(LocalEncoder):
 
     @cached_property
     def model(self) -> Any:
-        """The loaded model."""
+        """The loaded model; EncoderError if that is no SavedModel."""
+        from google.protobuf.message import DecodeError
+
         tensorflow = _tensorflow()
         with suppress(RuntimeError):  # too late where TensorFlow runs already
-            tensorflow.config.threading.set_intra_op_parallelism_threads(threads())
-        self._refuse_all()
+            tensorflow.config.threading.set_intra_op_parallelism_threads(thread_count())
+        graph = self.source / "saved_model.pb"
+        try:
+            self._refuse(outside_operators(graph.read_bytes()))  # as TensorFlow reads it
+        except DecodeError as error:
+            raise EncoderError(f"TensorFlow cannot load {self.source} ({error}): {CUT_OFF}") from error
         try:
             return tensorflow.saved_model.load(str(self.source))
         except Exception as error:
@@ -132,13 +190,21 @@ class SavedModelEncoder(LocalEncoder):
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:  # noqa: ARG002
         """In slices, as they come."""
         self._function  # noqa: B018 - loads it, apart from the first run
-        for positions in slices(len(texts), TEXTS_PER_BATCH):
-            yield from halving(lambda at: self._run([texts[i] for i in at]), positions)
+        for positions in batches_in_order(len(texts), TEXTS_PER_BATCH):
+            yield from run_or_halve(lambda at: self._run([texts[i] for i in at]), positions)
 
     def _run(self, texts: list[str]) -> NDArray[np.float32]:
-        tensorflow = _tensorflow()
         try:
-            return self._vectors(self._function(tensorflow.constant(texts)))
+            made = self._function(_tensorflow().constant(texts))
+            if isinstance(made, dict):
+                name = self.config.options.get("output") or ("outputs" if "outputs" in made else sorted(made)[0])
+                if name not in made:
+                    raise EncoderError(
+                        f"{self.source} has no output {name!r}. There are: {', '.join(sorted(made))}. Remedy: "
+                        "--model-arg output=NAME"
+                    )
+                made = made[name]
+            return np.asarray(made, np.float32)
         except Exception as error:
             if isinstance(error, EncoderError) or out_of_memory(error):
                 raise
@@ -147,22 +213,6 @@ class SavedModelEncoder(LocalEncoder):
                 f"{self.source} does not take a list of texts ({text}): another signature? Remedy: "
                 "--model-arg signature=NAME"
             ) from error
-
-    def _vectors(self, made: Any) -> NDArray[np.float32]:
-        if isinstance(made, dict):
-            name = self.config.options.get("output") or ("outputs" if "outputs" in made else sorted(made)[0])
-            if name not in made:
-                raise EncoderError(
-                    f"{self.source} has no output {name!r}. There are: {', '.join(sorted(made))}. Remedy: "
-                    "--model-arg output=NAME"
-                )
-            made = made[name]
-        return np.asarray(made, np.float32)
-
-
-def _operators_that_reach_out(graph: bytes) -> list[str]:
-    """Operators that touch files, the network or Python, as their names stand in the graph."""
-    return [name for name in OUTSIDE if re.search(rb"\x12" + bytes([len(name)]) + name.encode(), graph)]
 
 
 def _tensorflow() -> Any:

@@ -1,4 +1,4 @@
-"""How a model turns a text into a vector, told from its files and its entry; the model is not loaded."""
+"""How a model turns a text into a vector, and which texts it truncates: told from its files; it is not loaded."""
 
 from __future__ import annotations
 
@@ -9,14 +9,52 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from encheck.encoders.files import read_json
-from encheck.encoders.lengths import token_counts
 from encheck.system.typed_files import Positive
 from encheck.types import content_hash
 
+UNLIMITED = 1_000_000  # tokenizers write a number as large as this where they have no limit
+TOKENIZER = "tokenizer.json"
+STATED = (("sentence_bert_config.json", "max_seq_length"), ("tokenizer_config.json", "model_max_length"))
 TextRole = Literal["", "query", "document"]
 ROLES: tuple[TextRole, ...] = ("", "query", "document")  # "" is a text without a role
 TOKENIZER_PARTS = ("normalizer", "pre_tokenizer", "model", "post_processor", "added_tokens")  # truncation is a limit
 TOKENIZER_OPTIONS = ("do_lower_case", "strip_accents", "tokenize_chinese_chars", "add_prefix_space", "truncation_side")
+
+
+def describe_truncation(folder: Path, texts: Sequence[str], *, max_length: int | None = None) -> str:
+    """How many of the texts are longer than the model reads, and which setting says so.
+
+    `max_length` is that of the model's entry, which goes before what the files say. Empty if no text is
+    longer, where nothing states a limit, and where there is no tokenizer to count by.
+    """
+    limits = []
+    for file, name in STATED:
+        content = read_json(folder / file)
+        limit = content.get(name) if isinstance(content, dict) else None
+        if isinstance(limit, int) and 0 < limit < UNLIMITED:
+            limits.append((limit, name))
+    if max_length:
+        limits = [(max_length, "max_length")]
+    if not limits:
+        return ""
+    limit, name = min(limits, key=lambda pair: pair[0])
+    count = sum(tokens > limit for tokens in token_counts(folder, texts))
+    return f"{count} of {len(texts)} texts are longer than {limit} tokens: {name} is {limit}" if count else ""
+
+
+def token_counts(folder: Path, texts: Sequence[str]) -> list[int]:
+    """Tokens of each text, whole; none where the folder has no tokenizer that the library reads."""
+    from tokenizers import Tokenizer
+
+    if not (folder / TOKENIZER).is_file():
+        return []
+    try:
+        tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
+    except Exception:  # the library raises nothing narrower, and a missing cause is no error
+        return []
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return [len(encoding.ids) for encoding in tokenizer.encode_batch(list(texts))]
 
 
 @dataclass(frozen=True)
@@ -39,12 +77,21 @@ class EncodingSettings:
         prompt_for = getattr(model, "prompt_for", None)
         about: Mapping[str, Any] = getattr(model, "about", dict)()
         file: Path | None = getattr(model, "tokenizer_file", None)
+        tokenizer: dict[str, str] = {}
+        if file:
+            whole, beside = read_json(file), read_json(file.with_name("tokenizer_config.json"))
+            for name in TOKENIZER_PARTS:
+                if isinstance(whole, dict) and name in whole:
+                    tokenizer[name] = content_hash(json.dumps(whole[name], sort_keys=True))
+            for name in TOKENIZER_OPTIONS:
+                if isinstance(beside, dict) and beside.get(name) is not None:
+                    tokenizer[name] = json.dumps(beside[name])
         return cls(
             getattr(model, "maximum_length", None),
             {role: prompt_for(role or None) for role in ROLES} if prompt_for else {},
             about.get("pooling"),
             getattr(model, "is_normalised", None),
-            dict(_tokenizer(file)) if file else {},
+            tokenizer,
         )
 
     def has_prompt(self, role: str) -> bool:
@@ -73,17 +120,6 @@ def differences(old: EncodingSettings, new: EncodingSettings) -> Iterator[str]:
 def tokenizer_differences(old: EncodingSettings, new: EncodingSettings) -> list[str]:
     """The parts of the tokenizers that both models name and that differ."""
     return sorted(name for name, value in old.tokenizer.items() if new.tokenizer.get(name, value) != value)
-
-
-def _tokenizer(file: Path) -> Iterator[tuple[str, str]]:
-    """The hash of each part of a tokenizer.json, and the options beside it that change tokens."""
-    whole, beside = read_json(file), read_json(file.with_name("tokenizer_config.json"))
-    for name in TOKENIZER_PARTS:
-        if isinstance(whole, dict) and name in whole:
-            yield name, content_hash(json.dumps(whole[name], sort_keys=True))
-    for name in TOKENIZER_OPTIONS:
-        if isinstance(beside, dict) and beside.get(name) is not None:
-            yield name, json.dumps(beside[name])
 
 
 def count_tokens(model: object, texts: Sequence[str], *, role: str = "") -> list[int]:

@@ -1,34 +1,44 @@
-"""A stored index as it lies on disk: rows of a file of vectors, read a block at a time, faults included.
+"""A stored index as it lies on disk, and vectors that are looked up in one by text: `--model=vectors:FILE`.
 
 `StoredVectors` looks vectors up by text and refuses a file with a fault. An audit looks for faults, and an index may be
-larger than memory: here a vector that is missing, of another length or not finite is a row like others.
+larger than memory: in `StoredIndex` a vector that is missing, of another length or not finite is a row like others,
+read a block at a time. A row may have the `hash` of a text in its place (SHA-256 of the text in UTF-8, in hex); `role`
+(query, document or empty) tells two vectors of one text apart.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.files import must_exist
+from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.vector_table import VectorTable, open_table
-from encheck.errors import DataError
+from encheck.errors import DataError, EncoderError, ModelError
+from encheck.similarity import ROUNDING, cosine
+from encheck.types import content_hash
 
 Vectors = NDArray[np.float32]
 Ints = NDArray[np.intp]
 Bools = NDArray[np.bool_]
 ROLES = ("", "query", "document")
 COLUMNS = "the columns text (or hash) and vector, and perhaps id and role"
+Key = tuple[str, str]  # role, text or hash
+ENGINE = "stored-1"
+REMEDY = "Remedy: write it with a row a text, all vectors of one length"
+log = logging.getLogger("encheck")
 
 
 @dataclass(frozen=True)
-class Block:
+class VectorBlock:
     """Consecutive rows from `start`: `vectors` [n, d], where a row of another length is NaN, and each one's length.
 
     A row without a vector has length 0. `others` has the vectors of another length by their place in the block.
@@ -83,7 +93,9 @@ class StoredIndex:
     def count(self) -> int:
         """How many rows there are; DataError for an id that comes twice or a role that is none."""
         count, ids = self._table.count or 0, set[str]()
-        parts = [part for part in ("id", "role") if part in self._table.paths] or ([] if count else [self._name])
+        parts = [part for part in ("id", "role") if part in self._table.paths] or (
+            [] if count else [self.named_by or "text"]
+        )
         for start, batch in self._table.values(parts) if parts else ():
             count = start + len(batch[parts[0]])
             if strange := sorted({str(role) for role in batch.get("role", ()) if role} - set(ROLES)):
@@ -98,24 +110,20 @@ class StoredIndex:
             raise DataError(f"{self.source} should hold {COLUMNS}, but it has no row")
         return count
 
-    @property
-    def _name(self) -> str:
-        return "hash" if self.named_by == "hash" else "text"
-
     def _named_rows(self) -> Iterator[tuple[int, list[str], list[str | None], list[str]]]:
         """(first row, ids, texts or hashes, roles) of some rows at a time; a name that is empty is None."""
-        given = self._texts_by_id
-        parts = [part for part in ("id", self._name, "role") if part in self._table.paths] or ["vector"]
+        texts_by_id = self._texts_by_id
+        parts = [part for part in ("id", self.named_by or "text", "role") if part in self._table.paths] or ["vector"]
         for start, batch in self._table.values(parts):
             count = len(batch[parts[0]])
             numbers = [str(number) for number in range(start, start + count)]
             ids = list(map(str, batch["id"])) if "id" in batch else [*self._table.ids[start : start + count]] or numbers
             names = [name if isinstance(name, str) and name.strip() else None
-                     for name in batch.get(self._name, [None] * count)]  # fmt: skip
+                     for name in batch.get(self.named_by or "text", [None] * count)]  # fmt: skip
             if self.named_by == "hash":
                 names = [name and name.lower() for name in names]
-            if given is not None:
-                names = [given.get(one, name) for one, name in zip(ids, names, strict=True)]
+            if texts_by_id is not None:
+                names = [texts_by_id.get(row_id, name) for row_id, name in zip(ids, names, strict=True)]
             yield start, ids, names, [role or "" for role in batch.get("role", [None] * count)]
 
     @cached_property
@@ -139,25 +147,25 @@ class StoredIndex:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What is to be told of the texts of the other file; DataError if it has none of these rows."""
-        given = self._texts_by_id
-        if given is None:
+        texts_by_id = self._texts_by_id
+        if texts_by_id is None:
             return ()
         joined = blanks = others = 0
         first = ""
         own = "text" in self._table.paths
         stored = (name for _, batch in self._table.values(["text"]) for name in batch["text"]) if own else None
         for _, ids, _, _ in self._named_rows():
-            for one in ids:
+            for row_id in ids:
                 text = next(stored, None) if stored else None
-                first = first or one
-                joined += one in given
-                if one in given and isinstance(text, str) and text.strip() and text != given[one]:
-                    is_blank = spaced(text) == spaced(given[one])
+                first = first or row_id
+                joined += row_id in texts_by_id
+                if row_id in texts_by_id and isinstance(text, str) and text.strip() and text != texts_by_id[row_id]:
+                    is_blank = normalise_blanks(text) == normalise_blanks(texts_by_id[row_id])
                     blanks, others = blanks + is_blank, others + (not is_blank)
         if not joined:
             raise DataError(
                 f"{self.texts} has no text of any id of {self.source}, whose first is {first[:80]!r}; its own first is "
-                f"{next(iter(given), '')[:80]!r}. Remedy: a column id with the ids of the index"
+                f"{next(iter(texts_by_id), '')[:80]!r}. Remedy: a column id with the ids of the index"
             )
         notes = [f"{self.texts and self.texts.name} has the texts of {joined:,} rows"]
         if blanks:
@@ -179,7 +187,7 @@ class StoredIndex:
         """A name as it is compared: a hash as it is, a text as a hash if the other side has such, else spaced alike."""
         if name is None or self.named_by == "hash":
             return name
-        return sha256_of(name) if as_hash else spaced(name)
+        return text_sha256(name) if as_hash else normalise_blanks(name)
 
     def numbers_shared_with(self, other: StoredIndex) -> Ints:
         """The rows whose name the other file has too, and those without a name."""
@@ -190,7 +198,7 @@ class StoredIndex:
              for place, name in enumerate(some) if self._key(name, as_hash=as_hash) in names], np.intp
         )  # fmt: skip
 
-    def blocks(self, dimension: int) -> Iterator[Block]:
+    def blocks(self, dimension: int) -> Iterator[VectorBlock]:
         """All vectors in the order of the file; DataError if one holds something else than numbers."""
         for start, lengths, flat in self._table.vectors():
             ends = np.cumsum(lengths)
@@ -205,7 +213,7 @@ class StoredIndex:
                 int(place): flat[ends[place] - lengths[place] : ends[place]]
                 for place in np.flatnonzero(~fits & (lengths > 0))
             }
-            yield Block(start, vectors, lengths, others)
+            yield VectorBlock(start, vectors, lengths, others)
 
     @property
     def holds_integers(self) -> bool:
@@ -235,7 +243,7 @@ class StoredIndex:
         as_hash = are_hashes or self.named_by == "hash"
         wanted: dict[str, list[str]] = {}
         for name in names:
-            key = name if are_hashes else sha256_of(name) if as_hash else spaced(name)
+            key = name if are_hashes else text_sha256(name) if as_hash else normalise_blanks(name)
             wanted.setdefault(key, []).append(name)
         best: dict[str, tuple[bool, int, int]] = {}
         for start, _, some, its_roles in self._named_rows():
@@ -252,19 +260,123 @@ class StoredIndex:
             yield from ((start + at, roles[at], name) for at, name in enumerate(names) if name is not None)
 
 
-def spaced(text: str) -> str:
+def normalise_blanks(text: str) -> str:
     """A text with one blank wherever it has blanks or line breaks.
 
-    >>> spaced(" a\\r\\n b ")
+    >>> normalise_blanks(" a\\r\\n b ")
     'a b'
     """
     return " ".join(text.split())
 
 
-def sha256_of(text: str) -> str:
+def text_sha256(text: str) -> str:
     """SHA-256 of a text in UTF-8, in hex.
 
-    >>> sha256_of("a")[:8]
+    >>> text_sha256("a")[:8]
     'ca978112'
     """
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class StoredVectors:
+    """Looks vectors up; it computes none. Without a role it takes the vector without one, else a query's.
+
+    The option `texts` names a file that has the texts by id.
+    """
+
+    def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:  # noqa: ARG002
+        self.source = must_exist(source, "the file of vectors", "Remedy: name one that exists: vectors:FILE")
+        texts = config.options.get("texts")
+        remedy = "Remedy: name one that exists: --model-arg texts=FILE"
+        self.texts = must_exist(Path(texts).expanduser(), "the file of texts", remedy) if texts else None
+        self.place = str(self.source)
+        self._file_hash = file_hash
+        self.similarity: str = config.similarity or "cosine"
+        self._told: set[str] = set()
+
+    @cached_property
+    def index(self) -> StoredIndex:
+        """The rows of the file; ModelError says what is wrong with it."""
+        try:
+            return StoredIndex(self.source, texts=self.texts)
+        except DataError as error:
+            raise ModelError(f"{error}") from error
+
+    def fingerprint(self) -> str:
+        """From the content of the file, and of that of texts."""
+        hashes = [self._file_hash(path) for path in (self.source, self.texts) if path]
+        return f"stored:{content_hash(ENGINE, *hashes)}"
+
+    def about(self) -> dict[str, Any]:
+        """Where the vectors came from."""
+        return {"vectors": self.source.name}
+
+    @cached_property
+    def _found(self) -> tuple[dict[Key, int], dict[Key, int], Vectors]:
+        """The row of each role and name, the same of texts with their blanks alike, and the vectors, shape [n, d]."""
+        index = self.index
+        try:
+            should = f"{index.source} should hold {COLUMNS}, but"
+            _ = index.count  # ids and roles are looked at
+            for note in index.notes:
+                log.warning("%s: %s", index.source.name, note)
+            vectors = np.concatenate([block.vectors for block in index.blocks(index.dimension)])
+            rows = np.array([number for number, _, _ in index.by_role_and_name()], np.intp)
+            lengths = np.concatenate([block.lengths for block in index.blocks(index.dimension)])
+            if (lengths[rows] != index.dimension).any():
+                raise ModelError(f"{should} its vectors are not of one length. {REMEDY}")
+            if not index.dimension or not np.isfinite(vectors[rows]).all():
+                raise ModelError(f"{should} its vectors are not finite numbers. {REMEDY}")
+            exact: dict[Key, int] = {}
+            loose: dict[Key, int] = {}
+            for number, role, name in index.by_role_and_name():
+                first = exact.setdefault((role, name), number)
+                if first != number and not cosine(vectors[[first]], vectors[[number]])[0] >= 1 - ROUNDING:
+                    raise ModelError(f"{index.source} has two vectors of {name[:80]!r} in the role {role!r}. {REMEDY}")
+                if index.named_by == "text":
+                    loose.setdefault((role, normalise_blanks(name)), number)
+            return exact, loose, vectors
+        except DataError as error:
+            raise ModelError(f"{error}") from error
+
+    @property
+    def texts_there(self) -> list[str]:
+        """The texts that have a vector, in the order of the rows; none of a file that names them by hash."""
+        return list(dict.fromkeys(name for _, name in self._found[0])) if self.index.named_by == "text" else []
+
+    def lacks(self, texts: Sequence[str], *, role: str | None = None) -> list[str]:
+        """Those of the texts that have no vector in this role."""
+        return [text for text in texts if self._row(text, role)[0] is None]
+
+    def _row(self, text: str, role: str | None) -> tuple[int | None, bool]:
+        """The row of a text, None if there is none, and whether its text differs in blanks or line breaks."""
+        exact, loose, _ = self._found
+        roles = ROLES if role is None else (role, "")
+        for rows, names, is_loose in (
+            (exact, (text, text_sha256(text)), False),
+            (loose, (normalise_blanks(text),), True),
+        ):
+            row = next((rows[key] for key in ((r, n) for r in roles for n in names) if key in rows), None)
+            if row is not None:
+                return row, is_loose
+        return None, False
+
+    def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:
+        """The vectors of the texts, shape [n, d]; EncoderError if the file lacks one."""
+        rows = [self._row(text, role) for text in texts]
+        if missing := [text for text, (row, _) in zip(texts, rows, strict=True) if row is None]:
+            raise EncoderError(
+                f"{self.source} has no vector of {len(missing)} of {len(texts)} texts, first of {missing[0][:80]!r}. "
+                "Remedy: add them to the file, or leave these texts out of the data"
+            )
+        loose = {text for text, (_, is_loose) in zip(texts, rows, strict=True) if is_loose} - self._told
+        if loose:
+            self._told |= loose
+            log.warning("%s: %s", self.source.name, describe_loose_joins(len(loose)))
+        vectors: Vectors = self._found[2][[row for row, _ in rows if row is not None]]
+        return vectors
+
+
+def describe_loose_joins(count: int) -> str:
+    """That so many texts were joined to texts that are not letter by letter the same."""
+    return f"{count:,} texts were joined with texts that differ from them in blanks or line breaks alone"

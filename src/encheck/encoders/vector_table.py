@@ -25,7 +25,7 @@ from encheck.datasets.reader import BadRows, lines_of
 from encheck.datasets.records import FORMATS, ending_of, records, unread_format
 from encheck.encoders.files import FAULTS
 from encheck.errors import DataError
-from encheck.system.parquet import FREE_BYTES, MOST_TIMES, ROWS_AT_ONCE, batches_of, opened
+from encheck.system.documents import FREE_BYTES, MOST_TIMES, ROWS_AT_ONCE, open_parquet, record_batches
 
 Vectors = NDArray[np.float32]
 Ints = NDArray[np.intp]
@@ -65,10 +65,10 @@ class VectorTable:
         there = [part for part in parts if part in self.paths]
         for start, columns in self.read([self.paths[part][0] for part in there]):
             try:
-                found = {part: _inside(_listed(columns[self.paths[part][0]]), self.paths[part][1:]) for part in there}
+                by_part = {part: _inside(_listed(columns[self.paths[part][0]]), self.paths[part][1:]) for part in there}
             except UnicodeDecodeError as error:
                 raise DataError(f"{self.source} holds what is no UTF-8: {error}. Remedy: write it again") from error
-            yield start, found
+            yield start, by_part
 
     def vectors(self) -> Iterator[tuple[int, Ints, Vectors]]:
         """(first row, length of each vector, 0 for none, their numbers one after the other) of some rows at a time."""
@@ -94,12 +94,32 @@ def open_table(path: Path, *, needs_vectors: bool = True) -> VectorTable:
         names, read, count = _parquet(path)
     elif ending in (".npy", ".npz"):
         names, read, count = _numpy(path)
-        ids = _ids_beside(path, count) if not {*ID} & {*names} else ()
+        stems = (f"{path.stem}.ids", "ids")
+        places = [path.with_name(f"{stem}{kind}") for stem in stems for kind in (".npy", ".txt", ".json")]
+        place = next((place for place in places if place.is_file()), None)
+        if place and not {*ID} & {*names}:
+            try:
+                if place.suffix == ".npy":
+                    listed = np.load(place, allow_pickle=False).tolist()
+                else:
+                    listed = json.loads(place.read_text("utf-8-sig")) if place.suffix == ".json" else lines_of(place)
+                ids = tuple(map(str, listed))
+            except (ValueError, OSError, TypeError) as error:
+                raise DataError(f"{place} should hold the ids of {path.name}, but {error}") from error
+            if len(ids) != count:
+                raise DataError(f"{place} has {len(ids):,} ids, but {path.name} has {count:,} vectors")
     elif ending == ".txt" and not needs_vectors:
         lines = lines_of(path)
         names, read, count = ["text"], _of_rows(lambda: ({"text": line} for line in lines)), len(lines)
     elif ending in FORMATS:
-        names, read, count = _named(path, ending)
+        bad = BadRows(remedy="Remedy: write the file again")
+        names, rows = records(path, bad)
+        count = None
+        if ending == ".json":  # it is parsed as a whole
+            parsed = [row for _, row in rows]
+            read, count = _of_rows(lambda: iter(parsed)), len(parsed)
+        else:
+            read = _of_rows(lambda: (row for _, row in records(path, bad)[1]))
     else:
         raise unread_format(path, ENDINGS if needs_vectors else (*ENDINGS, ".txt"))
     try:
@@ -113,7 +133,14 @@ def open_table(path: Path, *, needs_vectors: bool = True) -> VectorTable:
         column, *keys = paths["vector"]
         values = _inside([row[column] for row in sample], keys)
         try:
-            integers, number_type = _are_integers(values), _number_type(values)
+            number_type = _number_type(values)
+            some = [value for value in values if value is not None and value != [] and value != ""]
+            if all(isinstance(value, list) for value in some):
+                integers = bool(some) and all(isinstance(number, int) for value in some for number in value)
+            else:
+                integers = all(
+                    isinstance(value, str) and value[0] in "[{" and not {*value} & {*".eENn"} for value in some
+                )
         except ValueError as error:
             raise DataError(f"{path}: its column {column!r} does not hold vectors: {error}") from error
     return VectorTable(path, paths, read, count, integers, number_type, ids)
@@ -135,7 +162,18 @@ def _paths(
             )
         vector = next(iter(some), "")
     if vector:
-        paths["vector"] = _of_named_vectors(path, vector, sample)
+        # one vector a row, which may be the only one of several names, as Qdrant and Weaviate have them
+        named = [value for row in sample if isinstance(value := row[vector], dict)]
+        keys = list(dict.fromkeys(key for value in named for key in value))
+        dense = [key for key in keys if any(isinstance(value.get(key), list) for value in named)]
+        if named and {"indices", "values"} <= {*keys}:
+            raise DataError(f"{path}: its column {vector!r} has sparse vectors, which are not compared. {REMEDY}")
+        if len(dense) > 1:
+            raise DataError(
+                f"{path}: its column {vector!r} has vectors of several names: {', '.join(dense)}. Remedy: write one of "
+                f"them alone, as client.scroll(..., with_vectors=[{dense[0]!r}]) gives it"
+            )
+        paths["vector"] = (vector, *dense)
     level: list[tuple[str, ...]] = [(name,) for name in names if name != vector]
     empty: list[tuple[str, ...]] = []
     for _ in range(DEEPEST):
@@ -143,8 +181,8 @@ def _paths(
         texts: list[tuple[str, ...]] = []
         for place in level:
             values = [value for value in _inside([row[place[0]] for row in sample], place[1:]) if value is not None]
-            objects = [found for value in values if (found := _object(value)) is not None]
-            inside += [(*place, key) for key in dict.fromkeys(key for found in objects for key in found)]
+            objects = [inner for value in values if (inner := _object(value)) is not None]
+            inside += [(*place, key) for key in dict.fromkeys(key for inner in objects for key in inner)]
             if place[-1] in TEXT and not objects and all(isinstance(value, str) for value in values):
                 (texts if values else empty).append(place)
         if texts:
@@ -153,21 +191,6 @@ def _paths(
     if places := texts or empty:
         paths["text"] = min(places, key=lambda place: TEXT.index(place[-1]))
     return paths
-
-
-def _of_named_vectors(path: Path, column: str, sample: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """The path to the vector of a row, which may be the only one of several names, as Qdrant and Weaviate have them."""
-    named = [value for row in sample if isinstance(value := row[column], dict)]
-    names = list(dict.fromkeys(name for value in named for name in value))
-    dense = [name for name in names if any(isinstance(value.get(name), list) for value in named)]
-    if named and {"indices", "values"} <= {*names}:
-        raise DataError(f"{path}: its column {column!r} has sparse vectors, which are not compared. {REMEDY}")
-    if len(dense) > 1:
-        raise DataError(
-            f"{path}: its column {column!r} has vectors of several names: {', '.join(dense)}. Remedy: write one of "
-            f"them alone, as client.scroll(..., with_vectors=[{dense[0]!r}]) gives it"
-        )
-    return (column, *dense)
 
 
 def _inside(values: Sequence[Any], keys: Sequence[str]) -> list[Any]:
@@ -222,10 +245,22 @@ def _flat(values: Any, number_type: str) -> tuple[Ints, Vectors]:
         if types.is_primitive(values.type):
             raise ValueError(f"it is of type {values.type}, not a list of numbers")
         values = values.to_pylist()
-    decoded = [_decoded(value, number_type) for value in values]
-    numbers = [_float32(vector) for vector in decoded]
-    lengths = np.array([len(vector) for vector in decoded], np.intp)
-    return lengths, np.concatenate([np.zeros(0, np.float32), *numbers])
+    vectors = [np.zeros(0, np.float32)]
+    for value in values:
+        data = (
+            value if isinstance(value, bytes) else _bytes_of_text(value) if isinstance(value, str) and value else None
+        )
+        if data is not None:
+            if len(data) % np.dtype(number_type).itemsize:
+                raise ValueError(f"a vector has {len(data)} bytes, which are no numbers of {number_type[2]} bytes")
+            vectors.append(_float32(np.frombuffer(data, number_type)))
+        elif isinstance(value, str) and value:
+            vectors.append(_float32(_numbers_of_text(value)))
+        elif value is None or value == "" or isinstance(value, list):
+            vectors.append(_float32(value or []))
+        else:
+            raise ValueError(f"{str(value)[:40]!r} is a {type(value).__name__}")
+    return np.array([len(vector) for vector in vectors[1:]], np.intp), np.concatenate(vectors)
 
 
 def _float32(numbers: Any) -> Vectors:
@@ -234,22 +269,6 @@ def _float32(numbers: Any) -> Vectors:
     if vector.ndim != 1:
         raise ValueError(f"a row has vectors of shape {vector.shape}")
     return vector
-
-
-def _decoded(value: Any, number_type: str) -> Any:
-    """The numbers of one vector; none of a missing one."""
-    if value is None or value == "":
-        return []
-    if isinstance(value, bytes) or (isinstance(value, str) and _bytes_of_text(value) is not None):
-        data = value if isinstance(value, bytes) else _bytes_of_text(value) or b""
-        if len(data) % np.dtype(number_type).itemsize:
-            raise ValueError(f"a vector has {len(data)} bytes, which are no numbers of {number_type[2]} bytes")
-        return np.frombuffer(data, number_type)
-    if isinstance(value, str):
-        return _numbers_of_text(value)
-    if not isinstance(value, list):
-        raise ValueError(f"{str(value)[:40]!r} is a {type(value).__name__}")
-    return value
 
 
 def _numbers_of_text(text: str) -> NDArray[np.float64]:
@@ -288,14 +307,14 @@ def _number_type(values: Sequence[Any]) -> str:
 
     Read as another type, numbers are spread over dozens of powers of ten. ValueError for other bytes.
     """
-    held = [value if isinstance(value, bytes) else _bytes_of_text(value) for value in values
+    decoded = [value if isinstance(value, bytes) else _bytes_of_text(value) for value in values
             if isinstance(value, bytes | str)]  # fmt: skip
-    data = [one for one in held if one]
+    data = [row_bytes for row_bytes in decoded if row_bytes]
     for kind in FLOATS if data else ():
-        if any(len(one) % np.dtype(kind).itemsize for one in data):
+        if any(len(row_bytes) % np.dtype(kind).itemsize for row_bytes in data):
             continue
         with np.errstate(invalid="ignore", over="ignore"):
-            sizes = np.abs(np.concatenate([np.frombuffer(one, kind) for one in data]).astype(np.float64))
+            sizes = np.abs(np.concatenate([np.frombuffer(row_bytes, kind) for row_bytes in data]).astype(np.float64))
         sizes = sizes[sizes != 0]
         if not len(sizes) or (np.isfinite(sizes).all() and np.quantile(sizes, 0.1) > 1e-5 * sizes.max()):
             return kind
@@ -305,14 +324,6 @@ def _number_type(values: Sequence[Any]) -> str:
             f"not read. {REMEDY}"
         )
     return ""
-
-
-def _are_integers(values: Sequence[Any]) -> bool:
-    """Whether vectors are whole numbers, as int8 is stored."""
-    some = [value for value in values if value is not None and value != [] and value != ""]
-    if all(isinstance(value, list) for value in some):
-        return bool(some) and all(isinstance(number, int) for value in some for number in value)
-    return all(isinstance(value, str) and value[0] in "[{" and not {*value} & {*".eENn"} for value in some)
 
 
 # Formats
@@ -326,7 +337,7 @@ def _listed(values: Any) -> list[Any]:
 
 def _parquet(path: Path) -> tuple[list[str], Read, int]:
     try:
-        file = opened(path)
+        file = open_parquet(path)
     except (ValueError, OSError) as error:
         raise DataError(f"{path} should hold rows with vectors, but {error}. Remedy: copy or write it again") from error
     names = list(file.schema_arrow.names)
@@ -336,7 +347,7 @@ def _parquet(path: Path) -> tuple[list[str], Read, int]:
     def read(columns: Sequence[str]) -> Iterator[tuple[int, Columns]]:
         start = 0
         try:
-            for batch in batches_of(file, size=path.stat().st_size, columns=list(dict.fromkeys(columns))):
+            for batch in record_batches(file, size=path.stat().st_size, columns=list(dict.fromkeys(columns))):
                 yield start, {name: batch.column(name) for name in columns}
                 start += batch.num_rows
         except (ValueError, OSError) as error:
@@ -350,13 +361,15 @@ def _numpy(path: Path) -> tuple[list[str], Read, int]:
     try:
         if ending_of(path) == ".npz":
             with zipfile.ZipFile(path) as file:
-                if sum(one.file_size for one in file.infolist()) > max(FREE_BYTES, MOST_TIMES * path.stat().st_size):
+                if sum(mapped.file_size for mapped in file.infolist()) > max(
+                    FREE_BYTES, MOST_TIMES * path.stat().st_size
+                ):
                     raise ValueError(f"unpacks to more than {MOST_TIMES} times its size")
-            with np.load(path, allow_pickle=False) as found:
-                arrays = {name: found[name] for name in found.files}
+            with np.load(path, allow_pickle=False) as archive:
+                arrays = {name: archive[name] for name in archive.files}
         else:
-            one = np.load(path, mmap_mode="r", allow_pickle=False)
-            arrays = {name: one[name] for name in one.dtype.names} if one.dtype.names else {"vector": one}
+            mapped = np.load(path, mmap_mode="r", allow_pickle=False)
+            arrays = {name: mapped[name] for name in mapped.dtype.names} if mapped.dtype.names else {"vector": mapped}
     except (*FAULTS, TypeError, KeyError, SyntaxError, tokenize.TokenError) as error:  # numpy's header is Python
         raise DataError(
             f"{path} holds no arrays of numbers and texts: {error}. Remedy: write it with np.save"
@@ -370,39 +383,6 @@ def _numpy(path: Path) -> tuple[list[str], Read, int]:
             yield start, {name: arrays[name][start : start + ROWS_AT_ONCE] for name in columns}
 
     return list(arrays), read, count
-
-
-def _ids_beside(path: Path, count: int | None) -> tuple[str, ...]:
-    """The ids in `name.ids.npy` or `ids.npy` (also .txt, .json) beside an .npy file; none without such a file."""
-    places = [
-        path.with_name(f"{stem}{ending}")
-        for stem in (f"{path.stem}.ids", "ids")
-        for ending in (".npy", ".txt", ".json")
-    ]
-    place = next((place for place in places if place.is_file()), None)
-    if place is None:
-        return ()
-    try:
-        if place.suffix == ".npy":
-            found = np.load(place, allow_pickle=False).tolist()
-        else:
-            found = json.loads(place.read_text("utf-8-sig")) if place.suffix == ".json" else lines_of(place)
-        ids = tuple(str(one) for one in found)
-    except (ValueError, OSError, TypeError) as error:
-        raise DataError(f"{place} should hold the ids of {path.name}, but {error}") from error
-    if len(ids) != count:
-        raise DataError(f"{place} has {len(ids):,} ids, but {path.name} has {count:,} vectors")
-    return ids
-
-
-def _named(path: Path, ending: str) -> tuple[list[str], Read, int | None]:
-    """Files of rows with names; those of JSON are held, for they are parsed as a whole."""
-    bad = BadRows(remedy="Remedy: write the file again")
-    names, rows = records(path, bad)
-    if ending == ".json":
-        held = [row for _, row in rows]
-        return names, _of_rows(lambda: iter(held)), len(held)
-    return names, _of_rows(lambda: (row for _, row in records(path, bad)[1])), None
 
 
 def _of_rows(rows: Callable[[], Iterator[Mapping[str, Any]]]) -> Read:

@@ -10,9 +10,9 @@ from types import MappingProxyType
 from typing import Any, Self
 
 from encheck.claims import CONTRACT
-from encheck.encoders.objects import THROWN_AWAY
-from encheck.encoders.protocol import Model, Partial
-from encheck.encoders.weights import architecture_of, weights_of
+from encheck.encoders.files import architecture_of, weights_of
+from encheck.encoders.objects import UNIDENTIFIED
+from encheck.encoders.protocol import Model, PartialEncoder
 from encheck.engine.first_look import Decision, Mode, Shared, decide, look_of
 from encheck.engine.locks import Locks
 from encheck.engine.measured import Described
@@ -52,9 +52,9 @@ from encheck.scoring.frame import Columns
 from encheck.scoring.item import Items
 from encheck.scoring.scores import LoggedScores, RankedScores, Scores
 from encheck.store import Store
-from encheck.system.garbage import seldom_collected
+from encheck.system.lock import WorkClock
+from encheck.system.memory import rare_collection
 from encheck.system.progress import Progress
-from encheck.system.waiting import WorkClock
 from encheck.types import CheckResult, Estimate, Floor, Lines, Validity, Verdict
 from encheck.verdict import Terms, known_failure, rule
 
@@ -226,7 +226,7 @@ class Evaluation:
         """What the case measures on."""
         return self.bench.items(case.data, case.claim, case.level)
 
-    @seldom_collected()
+    @rare_collection()
     def scores(self, case: Case) -> Scores:
         """The similarities of the case's items; a model that failed is said before any item is made.
 
@@ -473,7 +473,7 @@ class Evaluation:
             error=str(subject.error) if subject.error else None,
             weights=None if subject.error else weights_of(model, file_hash),
             architecture=None if subject.error else architecture_of(model, file_hash),
-            lacks=self._lacks(subject) if isinstance(model, Partial) else (),
+            lacks=self._lacks(subject) if isinstance(model, PartialEncoder) else (),
         )
 
     def _lacks(self, subject: Subject) -> tuple[str, ...]:
@@ -497,7 +497,7 @@ class Evaluation:
         subjects, store = self.bench.subjects.values(), self.bench.store
         try:
             for subject in subjects:
-                if subject.fingerprint.startswith(THROWN_AWAY):
+                if subject.fingerprint.startswith(UNIDENTIFIED):
                     store.remove(subject.fingerprint)
             if store.size() > store.limit:
                 used = [s.fingerprint for s in subjects]

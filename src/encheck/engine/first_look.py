@@ -18,7 +18,7 @@ from encheck.running.subject import Subject
 from encheck.system.files import write_text
 from encheck.system.lock import Locks
 from encheck.system.progress import Progress
-from encheck.system.typed_files import as_json, typed
+from encheck.system.typed_files import as_json, read_typed
 
 Mode = Literal["", "show", "ask", "stop"]  # no look; a look; one that may stop the run; one that stops it
 MOST_TEXTS = 2_500  # that a model computes for a first look
@@ -138,7 +138,7 @@ class Shared:
         """What was decided; None where nobody has decided yet."""
         if self._path is None or not self._path.exists():
             return None
-        return typed(Decision, json.loads(self._path.read_text("utf-8")))
+        return read_typed(Decision, json.loads(self._path.read_text("utf-8")))
 
     def write(self, decision: Decision) -> None:
         """Tell the others."""

@@ -23,7 +23,7 @@ from encheck.run_file import RunFile
 from encheck.running.labels import label_of
 from encheck.scoring.frame import Columns
 from encheck.system import files
-from encheck.system.documents import json_of
+from encheck.system.documents import read_json
 from encheck.system.files import write_text
 
 WRITTEN = (RESULTS, ITEMS, "summary.md", "report.html")
@@ -55,7 +55,7 @@ def clear(folder: Path) -> None:
             f"--report-dir={folder} has {there[0].name}, which no run of encheck wrote and a report would replace. "
             "Remedy: name another folder"
         )
-    for path in [*reversed(there), *files.leftovers(folder, names=CLEARED)]:
+    for path in [*reversed(there), *files.leftover_files(folder, names=CLEARED)]:
         try:
             path.unlink(missing_ok=True)
         except OSError as error:
@@ -68,7 +68,7 @@ def clear(folder: Path) -> None:
 def _is_run(folder: Path) -> bool:
     """Whether results.json is there and of a run."""
     try:
-        found = json_of(folder / RESULTS)
+        found = read_json(folder / RESULTS)
     except (OSError, ValueError):
         return False
     return isinstance(found, dict) and "schema_version" in found
@@ -105,7 +105,7 @@ def write(
             write_text(place / GATE, gate_page.render(results, results.gate))
     except OSError as error:
         raise EncheckError(
-            f"cannot write the results to {place}: {files.problem_of(error, folder=place)}. "
+            f"cannot write the results to {place}: {files.describe_os_error(error, folder=place)}. "
             "Make room, or name another place with --report-dir=DIR; the store keeps what was encoded, so the next run "
             "is quick"
         ) from error

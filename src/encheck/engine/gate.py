@@ -562,7 +562,8 @@ def _shipped(old: object, data: Sequence[str], options: Mapping[str, Given]) -> 
     or is used in another way, and on other data.
     """
     from encheck.datasets.load import load as load_data
-    from encheck.encoders.load import Device, load
+    from encheck.encoders.load import load
+    from encheck.encoders.model_config import Device
     from encheck.encoders.models_file import known_models
     from encheck.gating.reference import has_shipped, shipped_of
     from encheck.options import Settings, project_table

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.dataset import Dataset
-from encheck.encoders.protocol import Encoder, Fitted, Partial
+from encheck.encoders.protocol import Encoder, FittedModel, PartialEncoder
 from encheck.encoders.settings import EncodingSettings, TextRole
-from encheck.encoders.stored import StoredVectors
+from encheck.encoders.stored_index import StoredVectors
 from encheck.errors import UsageError
 from encheck.gating import reindex
 from encheck.gating.index_space import IndexSearch, IndexVectors, OldIndex, faulty, old_index
@@ -44,7 +44,7 @@ def old_index_of(evaluation: Evaluation, old: str) -> OldIndex | None:
     if collection is None or not isinstance(before.model, Encoder) or not isinstance(after.model, Encoder):
         return None
     search = IndexSearch.of(collection, seed=evaluation.settings.seed)
-    new = _vectors_of(after, search, bench.store, are_wanted=isinstance(before.model, Partial))
+    new = _vectors_of(after, search, bench.store, are_wanted=isinstance(before.model, PartialEncoder))
     was = _vectors_of(before, search, bench.store)
     if new is None or was is None:
         return None
@@ -61,7 +61,7 @@ def old_index_of(evaluation: Evaluation, old: str) -> OldIndex | None:
 
 def refuse_other_texts(subject: Subject, data: Iterable[Dataset]) -> None:
     """UsageError before anything is encoded, for stored vectors that lack a part of the documents, or all texts."""
-    if not isinstance(subject.model, Partial):
+    if not isinstance(subject.model, PartialEncoder):
         return
     lacks, texts = subject.model.lacks, set[str]()
     for one in data:
@@ -98,9 +98,9 @@ def _encoded(subject: Subject, texts: Sequence[str], role: Role, store: Store, *
     known, model = subject.roles.get(role), subject.model
     if known and all(text in known.rows for text in texts):
         return known.of(texts)
-    if isinstance(model, Partial):
+    if isinstance(model, PartialEncoder):
         return None if model.lacks(texts, role=role) else model.encode(texts, role=role)
-    if not are_wanted or subject.error or isinstance(model, Fitted):
+    if not are_wanted or subject.error or isinstance(model, FittedModel):
         return None
     return EncoderService(replace(subject, state=Encoded()), store).encode(texts, role=role)
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from encheck.encoders.protocol import devices_of
 from encheck.running.labels import label_of
-from encheck.system.waiting import WorkClock
+from encheck.system.lock import WorkClock
 
 log = logging.getLogger("encheck")
 

@@ -12,7 +12,7 @@ from encheck.gating.reindex import DocumentLengths, PackedSample
 from encheck.run_file import DataEntry, FirstLook, ModelEntry, Rest, Result, Selection
 from encheck.running.parents import MeasuredParent
 from encheck.scoring.frame import Columns
-from encheck.system.typed_files import as_values, trusted
+from encheck.system.typed_files import as_values, restore_typed
 from encheck.types import ClaimEntry
 
 T = TypeVar("T")
@@ -41,7 +41,7 @@ class MeasuredCase:
     def received(cls, text: str) -> Self:
         """What a process of this run has `sent`."""
         values, items, parent = json.loads(text)
-        return replace(trusted(cls, values), items=items, parent=parent)
+        return replace(restore_typed(cls, values), items=items, parent=parent)
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Described:
     @classmethod
     def received(cls, text: str) -> Self:
         """What a process of this run has `sent`."""
-        return trusted(cls, json.loads(text))
+        return restore_typed(cls, json.loads(text))
 
     def of(self, models: Collection[str]) -> Self:
         """What it says of these models alone."""

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from encheck.engine.checks import Check, packaged_checks, select_checks
 from encheck.engine.results import Results
 from encheck.options.keywords import Given
-from encheck.system.garbage import seldom_collected
-from encheck.system.scratch import Scratch
+from encheck.system.files import Scratch
+from encheck.system.memory import rare_collection
 
 if TYPE_CHECKING:
     from encheck.datasets.dataset import Dataset
@@ -104,7 +104,7 @@ def _is_tuple_of_models(given: object) -> bool:
     return isinstance(given, tuple) and not (len(given) == 2 and hasattr(given[0], "state_dict"))
 
 
-@seldom_collected()
+@rare_collection()
 def measure(
     settings: Settings,
     checks: Sequence[Check],

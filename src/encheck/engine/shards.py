@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from encheck.datasets.records import parquet_files
-from encheck.encoders.load import Device
+from encheck.encoders.model_config import Device
 from encheck.store import default_path
-from encheck.system.parquet import opened
+from encheck.system.documents import open_parquet
 
 if TYPE_CHECKING:
     from encheck.datasets.dataset import Dataset
@@ -71,7 +71,7 @@ def _has_many_rows(place: str) -> bool:
     files = parquet_files(path) if path.is_dir() else [path] * (path.suffix.lower() == ENDING and path.is_file())
     try:
         for one in files:
-            with opened(one) as file:
+            with open_parquet(one) as file:
                 rows += file.metadata.num_rows
     except (ValueError, OSError):
         return False

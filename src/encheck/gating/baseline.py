@@ -35,9 +35,8 @@ from encheck.scoring.scale import Floats, Scale
 from encheck.scoring.scores import frame_of
 from encheck.scoring.table import Table
 from encheck.system import files
-from encheck.system.documents import json_of
-from encheck.system.parquet import table_of
-from encheck.system.typed_files import as_values, typed
+from encheck.system.documents import parquet_table, read_json
+from encheck.system.typed_files import as_values, read_typed
 from encheck.types import Declaration, content_hash
 
 VERSION: Literal[4] = 4
@@ -194,7 +193,7 @@ def write(folder: Path, summary: BaselineSummary, cases: Mapping[str, Kept]) -> 
     try:
         _refuse_others(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        with files.alone(folder):
+        with files.lock_folder(folder):
             _tidy(folder)
             _put(folder, summary, cases)
     except OSError as error:
@@ -214,7 +213,7 @@ def _refuse_others(folder: Path) -> None:
     remedy = "Name a new folder, or one of an older baseline, for --save-baseline"
     if folder.exists() and not folder.is_dir():
         raise BaselineError(f"{folder} is a file, but a baseline is a folder. {remedy}")
-    ours = {*WRITTEN, "README.md", *(path.name for path in files.leftovers(folder, names=WRITTEN))}
+    ours = {*WRITTEN, "README.md", *(path.name for path in files.leftover_files(folder, names=WRITTEN))}
     others = sorted(path.name for path in folder.iterdir() if path.name not in ours) if folder.exists() else []
     if others:
         named = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
@@ -223,13 +222,13 @@ def _refuse_others(folder: Path) -> None:
 
 def _unwritten(folder: Path, error: OSError) -> BaselineError:
     return BaselineError(
-        f"no baseline can be saved in {folder}: {files.problem_of(error, folder=folder)}. Make room, or name another "
-        "folder with --save-baseline=DIR"
+        f"no baseline can be saved in {folder}: {files.describe_os_error(error, folder=folder)}. Make room, or name "
+        "another folder with --save-baseline=DIR"
     )
 
 
 def _put(folder: Path, summary: BaselineSummary, cases: Mapping[str, Kept]) -> None:
-    items, head = files.partial(folder / ITEMS), files.partial(folder / SUMMARY)
+    items, head = files.partial_path(folder / ITEMS), files.partial_path(folder / SUMMARY)
     try:
         with files.flushed(items, to=folder / ITEMS) as file:
             _write_items(file, cases)
@@ -237,8 +236,8 @@ def _put(folder: Path, summary: BaselineSummary, cases: Mapping[str, Kept]) -> N
         text = _laid_out({**sealed, "checksum": _checksum(sealed)})
         with files.flushed(head, to=folder / SUMMARY) as file:
             file.write(f"{text}\n".encode())
-        files.sync(folder)
-        files.put(head, folder / SUMMARY)  # from here on the folder holds the new baseline
+        files.sync_folder(folder)
+        files.move_into_place(head, folder / SUMMARY)  # from here on the folder holds the new baseline
     finally:
         _tidy(folder)
 
@@ -246,11 +245,11 @@ def _put(folder: Path, summary: BaselineSummary, cases: Mapping[str, Kept]) -> N
 def _tidy(folder: Path) -> None:
     """Give the items their name where a save was cut off before it did, then remove what else such saves left."""
     _mend(folder)
-    files.sweep(folder, names=WRITTEN)
+    files.remove_leftovers(folder, names=WRITTEN)
 
 
 def _mend(folder: Path) -> None:
-    left = files.leftovers(folder, names=(ITEMS,))
+    left = files.leftover_files(folder, names=(ITEMS,))
     if not left:
         return
     try:
@@ -259,7 +258,7 @@ def _mend(folder: Path) -> None:
         return
     if not _holds(folder / ITEMS, wanted):
         for path in (path for path in left if _holds(path, wanted)):
-            files.put(path, folder / ITEMS)
+            files.move_into_place(path, folder / ITEMS)
             return
 
 
@@ -377,7 +376,7 @@ def read(folder: Path) -> Baseline:
     _mend_if_it_may(folder)
     values, data = _read_parts(folder)
     try:
-        summary = typed(BaselineSummary, values)
+        summary = read_typed(BaselineSummary, values)
         found = Baseline(folder, summary, _read_items(data, summary))
         _ = found.sample
         return found
@@ -389,8 +388,8 @@ def read(folder: Path) -> Baseline:
 
 
 def _mend_if_it_may(folder: Path) -> None:
-    if files.leftovers(folder, names=(ITEMS,)):
-        with suppress(OSError), files.alone(folder):
+    if files.leftover_files(folder, names=(ITEMS,)):
+        with suppress(OSError), files.lock_folder(folder):
             _mend(folder)
 
 
@@ -398,7 +397,7 @@ def _read_parts(folder: Path) -> tuple[dict[str, Any], bytes]:
     """Summary and items file; read once more where they do not fit, since a save may have come between."""
     for is_last in (False, True):
         summary = _read_summary(folder / SUMMARY)
-        for path in (folder / ITEMS, *files.leftovers(folder, names=(ITEMS,))):
+        for path in (folder / ITEMS, *files.leftover_files(folder, names=(ITEMS,))):
             with suppress(OSError):
                 data = path.read_bytes()
                 if _hash(data) == summary.get("items_sha256"):
@@ -412,7 +411,7 @@ def _read_parts(folder: Path) -> tuple[dict[str, Any], bytes]:
 
 def _read_summary(path: Path) -> dict[str, Any]:
     try:
-        found = json_of(path)
+        found = read_json(path)
         version = found["encheck_baseline"]
     except OSError as error:
         raise BaselineError(
@@ -453,7 +452,7 @@ def _items_of(data: bytes) -> dict[str, list[Any]]:
     import pyarrow
 
     types = _types()
-    table = table_of(io.BytesIO(data), columns=COLUMNS, also=(ANSWERS, WEIGHT))
+    table = parquet_table(io.BytesIO(data), columns=COLUMNS, also=(ANSWERS, WEIGHT))
     for name in table.column_names:
         if table[name].type != types[name]:
             raise ValueError(f"{ITEMS}: the column {name} is of {table[name].type}, but should be of {types[name]}")

@@ -15,7 +15,7 @@ from pathlib import Path
 from encheck.errors import UsageError
 from encheck.gating.judged import Answer, Asked, Pair, pair_of
 from encheck.system import files
-from encheck.system.documents import text_of
+from encheck.system.documents import read_text
 
 COLUMNS = ("query-id", "corpus-id", "score", "against")
 ENDING = ".qrels"
@@ -60,7 +60,7 @@ class Judgements:
 def keep(path: Path, said: Iterable[tuple[Asked, Answer | None]]) -> Judgements:
     """Put answers into the file, the others of which stay; UsageError if it cannot be read or written."""
     try:
-        with files.alone(path.parent):
+        with files.lock_folder(path.parent):
             found = read(path)
             for asked, answer in said:
                 found = found.with_answer(asked, answer)
@@ -80,7 +80,7 @@ def _text(found: Judgements) -> str:
 def read(path: Path) -> Judgements:
     """The judgements of a file, none where there is no file; UsageError names the line of what is wrong."""
     try:
-        lines = text_of(path).splitlines()
+        lines = read_text(path).splitlines()
     except FileNotFoundError:
         return Judgements({})
     except (OSError, ValueError) as error:

@@ -56,7 +56,7 @@ class LinearMap:
         arrays: dict[str, Any] = {"matrix": self.matrix.astype(np.float32), "offset": self.offset.astype(np.float32)}
         arrays |= {"unit": np.array(self.unit), "format": np.array(FORMAT)}
         arrays |= {name: np.array(text) for name, text in {"kind": self.kind, "how": self.how, **about}.items()}
-        with files.whole(path) as file:
+        with files.write_whole(path) as file:
             np.savez(file, **arrays)
 
 

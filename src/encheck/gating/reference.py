@@ -24,7 +24,7 @@ from encheck.gating.weighing import Side, compare_all
 from encheck.run_file import Difference, Role, RunFile
 from encheck.scoring.scale import Floats
 from encheck.statistics import paired as stats
-from encheck.system.documents import json_of
+from encheck.system.documents import read_json
 
 SHIPPED: Mapping[str, Role] = {"sbert": "reference", "bigrams": "surface"}
 CERTAIN = 0.05  # of all capabilities together
@@ -50,7 +50,7 @@ def has_shipped(data: str, fingerprint: str) -> bool:
 
 @cache
 def _measured_on(name: str) -> frozenset[tuple[str, str]]:
-    return frozenset((data["name"], data["fingerprint"]) for data in json_of(_folder(name) / SUMMARY)["data"])
+    return frozenset((data["name"], data["fingerprint"]) for data in read_json(_folder(name) / SUMMARY)["data"])
 
 
 def _folder(name: str) -> Path:

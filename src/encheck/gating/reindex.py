@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from encheck.encoders.settings import EncodingSettings, TextRole, differences, tokenizer_differences
 from encheck.similarity import ROUNDING, cosine
-from encheck.system.typed_files import Count, Positive, writes
+from encheck.system.typed_files import Count, Positive, writes_properties
 
 Vectors = NDArray[np.float32]
 Floats = NDArray[np.float64]
@@ -218,7 +218,7 @@ def cuts_more(old: EncodingSettings, new: EncodingSettings, documents: DocumentL
     ]
 
 
-@writes("says")
+@writes_properties("says")
 @dataclass(frozen=True)
 class Reindex:
     """Whether an index of the old model's vectors has to be made again.

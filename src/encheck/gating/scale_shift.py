@@ -16,7 +16,7 @@ from encheck.scoring.answers import Answers
 from encheck.scoring.scale import Scale
 from encheck.scoring.scores import kind_named
 from encheck.scoring.table import Table
-from encheck.system.typed_files import Count, MaybeNaN, Positive, writes
+from encheck.system.typed_files import Count, MaybeNaN, Positive, writes_properties
 
 Floats = NDArray[np.float64]
 Columns = Mapping[str, Sequence[Any]]
@@ -29,7 +29,7 @@ SAME = 0.02  # of that way: a threshold that moves by less is where it was
 NEARLY_ALL, NEARLY_NONE = 0.95, 0.005  # of random pairs
 
 
-@writes("says")
+@writes_properties("says")
 @dataclass(frozen=True)
 class ScaleShift:
     """Where random and identical pairs of a data set lie under both models, and a stored `threshold` between them.
@@ -104,7 +104,7 @@ def scale_shifts(
     return tuple(scale_shift(before[name], after[name], threshold=threshold, data=name) for name in both)
 
 
-@writes("says")
+@writes_properties("says")
 @dataclass(frozen=True)
 class ThresholdShift:
     """What a threshold in use accepts of the `pairs` of a data set: shares before and now, as proportions.

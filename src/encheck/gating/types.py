@@ -13,7 +13,7 @@ from annotated_types import MinLen
 from numpy.typing import NDArray
 
 from encheck.statistics.bounds import units_needed
-from encheck.system.typed_files import Count, MaybeNaN, NonNegative, Positive, writes
+from encheck.system.typed_files import Count, MaybeNaN, NonNegative, Positive, writes_properties
 
 Floats = NDArray[np.float64]
 Kind = Literal["rate", "mean"]
@@ -164,7 +164,7 @@ class Paired:
     strata: NDArray[np.intp] | None = None
 
 
-@writes("says")
+@writes_properties("says")
 @dataclass(frozen=True)
 class Remedy:
     """So many clusters more, of so many queries each, would decide in 80% of cases, were the change what it seems."""
@@ -411,7 +411,7 @@ class Judged:
         )
 
 
-@writes("passes", "says")
+@writes_properties("passes", "says")
 @dataclass(frozen=True)
 class UnjudgedSearch:
     """What changed in the answers to the queries of a log, which nobody judged; the first of `shares` decides.

@@ -12,8 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.stored import said_of_loose
-from encheck.encoders.stored_index import IndexRow, StoredIndex
+from encheck.encoders.stored_index import IndexRow, StoredIndex, describe_loose_joins
 from encheck.errors import UsageError
 from encheck.indexes.causes import Group, explained, group_of, grouped
 from encheck.indexes.prefixes import Beginning, beginnings
@@ -217,7 +216,7 @@ class _Audit:
         if isinstance(self.fresh.source, StoredIndex):
             notes += self.fresh.source.notes
             if loose := len(self.fresh.source.joined_loosely):
-                notes.append(said_of_loose(loose))
+                notes.append(describe_loose_joins(loose))
         if self.index.named_by == "text":
             notes += self._shortened(one, unexplained, faults)
         if not self.fresh.is_model and unexplained:

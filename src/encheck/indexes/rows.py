@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.stored_index import Block
+from encheck.encoders.stored_index import VectorBlock
 from encheck.scoring.nearest import directions_of
 from encheck.similarity import ROUNDING, cosine
 
@@ -155,7 +155,7 @@ def nearest_same(wanted: Vectors, vectors: Vectors, *, but: Ints, tolerance: flo
     return nearest_in_blocks(wanted, iter([(0, vectors)]), but=but, tolerance=tolerance, sketch=False)
 
 
-def blocks_of(blocks: Iterator[Block]) -> Iterator[tuple[int, Vectors]]:
+def blocks_of(blocks: Iterator[VectorBlock]) -> Iterator[tuple[int, Vectors]]:
     """(first row, vectors), with 0 for what is not finite."""
     for block in blocks:
         finite: Bools = np.asarray(np.isfinite(block.vectors).all(axis=1), bool)

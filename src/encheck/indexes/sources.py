@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from encheck.encoders.function import FunctionEncoder
 from encheck.encoders.load import STORED
-from encheck.encoders.protocol import Encoder, Fitted, Verified, batches_of
+from encheck.encoders.protocol import Encoder, FittedModel, VerifiedModel, batches_of
 from encheck.encoders.stored_index import StoredIndex
 from encheck.encoders.vector_table import open_table
 from encheck.errors import UsageError
@@ -60,7 +60,7 @@ class Fresh:
                     found |= {(role, texts[at]): vector for at, vector in zip(places, vectors, strict=True)}
                     if progress:
                         progress.advance(len(places))
-        if isinstance(self.source, Verified):
+        if isinstance(self.source, VerifiedModel):
             self.source.verify_fingerprint()
         rows = [found[role or self.role, name] for name, role in zip(names, roles, strict=True)]
         return (np.array(rows, np.float32) if rows else np.zeros((0, 1), np.float32)), np.ones(len(rows), bool)
@@ -123,7 +123,7 @@ def _with_name(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _encoder(label: str, model: object, role: str) -> Fresh:
-    if isinstance(model, Fitted):
+    if isinstance(model, FittedModel):
         raise UsageError(f"{label} learns from the texts of a run, so it has no vectors of its own to compare with")
     if not isinstance(model, Encoder):
         raise UsageError(f"{label} gives no vectors, but an index holds vectors. Remedy: name an encoder")

@@ -9,7 +9,6 @@ from itertools import islice
 from typing import cast
 
 from encheck.datasets.dataset import Dataset
-from encheck.encoders import importing as own
 from encheck.errors import UsageError, unknown
 from encheck.generators.back_translation import back_translation
 from encheck.generators.base import Generator, name_of
@@ -19,6 +18,7 @@ from encheck.generators.phenomenon import generators, phenomena
 from encheck.generators.swap_chain import swap_chain
 from encheck.items.chains import continued, turned
 from encheck.items.variants import CHUNK, Maker
+from encheck.system import imports as own
 from encheck.types import Group, Variant
 
 Work = tuple[Generator, tuple[int, ...]]  # and its levels
@@ -86,7 +86,7 @@ def _imported(name: str, ours: Collection[str]) -> Generator:
     if not own.NAME.fullmatch(name):
         raise UsageError(f"--generator: {unknown('generator', name, ours)}. One of your own is written module:function")
     try:
-        generator = own.imported(name)
+        generator = own.import_object(name)
     except Exception as error:
         raise UsageError(f"--generator={name} cannot be imported: {error!r}. {own.REMEDY}") from error
     if not callable(generator) or not hasattr(generator, "__name__"):

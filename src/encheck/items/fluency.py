@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.batching import pack
-from encheck.encoders.text import whole
+from encheck.encoders.base import replace_half_surrogates
+from encheck.encoders.batching import batches_of_one_length
 from encheck.encoders.writing import TOKENS_PER_BATCH, Continuer
 from encheck.items.variants import Maker
 from encheck.store import text_key
@@ -76,9 +76,9 @@ class Surprisal:
         return {text: float(arrays[i, 0]) for i, text in enumerate(texts) if there[i]}
 
     def _computed(self, texts: Sequence[str]) -> dict[str, float]:
-        rows = [self._row(text) for text in whole(texts)]
+        rows = [self._row(text) for text in replace_half_surrogates(texts)]
         bits = np.full(len(texts), np.nan, np.float32)
-        for positions in pack(np.array([len(row) for row in rows], np.intp), TOKENS_PER_BATCH):
+        for positions in batches_of_one_length(np.array([len(row) for row in rows], np.intp), TOKENS_PER_BATCH):
             fit = [int(i) for i in positions if 1 < len(rows[i]) <= self.model.positions]
             if fit:
                 bits[fit] = self._bits([rows[i] for i in fit])

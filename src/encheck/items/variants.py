@@ -12,7 +12,7 @@ from encheck.generators.base import Generator, Outcome, Texts, name_of, named
 from encheck.generators.paper import is_published
 from encheck.language.english import English, Waiting
 from encheck.statistics.draws import Draws
-from encheck.system.garbage import uncollected
+from encheck.system.memory import without_collection
 from encheck.types import Group, Variant, apply_edits
 
 CHUNK = 1_000
@@ -99,7 +99,7 @@ class Maker:
         waiting = list(range(len(groups)))
         for _ in range(ROUNDS):
             still = []
-            with uncollected():
+            with without_collection():
                 for i in waiting:
                     try:
                         made[i] = make(groups[i], generator, level=level, seed=self.seed, english=self.english)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.system.imports import nltk_alone
+from encheck.system.imports import import_nltk
 
 Values = NDArray[np.float64]
 Tokens = Sequence[str]
@@ -29,7 +29,7 @@ _CLOSING = re.compile(r"[]).}>\"'»”’]+")  # what may follow the last full s
 
 @cache
 def _tokenizer() -> Any:
-    nltk_alone()
+    import_nltk()
     from nltk.tokenize.destructive import NLTKWordTokenizer  # plain regular expressions: no data to download
 
     return NLTKWordTokenizer()

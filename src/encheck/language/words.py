@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from encheck.similarity import word_set
-from encheck.system.imports import nltk_alone
+from encheck.system.imports import import_nltk
 from encheck.types import content_hash
 
 FUNCTION_WORDS = frozenset(
@@ -55,7 +55,7 @@ def content_words(text: str) -> frozenset[str]:
 @cache
 def paper_stop_words() -> tuple[str, frozenset[str]]:
     """NLTK's English stop words where its data are installed, else our own; and whose they are, for the record."""
-    nltk_alone()
+    import_nltk()
     from nltk.corpus import stopwords
 
     try:

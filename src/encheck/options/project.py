@@ -10,8 +10,8 @@ from typing import Any
 
 from encheck.errors import ConfigError
 from encheck.options.toml_lines import line_of
-from encheck.system.config_text import config_text
-from encheck.system.schema import shown
+from encheck.system.documents import config_text
+from encheck.system.typed_files import shorten_value
 
 TABLE = ("tool", "encheck")
 MOST_BYTES, MOST_DOTS = 10**6, 50  # the time that Python's reader takes grows with the square of a key's parts
@@ -28,7 +28,7 @@ def project_table(path: Path) -> dict[str, Any]:
     for depth, name in enumerate(TABLE, 1):
         table = table.get(name, {})
         if not isinstance(table, dict):
-            where, problem = TABLE[:depth], f"{name} is {shown(table)}, but should be a table"
+            where, problem = TABLE[:depth], f"{name} is {shorten_value(table)}, but should be a table"
             raise ConfigError(f"{path}:{line_of(text, where)}: {problem}")
     if table:
         _refuse_wrong(path, text, table)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
-from encheck.system.schema import Place, problems
+from encheck.system.typed_files import Place, invalid_values
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -27,7 +27,7 @@ WANTED = {
 
 def wrong_values(table: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
     """(where, what is wrong), for each value that its key does not take, and for unknown keys."""
-    return problems(_schema(), table, WANTED, kind="key")
+    return invalid_values(_schema(), table, WANTED, kind="key")
 
 
 def keys() -> set[str]:

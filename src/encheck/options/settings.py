@@ -222,7 +222,7 @@ class Settings:
 
         ConfigError for one that is not installed.
         """
-        installed = entry_points.offered(entry_points.CHECKS)
+        installed = entry_points.entry_points_of(entry_points.CHECKS)
         named = self.project.get("check-packages", installed)
         if strange := [name for name in named if name not in installed]:
             said = unknown("package of checks", strange[0], installed)

@@ -77,8 +77,8 @@ def _check_files(config: pytest.Config) -> Iterator[Path]:
     """The files of encheck's checks; for --markers also those of packages, and those that pytest would look into."""
     yield from _files_of("encheck.checks")
     if config.option.markers:
-        for point in entry_points.offered(entry_points.CHECKS).values():
-            with entry_points.importing(point):  # find_spec imports the packages above a module
+        for point in entry_points.entry_points_of(entry_points.CHECKS).values():
+            with entry_points.import_errors(point):  # find_spec imports the packages above a module
                 files = [*_files_of(point.module)]
             yield from files
         for place in (config.invocation_params.dir / place.partition("::")[0] for place in config.args):

@@ -39,7 +39,7 @@ def name_of(request: pytest.FixtureRequest) -> str:
 
 def opened(config: pytest.Config, process: Process, name: str) -> EncoderService:
     """The model of this name, loaded; the test fails with one message where it is not there or does not compute."""
-    from encheck.encoders.protocol import Partial
+    from encheck.encoders.protocol import PartialEncoder
     from encheck.running.labels import labels
     from encheck.running.resources import open_store, resolve_models
     from encheck.running.service import EncoderService
@@ -49,7 +49,7 @@ def opened(config: pytest.Config, process: Process, name: str) -> EncoderService
         store = open_store(settings)
         label = next(label for label, spec in labels(settings.models).items() if spec == name)
         service = EncoderService(resolve_models(settings, store)[label], store).as_fixture()
-        if not isinstance(service.model, Partial):
+        if not isinstance(service.model, PartialEncoder):
             service.similarity(WARM, WARM)
     except EncheckError as error:
         pytest.fail(f"encheck: {error}", pytrace=False)

@@ -11,7 +11,7 @@ import pytest
 from encheck.engine.measure import CheckFailedError, Judgement, KnownFailureError, undecided
 from encheck.errors import NothingToMeasure, UsageError
 from encheck.plugin.collection import case_of
-from encheck.system.terminal import LINES, harmless, visible
+from encheck.system.terminal import LINES, escape_controls, visible
 
 if TYPE_CHECKING:
     from encheck.engine.evaluation import Evaluation
@@ -90,7 +90,7 @@ def attach(report: Any, item: pytest.Item, call: pytest.CallInfo[None], evaluati
 
 def make_visible(report: pytest.TestReport) -> None:
     """What pytest shows of a check that failed, was skipped or xfailed, and what was printed and logged meanwhile."""
-    report.sections = [(name, harmless(text)) for name, text in report.sections]
+    report.sections = [(name, escape_controls(text)) for name, text in report.sections]
     if isinstance(report.longrepr, tuple):
         path, line, reason = report.longrepr
         report.longrepr = (path, line, visible(reason, keep=LINES))

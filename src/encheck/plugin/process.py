@@ -15,8 +15,8 @@ from encheck import options
 from encheck.engine.recorder import Conclusion, Recorder
 from encheck.errors import EncheckError, UsageError
 from encheck.options import Settings
-from encheck.system.garbage import uncollected
-from encheck.system.scratch import Scratch
+from encheck.system.files import Scratch
+from encheck.system.memory import without_collection
 from encheck.system.terminal import LINES, visible
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ class Controller:
         if self.recorder.rows:
             self._conclude(session)
 
-    @uncollected()
+    @without_collection()
     def _conclude(self, session: pytest.Session) -> None:
         try:
             from encheck.engine.conclusion import with_references

@@ -20,8 +20,8 @@ from encheck.gating.weighing import Searched
 from encheck.reporting.lost import in_a_line
 from encheck.scoring.answers import Answers
 from encheck.system import files
-from encheck.system.cells import safe_cell
-from encheck.system.parquet import table_of
+from encheck.system.documents import parquet_table
+from encheck.system.terminal import safe_cell
 from encheck.types import content_hash
 
 ANSWERS, DOCUMENTS = "answers.parquet", "documents.parquet"
@@ -129,7 +129,7 @@ def _write(path: Path, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]
 
     types = {"weight": pyarrow.int64()} | dict.fromkeys(("before", "after"), pyarrow.list_(pyarrow.string()))
     schema = pyarrow.schema([(name, types.get(name, pyarrow.string())) for name in columns])
-    with files.whole(path) as file:
+    with files.write_whole(path) as file:
         pyarrow.parquet.write_table(pyarrow.Table.from_pylist(list(rows), schema), file, compression="zstd")
 
 
@@ -165,7 +165,7 @@ def _read(path: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
             "with: encheck gate NEW OLD --data FOLDER --queries FILE"
         )
     try:
-        found: list[dict[str, Any]] = table_of(path, columns=columns).to_pylist()
+        found: list[dict[str, Any]] = parquet_table(path, columns=columns).to_pylist()
         if path.name == ANSWERS and not all(row["before"] and row["after"] and row["weight"] > 0 for row in found):
             raise ValueError("a query has no answer, or was never asked")
     except (ValueError, OSError, TypeError) as error:

@@ -18,8 +18,8 @@ from encheck.reporting.results import into
 from encheck.reporting.view import best_surface
 from encheck.run_file import Result, RunFile
 from encheck.scoring.splits import TEST, splits_together
-from encheck.system.cells import safe_cell
-from encheck.system.files import whole, write_text
+from encheck.system.files import write_text, write_whole
+from encheck.system.terminal import safe_cell
 
 Splits = Mapping[str, Collection[str]]  # of the items of each case
 COLUMNS = (
@@ -187,7 +187,7 @@ def _write_parquet(results: RunFile, folder: Path, _splits: Splits) -> list[Path
         k: pyarrow.float64() if k in numbers else pyarrow.int64() if k in ("n", "clusters") else None for k in COLUMNS
     }
     arrays = {k: pyarrow.array([r[k] for r in rows], types[k] or pyarrow.string()) for k in COLUMNS}
-    with whole(path) as file:
+    with write_whole(path) as file:
         pyarrow.parquet.write_table(pyarrow.table(arrays), file)
     return [path]
 

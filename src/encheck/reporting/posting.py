@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from encheck.errors import EncheckError, UsageError
-from encheck.system.documents import json_of, parsed
+from encheck.system.documents import parse_json, read_json
 
 MOST_BYTES = 32 * 10**6  # of an answer: a page has a hundred comments
 PAGE, MOST_PAGES = 100, 50
@@ -182,7 +182,7 @@ def _answer(request: urllib.request.Request, what: str) -> Any:
             data = answer.read(MOST_BYTES + 1)
         if len(data) > MOST_BYTES:
             raise EncheckError(f"{what}: the answer has more than {MOST_BYTES:,} bytes")
-        return parsed(data.decode("utf-8"))
+        return parse_json(data.decode("utf-8"))
     except urllib.error.HTTPError as error:
         with error:
             raise Refused(error.code, what) from None
@@ -203,7 +203,7 @@ def _event(environment: Environment) -> dict[str, Any]:
     if not path:
         return {}
     try:
-        found = json_of(Path(path))
+        found = read_json(Path(path))
     except (OSError, ValueError) as error:
         raise UsageError(f"GITHUB_EVENT_PATH={path} cannot be read: {error}") from error
     return found if isinstance(found, dict) else {}

@@ -11,7 +11,7 @@ from typing import Any
 from encheck.errors import UsageError
 from encheck.reporting.html import page as html
 from encheck.reporting.results import into, read_items, read_results, write_named
-from encheck.system.files import whole
+from encheck.system.files import write_whole
 
 
 def rebuild(folder: Path, out: Path, *, where: Sequence[Mapping[str, Any]] = ()) -> Path:
@@ -44,7 +44,7 @@ def write_picture(folder: Path, kind: str, out: Path, *, model: str | None, data
         import resvg_py
     except ImportError:
         raise UsageError("a PNG needs the extra png. Remedy: pip install 'encheck[png]', or write .svg") from None
-    with into(out.parent), whole(out) as file:
+    with into(out.parent), write_whole(out) as file:
         file.write(resvg_py.svg_to_bytes(svg_string=svg, zoom=2))
     return out
 

@@ -21,10 +21,9 @@ from encheck.options.settings import Setting
 from encheck.run_file import SCHEMA_VERSION, RunFile, listed
 from encheck.scoring.frame import Columns
 from encheck.system import entry_points, files
-from encheck.system.documents import json_of
+from encheck.system.documents import parquet_table, read_json
 from encheck.system.files import write_text
-from encheck.system.parquet import table_of
-from encheck.system.typed_files import as_json, typed
+from encheck.system.typed_files import as_json, read_typed
 
 RESULTS, ITEMS = "results.json", "items.parquet"
 PACKAGES = (
@@ -127,7 +126,7 @@ def into(folder: Path) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         yield
     except OSError as error:
-        said = files.problem_of(error, folder=folder)
+        said = files.describe_os_error(error, folder=folder)
         raise UsageError(f"cannot write into {folder}, which should be a writable folder: {said}") from error
 
 
@@ -147,7 +146,7 @@ def write_items(folder: Path, items: Mapping[str, Columns]) -> None:
         some = [items[case].get(name) or [None] * len(items[case]["item"]) for case in sorted(items)]
         columns[name] = [value for values in some for value in values]
     table = pyarrow.table({name: pyarrow.array(columns[name], types[name]) for name in columns})
-    with files.whole(folder / ITEMS) as file:
+    with files.write_whole(folder / ITEMS) as file:
         pyarrow.parquet.write_table(table, file, compression="zstd")
 
 
@@ -164,7 +163,7 @@ def read_results(folder: Path) -> RunFile:
     """results.json of a run; UsageError if it is missing, damaged or of another schema."""
     path = folder / RESULTS
     try:
-        results = json_of(path)
+        results = read_json(path)
     except FileNotFoundError as error:
         raise UsageError(f"{folder} is not a run: it has no {RESULTS}") from error
     except (ValueError, OSError) as error:
@@ -174,7 +173,7 @@ def read_results(folder: Path) -> RunFile:
         which = "a newer encheck wrote it" if isinstance(found, int) and found > SCHEMA_VERSION else "run again"
         raise UsageError(f"{path} has schema version {found}, but this encheck reads {SCHEMA_VERSION}: {which}")
     try:
-        return typed(RunFile, results)
+        return read_typed(RunFile, results)
     except ValueError as error:
         raise UsageError(f"{path} is not valid: {error}. Run again") from error
 
@@ -221,7 +220,7 @@ def _items_of(path: Path, columns: Sequence[str], *, also: Sequence[str] = ()) -
     import pyarrow
 
     try:
-        table = table_of(path, columns=columns, also=also)
+        table = parquet_table(path, columns=columns, also=also)
         for name in table.column_names:
             table = table.set_column(table.column_names.index(name), name, table[name].cast(_types()[name]))
         for name in {*NEVER_EMPTY}.intersection(table.column_names):

@@ -12,7 +12,7 @@ from typing import Any
 
 from encheck.claims import Claim
 from encheck.datasets.dataset import Dataset
-from encheck.encoders.protocol import Fitted, Model, Partial
+from encheck.encoders.protocol import FittedModel, Model, PartialEncoder
 from encheck.errors import CheckError, EncheckError, EncoderError, NothingToMeasure
 from encheck.gating.reindex import VectorSample
 from encheck.items.variants import Maker
@@ -27,10 +27,9 @@ from encheck.scoring.item import Item, Items, WholeItems
 from encheck.scoring.pairs import SentencePair
 from encheck.scoring.scores import ENTRY_POINTS, Scale, Scores, kind_named
 from encheck.store import Store
-from encheck.system.garbage import seldom_collected
-from encheck.system.lock import Locks
+from encheck.system.lock import Locks, WorkClock
+from encheck.system.memory import rare_collection
 from encheck.system.progress import Progress
-from encheck.system.waiting import WorkClock
 
 Request = tuple[str, str, Claim, int | str]  # model, data, claim, level
 
@@ -75,7 +74,7 @@ class Bench:
         if key not in self._items:
             start = self.clock.now()
             try:
-                with seldom_collected():
+                with rare_collection():
                     self._items[key] = _built(claim, self.data[data], level, self.maker)
             except (NothingToMeasure, CheckError) as error:
                 self._items[key] = error
@@ -161,7 +160,7 @@ class Bench:
         for model, data, claim, level in requests:
             found, subject = self.found(data, claim, level), self.subjects[model]
             texts = [text for item in found.kept for text in item.repeats] if found else []
-            if texts and not subject.error and not isinstance(subject.model, Partial):
+            if texts and not subject.error and not isinstance(subject.model, PartialEncoder):
                 self.services[model].repeat(texts, locks)
 
     def try_out(self, requests: Iterable[Request], *, locks: Locks, progress: Progress) -> None:
@@ -182,7 +181,7 @@ class Bench:
     def refuse_lacking(self, model: str, data: str, items: Items) -> None:
         """NothingToMeasure where a model has vectors of some texts only, and these items need others."""
         known = self.subjects[model].model
-        if not isinstance(known, Partial):
+        if not isinstance(known, PartialEncoder):
             return
         if items.whole:
             items.whole.refuse(self.subjects[model])
@@ -258,4 +257,6 @@ def _built(claim: Claim, data: Dataset, level: int | str, maker: Maker) -> Items
 
 def _computes(model: Model) -> bool:
     """Whether a model can compute before it has seen the texts of the run, and any text."""
-    return not isinstance(model, Partial) and (not isinstance(model, Fitted) or bool(getattr(model, "ready", False)))
+    return not isinstance(model, PartialEncoder) and (
+        not isinstance(model, FittedModel) or bool(getattr(model, "ready", False))
+    )

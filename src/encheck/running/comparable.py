@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import cast
 
 from encheck.datasets.dataset import Dataset
-from encheck.encoders.protocol import Encoder, Partial, Verified
+from encheck.encoders.protocol import Encoder, PartialEncoder, VerifiedModel
 from encheck.encoders.settings import ROLES, EncodingSettings, count_tokens
 from encheck.gating.fixed_texts import FIXED_TEXTS, LONG_WORDS, long_text
 from encheck.gating.reindex import FEWEST, KEPT_DIMENSIONS, TextLength, VectorSample
@@ -35,7 +35,7 @@ def texts_to_compare(subject: Subject, others: Sequence[VectorSample], documents
         return {}
     run: RoleTexts = {role: list(subject.roles[cast(Role, role)].rows) for role in ROLES if role in subject.roles}
     run[""] = list(subject.rows)
-    if isinstance(model, Partial):
+    if isinstance(model, PartialEncoder):
         return {role: some for role, texts in run.items() if (some := _some_of(model, role, texts))}
     settings = EncodingSettings.of(model)
     roles = [role for role in ROLES if not role or _counts(model, settings, role)]
@@ -52,7 +52,7 @@ def texts_to_compare(subject: Subject, others: Sequence[VectorSample], documents
     return wanted
 
 
-def _some_of(model: Partial, role: str, texts: Sequence[str]) -> list[str]:
+def _some_of(model: PartialEncoder, role: str, texts: Sequence[str]) -> list[str]:
     lacking = set(model.lacks(texts, role=role or None))
     there = sorted((text for text in texts if text not in lacking), key=content_hash)
     longest = sorted(there, key=lambda text: -len(text.split()))[:LONGEST_STORED]
@@ -72,7 +72,7 @@ def _counts(model: Encoder, settings: EncodingSettings, role: str) -> bool:
 
 def stable_fingerprint(subject: Subject) -> str:
     """What names all that makes the vectors; "" of a model behind an address, which others can change."""
-    return "" if isinstance(subject.model, Verified) else subject.fingerprint
+    return "" if isinstance(subject.model, VerifiedModel) else subject.fingerprint
 
 
 def lengths_of(model: object, texts: Sequence[str], *, role: str = "document") -> list[TextLength]:

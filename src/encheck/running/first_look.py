@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from encheck.claims import CONTRACT
 from encheck.datasets.clusters import in_seeded_order
 from encheck.datasets.dataset import Dataset
-from encheck.encoders.protocol import Fitted
+from encheck.encoders.protocol import FittedModel
 from encheck.errors import CheckError, NothingToMeasure
 from encheck.running.bench import Bench, Request
 from encheck.running.plan import Plan, missing
@@ -112,7 +112,7 @@ def headlines(requests: Iterable[Request]) -> list[Request]:
 
 def learns(subject: Subject) -> bool:
     """Whether a model learns from all texts of a run, so that a part of them would make another model of it."""
-    return isinstance(subject.model, Fitted)
+    return isinstance(subject.model, FittedModel)
 
 
 def _by_kind(data: Dataset, seed: int) -> dict[str, list[str]]:

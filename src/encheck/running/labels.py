@@ -8,7 +8,7 @@ from pathlib import Path
 
 from encheck.datasets.load import stem
 from encheck.encoders.load import STORED
-from encheck.system.paths import is_folder
+from encheck.system.files import is_folder
 
 
 def label_of(model: str) -> str:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from encheck.encoders.load import Device, load
+from encheck.encoders.files import weights_of
+from encheck.encoders.load import load, parent_of
+from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import known_models
-from encheck.encoders.parents import parent_of
-from encheck.encoders.weights import weights_of
 from encheck.errors import EncheckError, NothingToMeasure
 from encheck.options import Settings
 from encheck.running.scorer import Scorer

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from encheck.encoders.protocol import Partial
+from encheck.encoders.protocol import PartialEncoder
 from encheck.running.roles import Texts, key_of
 from encheck.running.subject import Pair, Subject
 from encheck.store import Store, text_key
@@ -39,7 +39,7 @@ class Plan:
 
 def missing(subject: Subject, asked: Asked, store: Store) -> Asked:
     """The part of `asked` that the store lacks; nothing of a model that computes nothing."""
-    if isinstance(subject.model, Partial):
+    if isinstance(subject.model, PartialEncoder):
         return {}
     keys = list(asked)
     _, there = store.get(subject.kind, subject.fingerprint, keys)

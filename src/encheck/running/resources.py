@@ -12,8 +12,8 @@ from encheck.datasets.dataset import Dataset
 from encheck.datasets.load import is_unlabelled
 from encheck.datasets.load import load as load_data
 from encheck.datasets.passages import DEFAULT_WORDS, PassageOptions
-from encheck.encoders.load import Device, as_fetched, config_for, load, owner_of
-from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.load import config_for, detect_fetched, load, owner_of
+from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.models_file import known_models, with_args
 from encheck.encoders.protocol import Encoder, Model, ParsingEncoder
 from encheck.encoders.writing import Continuer, back_translator
@@ -30,8 +30,8 @@ from encheck.running.labels import data_labels, labels
 from encheck.running.subject import Subject
 from encheck.scoring.inverted import IndexSize, refuse_missing, refuse_unserved
 from encheck.store import DEFAULT_LIMIT, Store, default_path
+from encheck.system.files import Scratch
 from encheck.system.lock import Lock, Locks, no_locks
-from encheck.system.scratch import Scratch
 
 IN_MEMORY = "in memory"  # the adapter of a model that is no file
 log = logging.getLogger("encheck")
@@ -75,7 +75,7 @@ def _config(label: str, spec: str, settings: Settings, known: Mapping[str, Model
     given = arguments_for(label, settings.model_args)
     config = config_for(spec, known, adapter=given.get("adapter"))
     if spec not in known and "adapter" not in given:
-        config = as_fetched(config)
+        config = detect_fetched(config)
     if spec not in known and config.description:
         log.warning("%s: %s", label, config.description)
     return with_args(config, given)

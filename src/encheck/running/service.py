@@ -19,9 +19,18 @@ from typing import Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.batching import padding
-from encheck.encoders.failing import is_failure
-from encheck.encoders.protocol import Encoder, Fitted, Model, PairScorer, Partial, Verified, batches_of, check_scores
+from encheck.encoders.base import is_failure
+from encheck.encoders.batching import mixed_lengths
+from encheck.encoders.protocol import (
+    Encoder,
+    FittedModel,
+    Model,
+    PairScorer,
+    PartialEncoder,
+    VerifiedModel,
+    batches_of,
+    check_scores,
+)
 from encheck.encoders.settings import ROLES, EncodingSettings
 from encheck.errors import EncheckError, EncoderError, UsageError
 from encheck.gating.reindex import DocumentLengths, RoleVectors, VectorSample
@@ -33,10 +42,9 @@ from encheck.running.roles import Role, Texts, key_of, prompt_of, tell_prompts
 from encheck.running.scorer import Similarity, similarity_of
 from encheck.running.subject import Encoded, InRole, Pair, Subject
 from encheck.store import Kind, Store, text_key
-from encheck.system.lock import Locks, no_locks
+from encheck.system.files import Scratch
+from encheck.system.lock import Locks, WorkClock, no_locks
 from encheck.system.progress import Progress
-from encheck.system.scratch import Scratch
-from encheck.system.waiting import WorkClock
 from encheck.types import content_hash
 
 Floats = NDArray[np.float32]
@@ -76,7 +84,7 @@ class EncoderService:
 
     def taking_any_text(self) -> Self:
         """The same, for who asks again and again; UsageError for a model that cannot take new texts."""
-        if isinstance(self.model, Fitted | Partial):
+        if isinstance(self.model, FittedModel | PartialEncoder):
             raise UsageError(
                 f"{self.label} cannot score new texts: it learns from the texts of a run, or has vectors of some alone"
             )
@@ -84,7 +92,7 @@ class EncoderService:
 
     def as_fixture(self) -> Self:
         """The same, as the fixture `encoder`, which learns nothing; UsageError for a model that has to."""
-        if isinstance(self.model, Fitted) and not getattr(self.model, "ready", False):
+        if isinstance(self.model, FittedModel) and not getattr(self.model, "ready", False):
             raise UsageError(
                 f"the fixture `encoder` cannot be {self.label!r}: it learns from the texts of a run, and tests of your "
                 "own have none. Remedy: name another model with --encheck-model"
@@ -160,7 +168,7 @@ class EncoderService:
             if there.all():
                 return arrays
             computed = self.store.as_kept(kind, _turned(model, texts, role))
-            if isinstance(model, Verified):
+            if isinstance(model, VerifiedModel):
                 model.verify_fingerprint()
             self.store.put(kind, fingerprint, keys, computed, name=f"{self.label}, again")
         return computed
@@ -189,7 +197,7 @@ class EncoderService:
         if subject.error:
             return
         for name in ROLES:  # a role that changes nothing has the vectors of texts without one
-            if name not in roles and "" in roles and not isinstance(model, Partial):
+            if name not in roles and "" in roles and not isinstance(model, PartialEncoder):
                 roles[name] = roles[""]
         every = list(dict.fromkeys(text for some in texts.values() for text in some))
         lengths = dict(zip(map(content_hash, every), lengths_of(model, every), strict=True))
@@ -217,7 +225,7 @@ class EncoderService:
         distinct, progress, start = list(dict.fromkeys(pairs)), progress or self._progress, self._clock.now()
         try:
             with self._noted("while encoding", passing=(Busy, EncheckError)):
-                if fit and isinstance(self.model, Fitted):
+                if fit and isinstance(self.model, FittedModel):
                     self.model.fit(list(dict.fromkeys(itertools.chain(*distinct, *roles.values()))))
                 if self.subject.kind == "vector":
                     self._fill_vectors(distinct, roles, locks, progress)
@@ -295,7 +303,7 @@ class EncoderService:
                 self.store.touch(kind, fingerprint)
                 return arrays
             missing = [int(i) for i in np.flatnonzero(~there)]
-            verify = model.verify_fingerprint if isinstance(model, Verified) else None
+            verify = model.verify_fingerprint if isinstance(model, VerifiedModel) else None
             saver = Saver(self.store, kind, fingerprint, self.label, verify=verify)
             try:
                 with progress.task(f"encoding with {self.label}", len(missing)), saver.keeping():
@@ -319,7 +327,7 @@ class EncoderService:
 def _turned(model: Model, texts: Sequence[str], role: Role | None) -> Floats:
     """What the model gives for the texts, or for each with itself, asked from the last to the first and padded."""
     turned = list(texts)[::-1]
-    with padding():
+    with mixed_lengths():
         if isinstance(model, Encoder):
             batches = list(batches_of(model, turned, role=role))
             vectors = np.zeros((len(texts), batches[0][1].shape[1]), np.float32)

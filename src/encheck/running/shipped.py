@@ -28,11 +28,11 @@ def checks_of_packages(names: tuple[str, ...]) -> tuple[Check, ...]:
 
     UsageError for one that cannot be imported, has no check, or has a check of a name that is taken.
     """
-    points = entry_points.offered(entry_points.CHECKS)
+    points = entry_points.entry_points_of(entry_points.CHECKS)
     owners = {function.__name__: "encheck itself" for function, _ in shipped_checks()}
     found: list[Check] = []
     for point in (points[name] for name in names):
-        with entry_points.importing(point):
+        with entry_points.import_errors(point):
             module = point.load()
             checks = _checks_of(module) if isinstance(module, ModuleType) else ()
         package = f"the package {entry_points.package_of(point)}"

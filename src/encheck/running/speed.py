@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from encheck.encoders.lengths import token_counts
 from encheck.encoders.protocol import Encoder
+from encheck.encoders.settings import token_counts
 from encheck.running.roles import Role
 from encheck.running.subject import Subject
 from encheck.types import content_hash

@@ -17,7 +17,7 @@ from encheck.datasets.clusters import shares_of
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.pairs import LICENCE
 from encheck.datasets.reader import BadRows
-from encheck.encoders.load import Device
+from encheck.encoders.model_config import Device
 from encheck.errors import DataError, UsageError
 from encheck.running.subject import Subject
 from encheck.scale import storage
@@ -27,7 +27,7 @@ from encheck.scale.shards import Done, Engine, Shard, Work
 from encheck.scale.sources import ENDING, Plan, plan
 from encheck.scale.work import ScoreWork, Survey
 from encheck.system.lock import Locks
-from encheck.system.memory import give_back
+from encheck.system.memory import release_memory
 from encheck.system.progress import Progress
 from encheck.types import Group
 
@@ -122,7 +122,7 @@ class Large:
                 held.enter_context(lock)
             with progress.task(title, sum(shard.rows for shard in shards), unit="pair"):
                 done = list(_counted(self.engine.run(work, shards), progress))
-        give_back()  # texts and vectors of all shards came and went
+        release_memory()  # texts and vectors of all shards came and went
         return sorted(done, key=lambda one: one.shard.number)
 
     def _lock(self, work: Work) -> AbstractContextManager[object]:

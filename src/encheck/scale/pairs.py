@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from encheck.datasets.dataset import Whole, WholeData
 from encheck.datasets.reader import Row
-from encheck.encoders.protocol import Fitted, Partial
+from encheck.encoders.protocol import FittedModel, PartialEncoder
 from encheck.errors import NothingToMeasure
 from encheck.ids import ItemId
 from encheck.items.builders import refuse_few, refuse_no_order, refuse_one_label
@@ -234,12 +234,12 @@ class ColumnPairs(WholeItems):
 
     def refuse(self, subject: Subject) -> None:
         """NothingToMeasure for a model that cannot score shards one by one."""
-        if isinstance(subject.model, Fitted) and getattr(subject.model, "learns", True):
+        if isinstance(subject.model, FittedModel) and getattr(subject.model, "learns", True):
             raise NothingToMeasure(
                 f"{subject.label} learns from all texts of a run, so it cannot score shards one by one: use --sample=N "
                 f"without --engine"
             )
-        if isinstance(subject.model, Partial):
+        if isinstance(subject.model, PartialEncoder):
             raise NothingToMeasure(
                 f"{subject.label} has vectors of some texts only, and shards hold others: use --sample=N without "
                 f"--engine"

@@ -16,7 +16,7 @@ from encheck.datasets.reader import BadRows
 from encheck.errors import DataError
 from encheck.scale import storage
 from encheck.scale.shards import ROWS, Shard
-from encheck.system.parquet import FREE_BYTES, MOST_TIMES, opened
+from encheck.system.documents import FREE_BYTES, MOST_TIMES, open_parquet
 
 ENDING = ".parquet"
 FOOTERS_AT_ONCE = 16
@@ -206,7 +206,7 @@ def _opened(source: Path | IO[bytes]) -> Iterator[Any]:
     import pyarrow
 
     try:
-        with opened(source) as parquet:
+        with open_parquet(source) as parquet:
             yield parquet
     except pyarrow.ArrowException as error:
         raise ValueError((str(error).splitlines() or [type(error).__name__])[0]) from error

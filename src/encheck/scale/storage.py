@@ -166,11 +166,11 @@ def write_whole(url: str, content: bytes) -> None:
         path = local_path(url)
         if path:
             path.parent.mkdir(parents=True, exist_ok=True)
-            beside = files.partial(path)  # two workers may write the same shard: neither sweeps the other's
+            beside = files.partial_path(path)  # two workers may write the same shard: neither sweeps the other's
             try:
                 with files.flushed(beside, to=path) as file:
                     file.write(content)
-                files.put(beside, path)
+                files.move_into_place(beside, path)
             finally:
                 beside.unlink(missing_ok=True)
         else:

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.reader import BadRows, Row
-from encheck.encoders.load import Device, load, owner_of
-from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.protocol import Encoder, HeadedEncoder, Model, PairScorer, Verified, batches_of, check_scores
+from encheck.encoders.load import load, owner_of
+from encheck.encoders.model_config import Device, ModelConfig
+from encheck.encoders.protocol import Encoder, HeadedEncoder, Model, PairScorer, VerifiedModel, batches_of, check_scores
 from encheck.errors import EncoderError
 from encheck.language.divergence import jsd_once
 from encheck.running.scorer import comparing
@@ -192,7 +192,7 @@ class ScoreWork(_Kept):
             columns, computed = _by_pairs(model, pairs, both_orders=self.both_orders)
         for name, values in columns.items():
             _refuse_no_numbers(self.config.label, shard, name, values, pairs)
-        if isinstance(model, Verified):
+        if isinstance(model, VerifiedModel):
             model.verify_fingerprint()
         counts = {"rows": len(pairs), "computed": computed}
         return self.files.write(shard, columns, counts=counts, seconds=time.monotonic() - start)

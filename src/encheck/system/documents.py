@@ -1,16 +1,25 @@
-"""Read JSON and text files that people or other programs wrote, with limits and errors in plain words.
+"""Readers of JSON, text and Parquet files that people or other programs wrote, with limits and errors in plain words.
 
-A JSON file has at most 256 MB and 100 levels; a text file has the limit that its reader gives. What is wrong is a
-ValueError, whose text the readers of each kind of file put behind its name; an OSError is the system's.
+A JSON file has at most 256 MB and 100 levels; a text file has the limit that its reader gives. A Parquet file may have
+a row a byte, and unpack to a hundred times its size; the first million rows and the first gigabyte are free. Both are
+read from its footer, before any row is. What is wrong is a ValueError, whose text the readers of each kind of file put
+behind its name; an OSError is the system's.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn
+
+from encheck.errors import ConfigError
 
 MOST_BYTES, MOST_DEPTH = 256 * 10**6, 100
+FREE_ROWS, FREE_BYTES, MOST_TIMES = 10**6, 10**9, 100
+ROWS_AT_ONCE = 10_000
+READ_AT_ONCE = 1 << 20  # bytes of a column; pyarrow would read all row groups beforehand, and hold the file in memory
+REMEDY = "Where that is meant, write it as .csv or .jsonl, which have no such limit"
 
 
 class TextError(ValueError):
@@ -21,18 +30,12 @@ class TextError(ValueError):
         self.problem, self.place = problem, f":{line}" if line else ""
 
 
-def bytes_of(path: Path, *, most: int = MOST_BYTES) -> bytes:
-    """The bytes of a file; ValueError if there are too many, OSError if it cannot be read."""
+def read_text(path: Path, *, most: int = MOST_BYTES) -> str:
+    """The text of a UTF-8 file; ValueError names the line that is not."""
     with path.open("rb") as file:
         data = file.read(most + 1)
     if len(data) > most:
         raise TextError(f"is longer than {most:,} bytes, which is the limit")
-    return data
-
-
-def text_of(path: Path, *, most: int = MOST_BYTES) -> str:
-    """The text of a UTF-8 file; ValueError names the line that is not."""
-    data = bytes_of(path, most=most)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -40,42 +43,107 @@ def text_of(path: Path, *, most: int = MOST_BYTES) -> str:
         raise TextError(f"is not UTF-8 (byte {error.start})", line) from error
 
 
-def json_of(path: Path, *, most: int = MOST_BYTES, infinite: bool = False) -> Any:
-    """What a JSON file holds; ValueError for what `parsed` refuses."""
-    return parsed(text_of(path, most=most), infinite=infinite)
+def read_json(path: Path, *, most: int = MOST_BYTES, infinite: bool = False) -> Any:
+    """What a JSON file holds; ValueError for what `parse_json` refuses."""
+    return parse_json(read_text(path, most=most), infinite=infinite)
 
 
-def parsed(text: str, *, infinite: bool = False) -> Any:
+def parse_json(text: str, *, infinite: bool = False) -> Any:
     """What a JSON text holds; ValueError if it is not one, is nested too deep, or has NaN or infinity.
 
     Configurations of checkpoints may be `infinite`: Python writes such numbers.
 
-    >>> parsed('{"a": [1]}')
+    >>> parse_json('{"a": [1]}')
     {'a': [1]}
     """
+
+    def refuse(name: str) -> NoReturn:
+        raise ValueError(f"holds {name}, which is not a JSON number")
+
     too_deep = f"is nested deeper than {MOST_DEPTH} levels"
     try:
-        found = json.loads(text, parse_constant=None if infinite else _refuse)
+        content = json.loads(text, parse_constant=None if infinite else refuse)
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno}: is not JSON: {error.msg} (column {error.colno})") from error
     except RecursionError as error:
         raise ValueError(too_deep) from error
-    if text.count("[") + text.count("{") > MOST_DEPTH and _is_deep(found):
-        raise ValueError(too_deep)
-    return found
+    if text.count("[") + text.count("{") > MOST_DEPTH:
+        level = [content] if isinstance(content, dict | list) else []
+        for _ in range(MOST_DEPTH):
+            inside = (inner.values() if isinstance(inner, dict) else inner for inner in level)
+            level = [value for values in inside for value in values if isinstance(value, dict | list)]
+            if not level:
+                break
+        if level:
+            raise ValueError(too_deep)
+    return content
 
 
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"holds {name}, which is not a JSON number")
+def config_text(path: Path, *, most: int) -> str:
+    """The text of a configuration file of at most this many bytes; ConfigError names the line that is not UTF-8."""
+    try:
+        return read_text(path, most=most)
+    except TextError as error:
+        raise ConfigError(f"{path}{error.place}: {error.problem}") from error
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def _is_deep(value: Any) -> bool:
-    level = [value]
-    for _ in range(MOST_DEPTH):
-        containers = (inner.values() if isinstance(inner, dict) else inner for inner in level if _holds_more(inner))
-        level = [one for some in containers for one in some]
-    return any(map(_holds_more, level))
+def open_parquet(source: Path | IO[bytes]) -> Any:
+    """The file, of which no row is read; ValueError if it is no Parquet file, or beyond the limits."""
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        file = pyarrow.parquet.ParquetFile(source, pre_buffer=False, buffer_size=READ_AT_ONCE)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise ValueError(_first_line(error)) from error
+    size = source.stat().st_size if isinstance(source, Path) else source.seek(0, 2)
+    metadata = file.metadata
+    if metadata.num_rows > max(FREE_ROWS, size):
+        raise ValueError(f"has {metadata.num_rows:,} rows in {size:,} bytes, but may have one a byte. {REMEDY}")
+    unpacked = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+    if unpacked > max(FREE_BYTES, MOST_TIMES * size):
+        raise ValueError(f"has {size:,} bytes and unpacks to {unpacked:,}, but may to {MOST_TIMES} times. {REMEDY}")
+    return file
 
 
-def _holds_more(value: Any) -> bool:
-    return isinstance(value, dict | list)
+def parquet_table(source: Path | IO[bytes], *, columns: Sequence[str], also: Sequence[str] = ()) -> Any:
+    """The pyarrow table of these columns, and of those of `also` that are there; ValueError says what is wrong."""
+    import pyarrow
+
+    file = open_parquet(source)
+    names = file.schema_arrow.names
+    if missing := [name for name in columns if name not in names]:
+        raise ValueError(f"lacks the column {missing[0]!r}")
+    if twice := [name for name in {*columns, *also} if names.count(name) > 1]:
+        raise ValueError(f"has the column {twice[0]!r} twice")
+    try:
+        return file.read(columns=[*columns, *(name for name in also if name in names)])
+    except (pyarrow.ArrowException, OSError) as error:  # the latter where it cannot be decompressed
+        raise ValueError(_first_line(error)) from error
+
+
+def parquet_rows(file: Any, *, size: int) -> Iterator[dict[str, Any]]:
+    """The rows of an opened file of `size` bytes, some at a time; ValueError if it is damaged or unpacks too far."""
+    for batch in record_batches(file, size=size):
+        yield from batch.to_pylist()
+
+
+def record_batches(file: Any, *, size: int, columns: Sequence[str] | None = None) -> Iterator[Any]:
+    """The record batches of these columns (None: of all) of an opened file; ValueError as for `parquet_rows`."""
+    import pyarrow
+
+    unpacked = 0
+    try:
+        for batch in file.iter_batches(ROWS_AT_ONCE, columns=columns):
+            unpacked += batch.nbytes
+            if unpacked > max(FREE_BYTES, MOST_TIMES * size):
+                raise ValueError(f"has {size:,} bytes and unpacks to more than {MOST_TIMES} times that. {REMEDY}")
+            yield batch
+    except (pyarrow.ArrowException, OSError) as error:
+        raise ValueError(_first_line(error)) from error
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

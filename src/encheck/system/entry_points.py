@@ -21,22 +21,22 @@ ADAPTERS, DATA, COMMANDS, CHECKS = (f"encheck.{name}" for name in ("adapters", "
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
-def offered(group: str, ours: Collection[str] = ()) -> dict[str, EntryPoint]:
+def entry_points_of(group: str, ours: Collection[str] = ()) -> dict[str, EntryPoint]:
     """The entry points of a group, by name; none is imported.
 
     UsageError for a name of `ours`, one that two packages declare, and one that no option could take.
     """
-    found: dict[str, EntryPoint] = {}
+    points: dict[str, EntryPoint] = {}
     for point in _installed(group):
         declares = f"the package {package_of(point)} declares the name {point.name!r} in {group}"
         remedy = "Remedy: uninstall it, or ask its author for another name"
         if not NAME.fullmatch(point.name):
             raise UsageError(f"{declares}, but a name has letters, digits, '.', '_' and '-' alone. {remedy}")
-        if point.name in ours or point.name in found:
-            other = f"the package {package_of(found[point.name])}" if point.name in found else "encheck itself"
+        if point.name in ours or point.name in points:
+            other = f"the package {package_of(points[point.name])}" if point.name in points else "encheck itself"
             raise UsageError(f"{declares}, which {other} has. {remedy}")
-        found[point.name] = point
-    return found
+        points[point.name] = point
+    return points
 
 
 @cache
@@ -55,19 +55,19 @@ def package_of(point: EntryPoint) -> str:
 
 def versions_of(group: str, names: Iterable[str]) -> dict[str, str]:
     """The versions of the packages that declare these names; names that none declares are left out."""
-    points = offered(group)
-    found = (points[name].dist for name in names if name in points)
-    return {package.name: package.version for package in found if package}
+    points = entry_points_of(group)
+    packages = (points[name].dist for name in names if name in points)
+    return {package.name: package.version for package in packages if package}
 
 
-def imported(point: EntryPoint) -> Any:
+def load_entry_point(point: EntryPoint) -> Any:
     """The module or object; UsageError names the package where that fails."""
-    with importing(point):
+    with import_errors(point):
         return point.load()
 
 
 @contextmanager
-def importing(point: EntryPoint) -> Iterator[None]:
+def import_errors(point: EntryPoint) -> Iterator[None]:
     """Turn whatever goes wrong while the package is imported into a UsageError that names it."""
     try:
         yield

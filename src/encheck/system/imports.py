@@ -1,15 +1,33 @@
-"""Imports that would take longer than the work they are for."""
+"""Imports that Python alone does not do as it should: the user's own code, and nltk without what it does not need."""
 
 from __future__ import annotations
 
 import importlib
+import re
 import sys
+from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+NAME = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+REMEDY = "Remedy: write it module:name, and run in the folder of module.py, or where Python can import it"
 MACHINE_LEARNING = ("sklearn", "scipy.stats")  # what nltk imports for its extra `machine_learning`, if it is there
 
 
-def nltk_alone() -> ModuleType:
+def import_object(path: str) -> Any:
+    """The object of this name; whatever the import raises."""
+    module, _, name = path.partition(":")
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
+    try:
+        return getattr(importlib.import_module(module), name)
+    finally:
+        sys.path.remove(here)
+        if not {"", here} & set(sys.path):  # for what the module imports later
+            sys.path.append(here)
+
+
+def import_nltk() -> ModuleType:
     """nltk, imported as it is without its extra `machine_learning`.
 
     nltk imports scikit-learn and scipy.stats wherever they are installed, for classifiers and tests that encheck does

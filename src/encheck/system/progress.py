@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TextIO
+from typing import Any, TextIO
 
 EVERY = 60.0
 
 
 class Progress:
-    """Reports to `stream` (standard error)."""
+    """Reports to `stream` (standard error); elsewhere than on a terminal, a line in `every` seconds of the `clock`."""
 
-    def __init__(self, stream: TextIO | None = None, *, quiet: bool = False) -> None:
+    def __init__(
+        self,
+        stream: TextIO | None = None,
+        *,
+        quiet: bool = False,
+        every: float = EVERY,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._stream = stream or sys.stderr
-        self._quiet = quiet
-        self._bar: _Bar | _Lines | None = None
+        self._quiet, self._every, self._clock = quiet, every, clock
+        self._advance: Callable[[int], object] | None = None
 
     @contextmanager
     def task(self, title: str, total: int, *, unit: str = "text") -> Iterator[None]:
@@ -25,49 +32,37 @@ class Progress:
         if not total or self._quiet:
             yield
             return
-        kind = _Bar if self._stream.isatty() else _Lines
-        self._bar = kind(self._stream, title, total, unit)
         try:
-            yield
+            if self._stream.isatty():
+                from tqdm import tqdm
+
+                how: dict[str, Any] = {"leave": False, "delay": 0.5, "dynamic_ncols": True}
+                with tqdm(total=total, desc=title, unit=unit, file=self._stream, **how) as bar:
+                    self._advance = bar.update
+                    yield
+            else:
+                self._advance = self._lines(title, total, unit)
+                yield
         finally:
-            self._bar.close()
-            self._bar = None
+            self._advance = None
+
+    def _lines(self, title: str, total: int, unit: str) -> Callable[[int], None]:
+        done, begun = 0, self._clock()
+        last = begun
+
+        def advance(steps: int) -> None:
+            nonlocal done, last
+            done += steps
+            now = self._clock()
+            if done and now - last >= self._every:
+                last = now
+                left = (total - done) * (now - begun) / done
+                line = f"{title}: {done} of {total} {unit}s, about {left:.0f} s left"
+                print(line, file=self._stream, flush=True)
+
+        return advance
 
     def advance(self, steps: int) -> None:
         """Say that so many more steps are done."""
-        if self._bar:
-            self._bar.update(steps)
-
-
-class _Bar:
-    def __init__(self, stream: TextIO, title: str, total: int, unit: str) -> None:
-        from tqdm import tqdm
-
-        self._tqdm = tqdm(total=total, desc=title, unit=unit, file=stream, leave=False, delay=0.5, dynamic_ncols=True)
-
-    def update(self, steps: int) -> None:
-        self._tqdm.update(steps)
-
-    def close(self) -> None:
-        self._tqdm.close()
-
-
-class _Lines:
-    def __init__(self, stream: TextIO, title: str, total: int, unit: str) -> None:
-        self._stream, self._title, self._total, self._unit, self._done = stream, title, total, unit, 0
-        self._said = self._begun = time.monotonic()
-
-    def update(self, steps: int) -> None:
-        self._done += steps
-        now = time.monotonic()
-        if self._done and now - self._said >= EVERY:
-            self._said = now
-            left = (self._total - self._done) * (now - self._begun) / self._done
-            print(
-                f"{self._title}: {self._done} of {self._total} {self._unit}s, about {left:.0f} s left",
-                file=self._stream,
-                flush=True,
-            )
-
-    def close(self) -> None:
-        pass
+        if self._advance is not None:
+            self._advance(steps)

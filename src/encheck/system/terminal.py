@@ -1,7 +1,7 @@
-"""Text on its way to a terminal: what nobody sees, and what would steer the terminal, is made visible here.
+"""Text on its way to a terminal or a spreadsheet: what would steer either, and what nobody sees, is made visible here.
 
-Three ways lead there, and each goes through `visible`: what encheck prints, what it logs (`Shown`), and what libraries
-print while the `encheck` command runs (`Stream`).
+Three ways lead to the terminal, and each goes through `visible`: what encheck prints, what it logs (`VisibleLog`), and
+what libraries print while the `encheck` command runs (`VisibleStream`).
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ def _sign(c: str) -> str:
     return "\ufffd" if unicodedata.category(c) in HIDDEN and c not in JOINERS else c
 
 
-def harmless(text: str) -> str:
+def escape_controls(text: str) -> str:
     r"""What a library printed, visible except for colours and what a progress bar moves by.
 
-    >>> harmless("\x1b[31mred\x1b[0m\x1b]0;title\x07")
+    >>> escape_controls("\x1b[31mred\x1b[0m\x1b]0;title\x07")
     '\x1b[31mred\x1b[0m␛]0;title␇'
     """
     return "".join(part if i % 2 else visible(part) for i, part in enumerate(OWN_MOVES.split(text)))
 
 
-class Shown(logging.Filter):
+class VisibleLog(logging.Filter):
     """Makes the messages of a logger visible, whoever handles them: pytest shows the log of a check that failed."""
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -54,21 +54,30 @@ class Shown(logging.Filter):
 
 
 def guard_log() -> None:
-    """Have `Shown` see what encheck logs from now on."""
+    """Have `VisibleLog` see what encheck logs from now on."""
     log = logging.getLogger("encheck")
-    if not any(isinstance(known, Shown) for known in log.filters):
-        log.addFilter(Shown())
+    if not any(isinstance(known, VisibleLog) for known in log.filters):
+        log.addFilter(VisibleLog())
 
 
-class Stream(io.TextIOWrapper):
+class VisibleStream(io.TextIOWrapper):
     """A standard stream that passes no control character on but those of colours and progress bars."""
 
     def write(self, text: str) -> int:
         """Write the text; its length."""
-        super().write(harmless(text))
+        super().write(escape_controls(text))
         return len(text)
 
 
-def stream(raw: Any, encoding: str) -> Stream:
+def visible_stream(raw: Any, encoding: str) -> VisibleStream:
     """Such a stream over a binary one; what the encoding has no sign for is written as an escape."""
-    return Stream(io.BufferedWriter(raw), encoding, "backslashreplace", line_buffering=True)
+    return VisibleStream(io.BufferedWriter(raw), encoding, "backslashreplace", line_buffering=True)
+
+
+def safe_cell(value: Any) -> Any:
+    """Text that no spreadsheet takes for a formula.
+
+    >>> safe_cell("=1+1"), safe_cell("1-1"), safe_cell(-1.0)
+    ("'=1+1", '1-1', -1.0)
+    """
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value

@@ -1,52 +1,46 @@
-"""The edge of a JSON file: a frozen dataclass says what is in it, and pydantic writes, reads and describes it.
+"""The edge of JSON and settings files: what pydantic reads, writes and describes, and what it finds wrong.
 
-Reading is strict: no text stands for a number, and no number for a flag. What a class does not name is let through,
-for a newer encheck may write more. A field whose name is a keyword of Python has an underscore behind it: `as_`. The
-metadata of a field are arguments of pydantic's `Field`: `alias` is its key in the file, `exclude` keeps it out.
+A frozen dataclass says what is in a JSON file. Reading is strict: no text stands for a number, and no number for a
+flag. What a class does not name is let through, for a newer encheck may write more. A field whose name is a keyword of
+Python has an underscore behind it: `as_`. The metadata of a field are arguments of pydantic's `Field`: `alias` is its
+key in the file, `exclude` keeps it out.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import reprlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, is_dataclass
 from functools import cache
 from importlib import import_module
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Annotated, Any, NewType, TypeVar, cast, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, NewType, TypeAlias, TypeVar, cast, get_type_hints
 
 from annotated_types import Ge, Lt
 
-from encheck.system.schema import WANTED, place_of, shown
+from encheck.errors import unknown
 
 if TYPE_CHECKING:
-    from pydantic import TypeAdapter
+    from pydantic import BaseModel, TypeAdapter
     from pydantic_core import SchemaValidator
 
+Place: TypeAlias = tuple[str | int, ...]
+WANTED = {
+    "string_type": "text",
+    "string_pattern_mismatch": "text",
+    "int_type": "a whole number",
+    "bool_type": "true or false",
+    "float_type": "a number",
+    "finite_number": "a number",
+    "list_type": "a list",
+    "dict_type": "a mapping of names to values",
+    "greater_than_equal": "at least {ge}",
+    "less_than_equal": "at most {le}",
+}
+_SHORT = reprlib.Repr()
+_SHORT.maxstring, _SHORT.maxlevel = 200, 2
 T = TypeVar("T")
-
-
-class _NullIsNaN:
-    """Marks a number that is null in a file where it is none."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from pydantic_core.core_schema import no_info_wrap_validator_function as wrapped
-
-        return wrapped(lambda value, number: float("nan") if value is None else number(value), handler(source))
-
-
-@dataclass(frozen=True)
-class Later:
-    """Stands in `Annotated` for a class that loads where a file is read, written or described."""
-
-    module: str
-    name: str
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        return handler.generate_schema(getattr(import_module(self.module), self.name))
-
-
-MaybeNaN = Annotated[float, _NullIsNaN()]
 Count = Annotated[int, Ge(0), Lt(2**63)]  # arrays and charts take no more
 Positive = Annotated[int, Ge(1), Lt(2**63)]
 NonNegative = Annotated[float, Ge(0)]
@@ -59,7 +53,97 @@ _WANTED = WANTED | {
 }
 
 
-def writes(*properties: str) -> Callable[[type[T]], type[T]]:
+def invalid_values(
+    schema: type[BaseModel], values: Mapping[str, Any], wanted: Mapping[str, str], *, kind: str
+) -> Iterator[tuple[Place, str]]:
+    """(where, what is wrong), for each value that the schema does not take; `kind` is what its names are called.
+
+    `wanted` says what should stand in a field, or with `field.*` inside it, where the type alone says too little.
+    """
+    from pydantic import ValidationError
+
+    try:
+        schema.model_validate(values)
+    except ValidationError as error:
+        names = {field.alias or name for name, field in schema.model_fields.items()}
+        errors = {
+            place_of(values, error_details["loc"]): error_details
+            for error_details in error.errors(include_url=False, include_input=False)
+        }
+        for place, error_details in errors.items():
+            if any(other[: len(place)] == place for other in errors if len(other) > len(place)):
+                continue
+            if error_details["type"] == "extra_forbidden":
+                yield place, unknown(kind, str(place[0]), names)
+                continue
+            if error_details["loc"][-1] == "[key]":
+                yield place, f"{place[0]}: the name {shorten_value(place[-1])} should be text; write it in quotes"
+                continue
+            value: Any = values
+            for part in place:
+                value = value[part]
+            should = wanted.get(".".join([str(place[0]), *["*"] * (len(place) - 1)]))
+            if not should or error_details["type"].endswith("_equal"):  # a bound
+                should = WANTED.get(error_details["type"], error_details["msg"]).format(**error_details.get("ctx", {}))
+            yield place, f"{_named(place)} is {shorten_value(value)}, but should be {should}"
+
+
+def place_of(values: Any, parts: tuple[str | int, ...]) -> Place:
+    """The keys of these that lead on; pydantic puts the names of types between them."""
+    place: list[str | int] = []
+    for part in parts:
+        inside: Any = values if isinstance(values, dict) else range(len(values) if isinstance(values, list) else 0)
+        if part in inside:
+            values = values[part]
+            place.append(part)
+    return tuple(place)
+
+
+def _named(place: Place) -> str:
+    """A value's place: keys with dots; an entry of a list has no name."""
+    return f"an entry of {_named(place[:-1])}" if isinstance(place[-1], int) else ".".join(map(str, place))
+
+
+def shorten_value(value: object) -> str:
+    """A value of a settings file, shortened.
+
+    >>> [shorten_value(value) for value in (None, True, "a", [1, 2])]
+    ['empty', 'true', "'a'", '[1, 2]']
+    """
+    if value is None:
+        return "empty"
+    if isinstance(value, bool):
+        return str(value).lower()
+    try:
+        return _SHORT.repr(value)
+    except ValueError:  # Python writes no whole number of more than 4,300 digits
+        return "a number of thousands of digits"
+
+
+class _NullIsNaN:
+    """Marks a number that is null in a file where it is none."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core.core_schema import no_info_wrap_validator_function as wrapped
+
+        return wrapped(lambda value, number: float("nan") if value is None else number(value), handler(source))
+
+
+@dataclass(frozen=True)
+class DeferredClass:
+    """Stands in `Annotated` for a class that loads where a file is read, written or described."""
+
+    module: str
+    name: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return handler.generate_schema(getattr(import_module(self.module), self.name))
+
+
+MaybeNaN = Annotated[float, _NullIsNaN()]
+
+
+def writes_properties(*properties: str) -> Callable[[type[T]], type[T]]:
     """A decorator of dataclasses: these properties are written behind the fields; whoever reads computes them anew."""
 
     def mark(kind: type[T]) -> type[T]:
@@ -87,27 +171,27 @@ def as_json(value: object) -> str:
 def as_values(value: object) -> Any:
     """The same in plain values; what is no number is None."""
     kind: Any = type(value)
-    found = _file(kind).dump_python(value)  # in Python: pydantic's JSON refuses half of a surrogate pair
-    return json.loads(json.dumps(found), parse_constant=lambda _: None)
+    plain = _file(kind).dump_python(value)  # in Python: pydantic's JSON refuses half of a surrogate pair
+    return json.loads(json.dumps(plain), parse_constant=lambda _: None)
 
 
-def typed(kind: type[T], values: object) -> T:
+def read_typed(kind: type[T], values: object) -> T:
     """What JSON holds (`documents.parsed`), as this class; ValueError names the first wrong or missing value by its
     keys.
     """
     from pydantic import ValidationError
 
     try:
-        found: T = _reader(cast("Any", kind)).validate_json(json.dumps(values), strict=True)
-        return found
+        value: T = _reader(cast("Any", kind)).validate_json(json.dumps(values), strict=True)
+        return value
     except ValidationError as error:
         raise ValueError(_in_words(error.errors(include_url=False, include_input=False), values)) from None
 
 
-def trusted(kind: type[T], values: object) -> T:
+def restore_typed(kind: type[T], values: object) -> T:
     """What `as_values` made of this class, as this class; also text that no JSON reader takes."""
-    found: T = _file(cast("Any", kind)).validate_python(values)
-    return found
+    value: T = _file(cast("Any", kind)).validate_python(values)
+    return value
 
 
 def schema_of(kind: type) -> dict[str, Any]:
@@ -156,7 +240,7 @@ def _exact(schema: Any) -> Any:
         return type(schema)(map(_exact, schema))
     if not isinstance(schema, dict):
         return schema
-    if schema.get("type") == "literal" and all(isinstance(one, int) for one in schema["expected"]):
+    if schema.get("type") == "literal" and all(isinstance(choice, int) for choice in schema["expected"]):
         return {"type": "chain", "steps": [{"type": "int", "strict": True}, schema]}
     return {name: _exact(value) for name, value in schema.items()}
 
@@ -171,11 +255,11 @@ def _in_words(problems: Any, values: Any) -> str:
     named = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)[1:] or "the file"
     if kind == "missing":
         return f"{named} lacks {keys[-1]!r}"
-    same = [one for one in problems if one["type"] != "missing" and place_of(values, one["loc"]) == place]
-    wanted = (_WANTED.get(one["type"], one["msg"]).format(**one.get("ctx", {})) for one in same)
+    same = [other for other in problems if other["type"] != "missing" and place_of(values, other["loc"]) == place]
+    wanted = (_WANTED.get(other["type"], other["msg"]).format(**other.get("ctx", {})) for other in same)
     should = " or ".join(dict.fromkeys(wanted))
     for part in place:
         values = values[part]
     if keys[-1:] == ("[key]",):
-        return f"the key {shown(place[-1])} of {named.rpartition('.')[0] or 'the file'} should be {should}"
-    return f"{named} is {shown(values)}, but should be {should}"
+        return f"the key {shorten_value(place[-1])} of {named.rpartition('.')[0] or 'the file'} should be {should}"
+    return f"{named} is {shorten_value(values)}, but should be {should}"

@@ -50,10 +50,12 @@ class Restless(Ordered):
 
 
 def ordered(texts, *, salt="", dimension=48):
-    from encheck.encoders.fake import direction
+    from encheck.encoders.fake import random_direction
 
     made = [
-        np.sum([(1 + i % 3) * direction(salt + word, dimension) for i, word in enumerate(t.lower().split())], axis=0)
+        np.sum(
+            [(1 + i % 3) * random_direction(salt + word, dimension) for i, word in enumerate(t.lower().split())], axis=0
+        )
         for t in texts
     ]
     return np.array([vector / np.linalg.norm(vector) for vector in made], np.float32)
@@ -282,14 +284,14 @@ def test_ids_name_rows_and_come_once(tmp_path):
 
 
 def test_fresh_vectors_in_a_file_do_and_a_file_of_hashes_too(tmp_path):
-    from encheck.encoders.stored_index import sha256_of
+    from encheck.encoders.stored_index import text_sha256
 
     mixed = stored(tmp_path, where(OTHER, ordered(TEXTS, salt="strange")))
     order = np.random.default_rng(0).permutation(ROWS)
     fresh = stored(tmp_path, RIGHT[order], texts=[TEXTS[i] for i in order], name="fresh.parquet")
     audit = encheck.audit_index(fresh, mixed)
     assert (faults(audit, "unexplained"), audit.groups[0].cause) == (list(range(90, ROWS)), "another model")
-    lines = [json.dumps({"hash": sha256_of(t), "vector": v.tolist()}) for t, v in zip(TEXTS, RIGHT, strict=True)]
+    lines = [json.dumps({"hash": text_sha256(t), "vector": v.tolist()}) for t, v in zip(TEXTS, RIGHT, strict=True)]
     (tmp_path / "hashes.jsonl").write_text("\n".join(lines))
     hashes = f"vectors:{tmp_path / 'hashes.jsonl'}"
     assert encheck.audit_index(fresh, hashes).exit_code == encheck.audit_index(hashes, fresh).exit_code == 0

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 import encheck
 from encheck.cli import app
-from encheck.encoders.fake import direction
+from encheck.encoders.fake import random_direction
 from encheck.encoders.objects import as_model
 from encheck.errors import EncheckError, EncoderError, UsageError
 from encheck.gating import reindex
@@ -31,7 +31,7 @@ from encheck.running.service import EncoderService
 from encheck.store import Store
 from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
-from encheck.system.typed_files import as_values, typed
+from encheck.system.typed_files import as_values, read_typed
 
 ROOT = Path(__file__).resolve().parents[3]
 REFERENCE = ROOT / "docs/reference"
@@ -42,8 +42,8 @@ def vector(text, *, prompt="", limit=200, lower=True, dimension=48, seed="", ble
     """Words by their place, at most `limit` of them, and a little of another model."""
     text = prompt + text
     found = (text.lower() if lower else text).split()[:limit] or ["nothing"]
-    made = np.sum([(1 + i % 3) * direction(seed + word, dimension) for i, word in enumerate(found)], axis=0)
-    return made / np.linalg.norm(made) + blend * direction(f"other {found}", dimension)
+    made = np.sum([(1 + i % 3) * random_direction(seed + word, dimension) for i, word in enumerate(found)], axis=0)
+    return made / np.linalg.norm(made) + blend * random_direction(f"other {found}", dimension)
 
 
 def embed(some, *, noise=1e-6, after=lambda v: v, **how):
@@ -135,7 +135,7 @@ def test_two_saved_files_are_compared_without_a_model(saved, tmp_path):
 
 def test_a_model_that_depends_on_its_batch_is_named_and_a_random_one_is_not_told(tmp_path):
     def padded(some):
-        return embed(some) + 0.1 * direction(str(max(map(len, some))), 48)
+        return embed(some) + 0.1 * random_direction(str(max(map(len, some))), 48)
 
     found = encheck.same(using(), padded)
     assert (found.outcome, found.causes) == ("another", ("padding",)), found.reasons
@@ -264,7 +264,7 @@ def test_rerankers_are_compared_by_200_pairs(tmp_path):
 
     found = encheck.same(Scorer(), Scorer(lambda scores: scores + 1e-3))
     assert (found.outcome, len(found.texts), found.reindex) == ("same for use", 200, None)
-    assert typed(type(found), as_values(found)) == found
+    assert read_typed(type(found), as_values(found)) == found
     assert encheck.same(Scorer(), Scorer(lambda scores: 1 / (1 + np.exp(-scores)))).causes == ("normalisation",)
     assert encheck.same(Scorer(), Scorer(limit=3)).causes == ()
     encheck.same("jaccard", save=tmp_path / "c.json")

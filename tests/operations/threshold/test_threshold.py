@@ -21,7 +21,7 @@ from encheck.operations.threshold.cascade import cascade, halves
 from encheck.operations.threshold.pairs import Pairs, load_pairs
 from encheck.operations.threshold.text import at, lines
 from encheck.statistics.false_accepts import Negatives, lowest_threshold
-from encheck.system.typed_files import typed
+from encheck.system.typed_files import read_typed
 
 SCHEMA = Path(__file__).resolve().parents[3] / "docs/reference/threshold.schema.json"
 HOSTILE = "<script>alert(1)</script>"
@@ -99,7 +99,7 @@ def test_the_json_keeps_its_schema_and_holds_all_of_it(found, folder):
     assert (raw["outcome"], raw["promise"]["threshold"]) == ("kept", found.promise.threshold)
     assert len(raw["sweep"]) == len(found.sweep) > 20
     assert (raw["schema_version"], raw["asked"]["data"]) == (1, [f"pairs:{folder}/cache.csv"])
-    assert typed(type(found), raw) == found
+    assert read_typed(type(found), raw) == found
 
 
 def test_the_page_opens_with_its_pictures_and_no_text_becomes_code(folder, found, chromium):

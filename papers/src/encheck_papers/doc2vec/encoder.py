@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from encheck.encoders.batching import slices
-from encheck.encoders.local import LocalEncoder
+from encheck.encoders.base import LocalEncoder
+from encheck.encoders.batching import batches_in_order
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
-from encheck.encoders.vectors.encoder import MIN_WORDS_TO_DOUBT, treebank_words
+from encheck.encoders.static_embeddings import MIN_WORDS_TO_DOUBT, treebank_words
 from encheck.errors import EncoderError
 from encheck.types import content_hash
 from encheck_papers.doc2vec.files import read_model
 
 if TYPE_CHECKING:
-    from encheck.encoders.load import Device
+    from encheck.encoders.model_config import Device
 
 PAPER = {"size": 100, "window": 5, "min_count": 1, "epochs": 20, "seed": 0}  # Daunting Dilemma, appendix A
 
@@ -69,7 +69,7 @@ class Doc2VecEncoder(LocalEncoder):
         """One text after the other."""
         model = self.model(texts)
         with _same_start_everywhere():
-            for positions in slices(len(texts), 256):
+            for positions in batches_in_order(len(texts), 256):
                 yield positions, np.array([self._infer(model, texts[i]) for i in positions], np.float32)
 
     def _infer(self, model: Any, text: str) -> Any:

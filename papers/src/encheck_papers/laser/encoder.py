@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.batching import TOKENS_PER_BATCH, pack, pick_devices, spread
+from encheck.encoders.base import LocalEncoder
+from encheck.encoders.batching import TOKENS_PER_BATCH, batches_of_one_length, pick_devices, run_on_replicas
 from encheck.encoders.files import CUT_OFF, check_weights, must_exist
-from encheck.encoders.local import LocalEncoder
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
 from encheck.errors import EncoderError
-from encheck.system.paths import typed
+from encheck.system.files import expand_home
 from encheck_papers.laser.bpe import Bpe
 from encheck_papers.laser.transformer import PUBLISHED, laser3
 from encheck_papers.recurrent import lstm_of, max_over_time, read_state
 
 if TYPE_CHECKING:
-    from encheck.encoders.load import Device
+    from encheck.encoders.model_config import Device
 
 BOS, PAD, EOS, UNKNOWN = 0, 1, 2, 3  # fairseq's
 SPECIAL = {"<s>": BOS, "<pad>": PAD, "</s>": EOS, "<unk>": UNKNOWN}
@@ -59,7 +59,7 @@ class LaserEncoder(LocalEncoder):
     def _beside(self, option: str, suffix: str) -> Path:
         """The file that the option names, else the one beside the encoder: of the same name, or the only one."""
         if named := self.config.options.get(option):
-            return typed(named)
+            return expand_home(named)
         found = sorted(self.source.parent.glob(f"*{suffix}"))
         return found[0] if len(found) == 1 else self.source.with_suffix(suffix)
 
@@ -150,7 +150,7 @@ class LaserEncoder(LocalEncoder):
                 f"{BELONG}"
             )
 
-    @property
+    @cached_property
     def devices(self) -> list[str]:
         """The one that it computes on."""
         return pick_devices(self.device.name)[:1]
@@ -176,7 +176,9 @@ class LaserEncoder(LocalEncoder):
             self.note_cut(sum(len(row) > limit for row in ids), len(texts), limit)
         ids = [[*row[:limit], EOS] for row in ids]
         lengths = np.array([len(row) for row in ids])
-        yield from spread([run], pack(lengths, TOKENS_PER_BATCH["cpu"]), lambda r, at: r([ids[i] for i in at]))
+        yield from run_on_replicas(
+            [run], batches_of_one_length(lengths, TOKENS_PER_BATCH["cpu"]), lambda r, at: r([ids[i] for i in at])
+        )
 
 
 def lines_of(path: Path) -> list[str]:

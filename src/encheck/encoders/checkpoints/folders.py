@@ -7,10 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from encheck.encoders.checkpoints.known import LATER, SPAN_POOLING
 from encheck.encoders.files import OTHER_VOCABULARY, check_tokenizer, largest_token, read_json, refuse_endless
 from encheck.errors import ModelError
 
+LATER = (  # modules that stand after the first, in a folder of their own
+    *("CNN", "Dense", "Dropout", "LSTM", "LayerNorm", "Normalize", "Pooling", "SpanPooling", "WeightedLayerPooling"),
+    "WordWeights",
+)
+SPAN_POOLING = "encheck_papers.SpanPooling"  # of papers/, where checkpoints find it
+HEAD = "pair_head"  # the folder of a head over pairs
 POINTING = ("modules.json", "router_config.json", "config.json", "*.index.json")
 NUMBERED = re.compile(r"([1-9]\d*)_([A-Z]\w*)")  # how sentence-transformers names the folder of a module: 1_Pooling
 TEMPLATES = "additional_chat_templates"  # where a tokenizer keeps those that are not its default
@@ -25,9 +30,14 @@ def model_files(folder: Path) -> list[Path]:
         root = sorted(refuse_endless(p) for p in folder.iterdir() if not p.is_dir())
         pointing = [p for p in root if any(map(p.match, POINTING))]
         named = {TEMPLATES, *numbered_folders(folder)}
-        named |= {path.parts[0] for file in pointing for path in pointed_at(file) if _inside(path)}
+        named |= {
+            path.parts[0]
+            for file in pointing
+            for path in referenced_paths(file)
+            if path.parts and not path.is_absolute() and ".." not in path.parts
+        }
         folders = [folder / name for name in sorted(named) if (folder / name).is_dir()]
-        return [*root, *(path for part in folders for path in below(part))]
+        return [*root, *(path for part in folders for path in files_below(part))]
     except OSError as error:
         raise ModelError(f"cannot read the model: {error}") from error
 
@@ -39,10 +49,10 @@ def numbered_folders(folder: Path) -> list[str]:
     marks = {p.name for p in folder.iterdir()} if folder.is_dir() else set()
     if "modules.json" in marks or not marks & {"config.json", "adapter_config.json"}:
         return []
-    found = {name: match for name in marks if (match := NUMBERED.fullmatch(name)) and (folder / name).is_dir()}
-    if not any(match[2].startswith(LATER) for match in found.values()):
+    matches = {name: match for name in marks if (match := NUMBERED.fullmatch(name)) and (folder / name).is_dir()}
+    if not any(match[2].startswith(LATER) for match in matches.values()):
         return []
-    return sorted(found, key=lambda name: (int(found[name][1]), name))
+    return sorted(matches, key=lambda name: (int(matches[name][1]), name))
 
 
 def listed_modules(folder: Path) -> list[Any]:
@@ -79,31 +89,27 @@ def check_lost_modules(folder: Path) -> None:
         )
 
 
-def below(folder: Path, above: frozenset[Path] = frozenset()) -> Iterator[Path]:
+def files_below(folder: Path, above: frozenset[Path] = frozenset()) -> Iterator[Path]:
     """All files below a folder, through folders that are links too; one that leads back `above` is not entered."""
     if (real := folder.resolve()) in above:
         return
     for path in sorted(folder.iterdir()):
         if path.is_dir():
-            yield from below(path, above | {real})
+            yield from files_below(path, above | {real})
         else:
             yield refuse_endless(path)
 
 
-def pointed_at(file: Path) -> list[Path]:
+def referenced_paths(file: Path) -> list[Path]:
     """The files and folders that modules.json, a router, an index of weights or `transformers_weights` names."""
-    found = read_json(file)
-    if isinstance(found, list):
-        return [Path(str(module.get("path") or "")) for module in found if isinstance(module, dict)]
-    told = found if isinstance(found, dict) else {}
-    parts, types = (told.get(key) for key in ("weight_map", "types"))
+    content = read_json(file)
+    if isinstance(content, list):
+        return [Path(str(module.get("path") or "")) for module in content if isinstance(module, dict)]
+    mapping = content if isinstance(content, dict) else {}
+    parts, types = (mapping.get(key) for key in ("weight_map", "types"))
     named = [*(parts.values() if isinstance(parts, dict) else ()), *(types if isinstance(types, dict) else ())]
-    named += [told["transformers_weights"]] if told.get("transformers_weights") else []
+    named += [mapping["transformers_weights"]] if mapping.get("transformers_weights") else []
     return sorted({Path(str(name)) for name in named})
-
-
-def _inside(path: Path) -> bool:
-    return bool(path.parts) and not path.is_absolute() and ".." not in path.parts
 
 
 def check_vocabulary(folder: Path) -> None:
@@ -113,8 +119,8 @@ def check_vocabulary(folder: Path) -> None:
     for path in (p for p in model_files(folder) if p.name == "tokenizer.json"):
         check_tokenizer(path)
     for config in (p for p in model_files(folder) if p.name == "config.json"):
-        found, tokenizer = read_json(config), config.parent / "tokenizer.json"
-        size = found.get("vocab_size") if isinstance(found, dict) else None
+        values, tokenizer = read_json(config), config.parent / "tokenizer.json"
+        size = values.get("vocab_size") if isinstance(values, dict) else None
         if isinstance(size, int) and (largest := largest_token(tokenizer)) >= size:
             raise ModelError(
                 f"{tokenizer} has token {largest}, but config.json says vocab_size {size}: {OTHER_VOCABULARY}"

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from encheck.encoders.checkpoints.folders import below, check_vocabulary, model_files
-from encheck.encoders.checkpoints.trust import confine, refuse_code
+from encheck.encoders.checkpoints.folders import check_vocabulary, files_below, model_files
+from encheck.encoders.checkpoints.trust import refuse_code, refuse_outside_paths
 from encheck.encoders.files import COPY, OTHER_VOCABULARY, WHOLE, check_weights, number_of, read_json
 from encheck.errors import EncoderError, ModelError
 
@@ -44,10 +44,10 @@ def files_of(folder: Path, *, code: bool = False) -> Mapping[str, Path]:
     """The files of a checkpoint that make its vectors, by their path inside it; where its code is run, which may read
     any file, all of them with it.
     """
-    every = below(folder) if code else model_files(folder)
+    every = files_below(folder) if code else model_files(folder)
     kinds, others = (CONTENT | {".py"}, OTHERS) if code else (CONTENT, set())
-    found = {p.relative_to(folder): p for p in every if p.suffix in kinds and p.name not in IGNORED and p.is_file()}
-    return {n.as_posix(): p for n, p in found.items() if n.parts[0] not in others}
+    files = {p.relative_to(folder): p for p in every if p.suffix in kinds and p.name not in IGNORED and p.is_file()}
+    return {n.as_posix(): p for n, p in files.items() if n.parts[0] not in others}
 
 
 def check_folder(
@@ -65,66 +65,52 @@ def check_folder(
     except OSError as error:
         raise ModelError(f"cannot read the model: {error}") from error
     if not names & set(marks):
-        held = ", ".join(sorted(names)[:8]) or "nothing"
+        listing = ", ".join(sorted(names)[:8]) or "nothing"
         raise ModelError(
-            f"{folder} is not a checkpoint: it has neither {' nor '.join(marks)}. It holds: {held}. Remedy: name the "
-            "folder that holds them, or say what it is: --model-arg adapter=NAME"
+            f"{folder} is not a checkpoint: it has neither {' nor '.join(marks)}. It holds: {listing}. Remedy: name "
+            "the folder that holds them, or say what it is: --model-arg adapter=NAME"
         )
-    for path in model_files(folder):
-        if any(map(path.match, PARSED)):
-            _check_values(path)
-    confine(folder)
+    files = model_files(folder)
+    for path in (p for p in files if any(map(p.match, PARSED))):  # JSON, whose numbers are those that a model can have
+        values = read_json(path)
+        if path.name == "tokenizer_config.json":
+            number_of(path, "model_max_length")
+        if path.name == "config.json" and isinstance(values, dict):
+            for key, value in _entries(values):
+                most = MOST_LABELS if key == "num_labels" else MOST_LAYERS
+                if key.endswith((*DEPTHS, "num_labels")) and isinstance(value, int) and value > most:
+                    raise ModelError(f"{path}: {key} is more than {most:,}, which is the limit. {COPY}")
+    refuse_outside_paths(folder)
     if not trusted:
         refuse_code(folder)
-    check_all_weights(folder)
-    if tokenizer:
-        _check_tokenizer(folder)
+
+    weights = [p for p in files if any(map(p.match, WEIGHTS))]
+    if not weights:
+        raise ModelError(
+            f"{folder} has no weights: a checkpoint holds model.safetensors (or pytorch_model.bin). {COPY}, whole"
+        )
+    safe = {p.parent for p in weights if p.suffix == ".safetensors"}  # they go before pickles
+    for path in weights:
+        if path.suffix == ".safetensors" or path.parent not in safe:
+            check_weights(path)
+    # without a vocabulary transformers would make up one in which every word is unknown
+    if tokenizer and not any(path.match(name) for path in files for name in TOKENIZERS):
+        raise ModelError(
+            f"{folder} has no tokenizer: a checkpoint holds tokenizer.json, or the vocabulary of an older one. "
+            "Remedy: copy the tokenizer that the model was trained with"
+        )
     check_vocabulary(folder)
 
 
-def _check_values(path: Path) -> None:
-    """ModelError unless the file is JSON, and what is counted by it are numbers that a model can have."""
-    found = read_json(path)
-    if path.name == "tokenizer_config.json":
-        number_of(path, "model_max_length")
-    if path.name == "config.json" and isinstance(found, dict):
-        for key, value in _entries(found):
-            most = MOST_LABELS if key == "num_labels" else MOST_LAYERS
-            if key.endswith((*DEPTHS, "num_labels")) and isinstance(value, int) and value > most:
-                raise ModelError(f"{path}: {key} is more than {most:,}, which is the limit. {COPY}")
-
-
-def _entries(found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for key, value in found.items():
+def _entries(mapping: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, value in mapping.items():
         yield key, value
         if isinstance(value, dict):
             yield from _entries(value)
 
 
-def check_all_weights(folder: Path) -> None:
-    """ModelError if the folder has no weights, or some that are broken; safetensors go before pickles."""
-    weights = [p for p in model_files(folder) if any(map(p.match, WEIGHTS))]
-    if not weights:
-        raise ModelError(
-            f"{folder} has no weights: a checkpoint holds model.safetensors (or pytorch_model.bin). {COPY}, whole"
-        )
-    safe = {p.parent for p in weights if p.suffix == ".safetensors"}
-    for path in weights:
-        if path.suffix == ".safetensors" or path.parent not in safe:
-            check_weights(path)
-
-
-def _check_tokenizer(folder: Path) -> None:
-    """ModelError without a vocabulary: transformers would make up one in which every word is unknown."""
-    if not any(path.match(name) for path in model_files(folder) for name in TOKENIZERS):
-        raise ModelError(
-            f"{folder} has no tokenizer: a checkpoint holds tokenizer.json, or the vocabulary of an older one. "
-            "Remedy: copy the tokenizer that the model was trained with"
-        )
-
-
 def check_loaded(
-    folder: Path, part: Any, model: Any, told: Mapping[str, Any], *, pooler: bool, remedy: str = WHOLE
+    folder: Path, part: Any, model: Any, info: Mapping[str, Any], *, pooler: bool, remedy: str = WHOLE
 ) -> None:
     """EncoderError if the folder lacks a weight that takes part in the vectors: it would have been drawn at random.
 
@@ -132,14 +118,14 @@ def check_loaded(
     of layers that the configuration does not count are left out, which is logged.
     """
     named, computing = dict(model.named_parameters()), {id(p) for p in part.parameters()}
-    missing = [n for n in told["missing_keys"] if n not in named or id(named[n]) in computing]
+    missing = [n for n in info["missing_keys"] if n not in named or id(named[n]) in computing]
     if missing := sorted(n for n in missing if pooler or "pooler" not in n.split(".")):
         raise EncoderError(
             f"{folder} lacks {len(missing)} of the model's weights, first {missing[0]}: they would be initialised at "
             f"random. {remedy}"
         )
     shapes = {NUMBERS.sub(".#", name) for name in named}
-    if extra := sorted(n for n in told["unexpected_keys"] if NUMBERS.sub(".#", n) in shapes):
+    if extra := sorted(n for n in info["unexpected_keys"] if NUMBERS.sub(".#", n) in shapes):
         log.warning(
             "%s has %d weights of layers that its config.json does not count, first %s: they are left out",
             folder, len(extra), extra[0],
@@ -147,7 +133,7 @@ def check_loaded(
 
 
 @contextmanager
-def loading_info() -> Iterator[list[tuple[Any, Mapping[str, Any]]]]:
+def record_loading() -> Iterator[list[tuple[Any, Mapping[str, Any]]]]:
     """The models that somebody else loads with transformers meanwhile, each with its loading info.
 
     What transformers logs does not serve: it has colours on a terminal, and can be silenced.
@@ -159,9 +145,9 @@ def loading_info() -> Iterator[list[tuple[Any, Mapping[str, Any]]]]:
     original = kind.__dict__["from_pretrained"]
 
     def noted(cls: Any, /, *args: Any, output_loading_info: bool = False, **named: Any) -> Any:
-        model, told = original.__func__(cls, *args, output_loading_info=True, **named)
-        loaded.append((model, told))
-        return (model, told) if output_loading_info else model
+        model, info = original.__func__(cls, *args, output_loading_info=True, **named)
+        loaded.append((model, info))
+        return (model, info) if output_loading_info else model
 
     kind.from_pretrained = classmethod(noted)
     try:
@@ -171,7 +157,7 @@ def loading_info() -> Iterator[list[tuple[Any, Mapping[str, Any]]]]:
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
+def quiet_transformers() -> Iterator[None]:
     """No progress bar of transformers, and no table of weights that a model lacks or leaves out: see `check_loaded`."""
     from transformers.utils import logging
 
@@ -187,7 +173,7 @@ def quiet() -> Iterator[None]:
 
 
 @contextmanager
-def sized_by(*folders: Path) -> Iterator[None]:
+def limit_model_size(*folders: Path) -> Iterator[None]:
     """EncoderError if a model that is built meanwhile has far more numbers than its weights in the folders have bytes.
 
     A configuration names sizes; whoever builds by them takes memory before the weights are read. Each number is counted
@@ -195,7 +181,7 @@ def sized_by(*folders: Path) -> Iterator[None]:
     """
     from torch.nn.modules import module as torch_modules
 
-    weights = [path for folder in folders for path in below(folder) if path.suffix in SUFFIXES]
+    weights = [path for folder in folders for path in files_below(folder) if path.suffix in SUFFIXES]
     room = SPARE + 4 * sum(path.stat().st_size for path in weights)
     numbers = parts = 0
 
@@ -238,7 +224,7 @@ def check_padding(folder: Path, tokenizer: Any) -> None:
         raise EncoderError(f"{folder}/tokenizer_config.json names no padding token: it should have pad_token. {COPY}")
 
 
-def cut_off(encoded: Any, limit: int) -> int:
+def count_truncated(encoded: Any, limit: int) -> int:
     """How many of these texts, as a tokenizer gave them, lost their end; a slow tokenizer tells who is at the limit."""
     made = getattr(encoded, "encodings", None)
     return sum(bool(e.overflowing) for e in made) if made else sum(len(i) >= limit for i in encoded["input_ids"])

@@ -17,35 +17,41 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, pack, pick, pick_devices, slices, spread
-from encheck.encoders.checkpoints.folders import check_lost_modules, listed_modules, model_files, numbered_folders
-from encheck.encoders.checkpoints.honoured import refuse_ignored, refuse_kind
-from encheck.encoders.checkpoints.peft import check_adapter
+from encheck.encoders.base import LocalEncoder
+from encheck.encoders.batching import (
+    TOKENS_PER_BATCH,
+    Ints,
+    batches_in_order,
+    batches_of_one_length,
+    pick_devices,
+    run_on_replicas,
+    select_rows,
+)
+from encheck.encoders.checkpoints.folders import HEAD, check_lost_modules, listed_modules, model_files, numbered_folders
 from encheck.encoders.checkpoints.pretrained import (
     check_folder,
     check_length,
     check_loaded,
     check_tokens,
-    cut_off,
+    count_truncated,
     files_of,
-    loading_info,
-    quiet,
-    sized_by,
+    limit_model_size,
+    quiet_transformers,
+    record_loading,
 )
-from encheck.encoders.detect import PAIR_HEAD, detect
+from encheck.encoders.checkpoints.transformers import check_adapter
+from encheck.encoders.checkpoints.trust import refuse_ignored, refuse_kind
 from encheck.encoders.files import WHOLE, check_growth, number_of, read_json, value_of
-from encheck.encoders.lengths import UNLIMITED
-from encheck.encoders.local import LocalEncoder
-from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.load import PAIR_HEAD, detect
+from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.pooling import pooling_file, stored_pooling
 from encheck.encoders.protocol import Batch
+from encheck.encoders.settings import UNLIMITED
 from encheck.errors import EncoderError, ModelError, unknown
 from encheck.similarity import SIMILARITIES
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
-
-    from encheck.encoders.load import Device
 
 
 log = logging.getLogger("encheck")
@@ -64,8 +70,8 @@ def _prompts(source: Path, stored: Mapping[str, Any]) -> Mapping[str, str]:
 
 def module_folders(source: Path) -> list[tuple[str, str]]:
     """The class and the folder of each module at the top of a checkpoint."""
-    listed = [one for one in listed_modules(source) if isinstance(one, dict)]
-    return [(str(one.get("type")), str(one.get("path") or "")) for one in listed]
+    listed = [module for module in listed_modules(source) if isinstance(module, dict)]
+    return [(str(module.get("type")), str(module.get("path") or "")) for module in listed]
 
 
 def load_modules(
@@ -91,16 +97,18 @@ def load_modules(
         )
         modules.append(made.load(str(source), subfolder=folder, local_files_only=True, backend="torch", **how))
     stored = read_json(source / "config_sentence_transformers.json", dict)
-    kept = ("prompts", "default_prompt_name", "similarity_fn_name", "truncate_dim")
-    given = {name: stored[name] for name in kept if stored.get(name) is not None}
-    return SentenceTransformer(modules=modules, **{**given, **{k: v for k, v in named.items() if v is not None}})
+    names = ("prompts", "default_prompt_name", "similarity_fn_name", "truncate_dim")
+    stored_settings = {name: stored[name] for name in names if stored.get(name) is not None}
+    return SentenceTransformer(
+        modules=modules, **{**stored_settings, **{k: v for k, v in named.items() if v is not None}}
+    )
 
 
 def open_checkpoint(
     source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]
 ) -> SentenceTransformerEncoder:
     """The encoder of a folder; ModelError for one whose head or spans would be left out."""
-    if detect(source)[0] == PAIR_HEAD:
+    if (source / HEAD).exists() or detect(source)[0] == PAIR_HEAD:
         raise ModelError(
             f"{source} has a head over pairs, or a pooling over spans. Remedy: --model-arg adapter={PAIR_HEAD}, or "
             f"adapter: {PAIR_HEAD} in its entry"
@@ -133,22 +141,23 @@ class SentenceTransformerEncoder(LocalEncoder):
         self.prompt = default or config.prompt or ""
         self.prompts = {k: v or "" for k, v in prompts.items() if v or default} | self.prompts  # none, over the default
         self.pooling = stored_pooling(source)
-        self._check_pooling()
+        if config.pooling and self.pooling and config.pooling != self.pooling:
+            raise ModelError(
+                f"{source} pools by {self.pooling}, but pooling is {config.pooling}. Remedy: leave pooling out, or "
+                f"have it pooled here: --model-arg adapter=transformers --model-arg pooling={config.pooling}"
+            )
         if numbered:
             log.warning(
                 "%s: pooled by %s, as %s says; without modules.json, its modules are those that its folders name: %s",
                 config.label, self.pooling, pooling_file(source).relative_to(source), ", ".join(numbered),
             )  # fmt: skip
         self.cut_to: int | None = config.truncate_dim or stored.get("truncate_dim")
-
-    def _check_pooling(self) -> None:
-        """ModelError if the entry says another pooling than the checkpoint has: it is not changed here."""
-        asked = self.config.pooling
-        if asked and self.pooling and asked != self.pooling:
-            raise ModelError(
-                f"{self.source} pools by {self.pooling}, but pooling is {asked}. Remedy: leave pooling out, or have it "
-                f"pooled here: --model-arg adapter=transformers --model-arg pooling={asked}"
-            )
+        listed = module_folders(source)
+        kind, folder = listed[0] if listed else ("", "")
+        self._first_folder = source / folder if kind.endswith(".Transformer") else None  # of what makes tokens
+        file = (self._first_folder or source) / "tokenizer.json"
+        self.tokenizer_file = file if file.is_file() else None
+        self.is_normalised = any(kind.endswith(".Normalize") for kind, _ in listed)
 
     def _bases(self) -> Mapping[str, Path]:
         """The folder of the base model of each PEFT adapter in the checkpoint, by the adapter's; ModelError where
@@ -156,7 +165,7 @@ class SentenceTransformerEncoder(LocalEncoder):
         """
         from encheck.encoders.load import folder_of
 
-        found = {}
+        bases = {}
         for file in (p for p in model_files(self.source) if p.name == "adapter_config.json"):
             named = str(read_json(file, dict).get("base_model_name_or_path") or "")
             if not named:
@@ -169,8 +178,8 @@ class SentenceTransformerEncoder(LocalEncoder):
                     f"the base of {file.parent}: {error}. Or write where it is into {file}: base_model_name_or_path"
                 ) from error
             check_folder(base, trusted=self.config.trust_remote_code, marks=("config.json",), tokenizer=False)
-            found[file.parent.relative_to(self.source).as_posix()] = base
-        return found
+            bases[file.parent.relative_to(self.source).as_posix()] = base
+        return bases
 
     def content(self) -> Mapping[str, Path]:
         """Every file of the folder that makes vectors, and those of an adapter's base."""
@@ -186,16 +195,10 @@ class SentenceTransformerEncoder(LocalEncoder):
     def about(self) -> dict[str, Any]:
         """With the pooling, and the dimension that vectors are cut to."""
         bases = ", ".join(base.name for base in self.bases.values())
-        said = {"pooling": self.pooling, "truncate_dim": self.cut_to, "base": bases}
-        return super().about() | {name: value for name, value in said.items() if value}
+        details = {"pooling": self.pooling, "truncate_dim": self.cut_to, "base": bases}
+        return super().about() | {name: value for name, value in details.items() if value}
 
     @cached_property
-    def _first_folder(self) -> Path | None:
-        """The folder of the module that makes tokens, where it is a Transformer."""
-        kind, folder = next(iter(module_folders(self.source)), ("", ""))
-        return self.source / folder if kind.endswith(".Transformer") else None
-
-    @property
     def maximum_length(self) -> int | None:
         """As the entry says, else max_seq_length, else what tokenizer and positions allow, as when it is loaded."""
         if self.config.max_length or self._first_folder is None:
@@ -205,21 +208,10 @@ class SentenceTransformerEncoder(LocalEncoder):
                 return int(stated)
         tokens = number_of(self._first_folder / "tokenizer_config.json", "model_max_length")
         positions = value_of(self._first_folder / "config.json", "max_position_embeddings", int)
-        said = min(tokens or UNLIMITED, positions if positions and positions > 0 else UNLIMITED)
-        return int(said) if said < UNLIMITED else None
+        limit = min(tokens or UNLIMITED, positions if positions and positions > 0 else UNLIMITED)
+        return int(limit) if limit < UNLIMITED else None
 
-    @property
-    def tokenizer_file(self) -> Path | None:
-        """Of the first module."""
-        file = (self._first_folder or self.source) / "tokenizer.json"
-        return file if file.is_file() else None
-
-    @property
-    def is_normalised(self) -> bool:
-        """Whether a module says so."""
-        return any(kind.endswith(".Normalize") for kind, _ in module_folders(self.source))
-
-    @property
+    @cached_property
     def devices(self) -> list[str]:
         """One or several."""
         return pick_devices(self.device.name)
@@ -241,7 +233,7 @@ class SentenceTransformerEncoder(LocalEncoder):
 
         gc.freeze()  # a million imported objects live to the end: each full collection would walk them again
         try:
-            with quiet(), loading_info() as every, sized_by(self.source, *self.bases.values()):
+            with quiet_transformers(), record_loading() as every, limit_model_size(self.source, *self.bases.values()):
                 how: dict[str, Any] = {
                     "device": device,
                     "trust_remote_code": self.config.trust_remote_code,
@@ -255,11 +247,16 @@ class SentenceTransformerEncoder(LocalEncoder):
             raise
         except Exception as error:
             raise EncoderError(f"sentence-transformers cannot load {self.source}: {error}. {WHOLE}") from error
-        for loaded, told in every:
+        for loaded, info in every:
             remedy = f"{WHOLE}, or trust_remote_code if it brings its own code"
             check_adapter(self.source, self.bases, loaded)
-            check_loaded(self.source, loaded, loaded, told, pooler=False, remedy=remedy)
-        self._check_tokens(model)
+            check_loaded(self.source, loaded, loaded, info, pooler=False, remedy=remedy)
+        first: Any = model[0]
+        whole = getattr(first, "auto_model", None)
+        table: Any = getattr(first, "embedding", None) if whole is None else whole.get_input_embeddings()
+        if hasattr(table, "weight") and hasattr(model.tokenizer, "get_vocab"):  # some have no such table
+            check_tokens(self.source, model.tokenizer, table.weight.shape[0])
+            check_growth(self.source, model.tokenizer)
         return model.eval()
 
     def made(self, **named: Any) -> SentenceTransformer:
@@ -270,15 +267,6 @@ class SentenceTransformerEncoder(LocalEncoder):
 
         return SentenceTransformer(str(self.source), local_files_only=True, **named)
 
-    def _check_tokens(self, model: SentenceTransformer) -> None:
-        """EncoderError if the tokenizer has tokens that the first module has no row for; some have no such table."""
-        first: Any = model[0]
-        whole = getattr(first, "auto_model", None)
-        table: Any = getattr(first, "embedding", None) if whole is None else whole.get_input_embeddings()
-        if hasattr(table, "weight") and hasattr(model.tokenizer, "get_vocab"):
-            check_tokens(self.source, model.tokenizer, table.weight.shape[0])
-            check_growth(self.source, model.tokenizer)
-
     def is_plain(self, prompt: str) -> bool:
         """Whether a vector is what the modules make of the tokens: no chat template, no prompt left out."""
         first = self.model[0]
@@ -287,42 +275,38 @@ class SentenceTransformerEncoder(LocalEncoder):
         return tokens and not leaves_out and not getattr(first, "processing_kwargs", {})
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
-        """Longest texts first, so that too little memory shows at once; as sentence-transformers where it must be."""
-        if self.is_plain(prompt):
-            yield from self._by_tokens([f"{prompt}{text}" for text in texts])
-            return
+        """Texts of one length in a batch, the longest first, so that too little memory shows at once.
 
-        def run(model: SentenceTransformer, positions: Ints) -> NDArray[np.float32]:
-            some = [texts[i] for i in positions]
-            vectors: NDArray[np.float32] = model.encode(some, prompt=prompt, show_progress_bar=False)
-            return vectors
-
-        yield from spread(self.models, slices(len(texts), 512), run)
-
-    def _by_tokens(self, texts: list[str]) -> Iterator[Batch]:
-        """As sentence-transformers does, in batches of one length."""
+        As sentence-transformers does it where a vector is more than what the modules make of the tokens.
+        """
         import torch
 
-        features = self._tokenise(texts)
-        lengths = np.array([len(ids) for ids in features["input_ids"]])
-        budget = TOKENS_PER_BATCH.get(self.model.device.type, TOKENS_PER_BATCH["cpu"])
-        cut = self.model.truncate_dim
+        if not self.is_plain(prompt):
+
+            def encode(model: SentenceTransformer, positions: Ints) -> NDArray[np.float32]:
+                some = [texts[i] for i in positions]
+                vectors: NDArray[np.float32] = model.encode(some, prompt=prompt, show_progress_bar=False)
+                return vectors
+
+            yield from run_on_replicas(self.models, batches_in_order(len(texts), 512), encode)
+            return
+
+        tokenizer, limit, dimension = self.model.tokenizer, self.model.max_seq_length, self.model.truncate_dim
+        encoded = tokenizer(
+            [f"{prompt}{text}" for text in texts],
+            truncation=limit is not None, max_length=limit, return_overflowing_tokens=False,
+        )  # fmt: skip
+        if limit:
+            self.note_cut(count_truncated(encoded, limit), len(texts), limit)
+        features = dict(encoded)
 
         def run(model: SentenceTransformer, positions: Ints) -> NDArray[np.float32]:
-            padded = self.model.tokenizer.pad(pick(features, positions), return_tensors="pt").to(model.device)
+            padded = tokenizer.pad(select_rows(features, positions), return_tensors="pt").to(model.device)
             with torch.inference_mode():
                 vectors = model(dict(padded))["sentence_embedding"]
-            found: NDArray[np.float32] = vectors[:, :cut].float().cpu().numpy()
-            return found
+            rows: NDArray[np.float32] = vectors[:, :dimension].float().cpu().numpy()
+            return rows
 
-        yield from spread(self.models, pack(lengths, budget), run)
-
-    def _tokenise(self, texts: list[str]) -> dict[str, list[list[int]]]:
-        """Token ids of every text, cut at the maximum length."""
-        limit = self.model.max_seq_length
-        encoded = self.model.tokenizer(
-            texts, truncation=limit is not None, max_length=limit, return_overflowing_tokens=False
-        )
-        if limit:
-            self.note_cut(cut_off(encoded, limit), len(texts), limit)
-        return dict(encoded)
+        lengths = np.array([len(ids) for ids in features["input_ids"]])
+        budget = TOKENS_PER_BATCH.get(self.model.device.type, TOKENS_PER_BATCH["cpu"])
+        yield from run_on_replicas(self.models, batches_of_one_length(lengths, budget), run)

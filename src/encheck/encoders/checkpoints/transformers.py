@@ -1,42 +1,48 @@
-"""transformers checkpoints through AutoModel, with pooling of our own: BERT-CLS, BERT, RoBERTa, SimCSE, any other."""
+"""transformers checkpoints through AutoModel, with pooling of our own, and PEFT adapters (LoRA and its kin) on them."""
 
 from __future__ import annotations
 
 import copy
 import gc
 import logging
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.adapters import POOLINGS
-from encheck.encoders.batching import TOKENS_PER_BATCH, pack, pick, pick_devices, spread
+from encheck.encoders.base import LocalEncoder
+from encheck.encoders.batching import (
+    TOKENS_PER_BATCH,
+    batches_of_one_length,
+    pick_devices,
+    run_on_replicas,
+    select_rows,
+)
 from encheck.encoders.checkpoints.pretrained import (
     check_folder,
     check_length,
     check_loaded,
     check_padding,
     check_tokens,
-    cut_off,
+    count_truncated,
     files_of,
+    limit_model_size,
     positions_of,
-    quiet,
-    sized_by,
+    quiet_transformers,
 )
-from encheck.encoders.files import WHOLE, check_growth, number_of, value_of
-from encheck.encoders.lengths import UNLIMITED
-from encheck.encoders.local import LocalEncoder
-from encheck.encoders.model_config import ModelConfig
+from encheck.encoders.checkpoints.trust import refuse_code
+from encheck.encoders.files import WHOLE, check_growth, check_weights, number_of, value_of
+from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.pooling import pool, pooling_file, pooling_note, stored_pooling
 from encheck.encoders.protocol import Batch
+from encheck.encoders.settings import UNLIMITED
 from encheck.errors import EncoderError, ModelError
-
-if TYPE_CHECKING:
-    from encheck.encoders.load import Device
+from encheck.system.files import expand_home, is_folder
 
 log = logging.getLogger("encheck")
 
@@ -48,14 +54,27 @@ class TransformersEncoder(LocalEncoder):
     """
 
     engine = "transformers-1"
+    is_normalised = False  # what is pooled here is left at its length
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
         self.head: str | None = config.options.get("head")
         self.layers: list[int] = config.options.get("layers", [-1])
         self.check()
+        has_tokenizer = (source / "tokenizer_config.json").exists()  # an adapter may leave it with its base
+        self._tokenizer_folder = source if has_tokenizer else self.base
+        file = self._tokenizer_folder / "tokenizer.json"
+        self.tokenizer_file = file if file.is_file() else None
         self.pooling: str = config.pooling or (None if self.head else self.pooling_of_files()) or "mean"
-        self._check_layers()
+        count = value_of(self.base / "config.json", "num_hidden_layers", int)
+        if bad := [i for i in self.layers if not isinstance(i, int) or (count and not -count - 1 <= i <= count)]:
+            raise ModelError(
+                f"layers holds {bad[0]!r}, but {self.base} has layers -{count} to {count}, 0 the embeddings"
+            )
+        if "layers" in config.options and self.pooling != "layers":
+            raise ModelError(f"layers has no effect with pooling {self.pooling!r}: set pooling: layers too")
+        if self.head and config.pooling not in (None, "cls"):
+            raise ModelError(f"head: mlp reads the first token: set pooling: cls with it, not {self.pooling}")
 
     @property
     def base(self) -> Path:
@@ -69,7 +88,7 @@ class TransformersEncoder(LocalEncoder):
 
     def pooling_of_files(self) -> str | None:
         """The pooling that the folder, or the base of an adapter, says, which is logged; None if neither does."""
-        folder = next((one for one in (self.source, self.base) if pooling_file(one).is_file()), None)
+        folder = next((place for place in (self.source, self.base) if pooling_file(place).is_file()), None)
         if folder is None or (pooling := stored_pooling(folder)) is None:
             return None
         if pooling not in POOLINGS:
@@ -79,17 +98,6 @@ class TransformersEncoder(LocalEncoder):
             )
         log.warning("%s", pooling_note(self.config.label, folder))
         return pooling
-
-    def _check_layers(self) -> None:
-        count = value_of(self.base / "config.json", "num_hidden_layers", int)
-        if bad := [i for i in self.layers if not isinstance(i, int) or (count and not -count - 1 <= i <= count)]:
-            raise ModelError(
-                f"layers holds {bad[0]!r}, but {self.base} has layers -{count} to {count}, 0 the embeddings"
-            )
-        if "layers" in self.config.options and self.pooling != "layers":
-            raise ModelError(f"layers has no effect with pooling {self.pooling!r}: set pooling: layers too")
-        if self.head and self.config.pooling not in (None, "cls"):
-            raise ModelError(f"head: mlp reads the first token: set pooling: cls with it, not {self.pooling}")
 
     def content(self) -> Mapping[str, Path]:
         """Every file of the folder that makes vectors."""
@@ -111,18 +119,14 @@ class TransformersEncoder(LocalEncoder):
         from transformers import AutoTokenizer
 
         trusted = self.config.trust_remote_code
-        found: Any = AutoTokenizer.from_pretrained(
+        loaded: Any = AutoTokenizer.from_pretrained(
             str(self._tokenizer_folder), trust_remote_code=trusted, local_files_only=True
         )
-        if found.pad_token is None:  # decoders have none; what pads is masked, so any token will do
-            found.pad_token = found.eos_token
-        return found
+        if loaded.pad_token is None:  # decoders have none; what pads is masked, so any token will do
+            loaded.pad_token = loaded.eos_token
+        return loaded
 
-    @property
-    def _tokenizer_folder(self) -> Path:
-        return self.base
-
-    @property
+    @cached_property
     def devices(self) -> list[str]:
         """One or several."""
         return pick_devices(self.device.name)
@@ -133,7 +137,7 @@ class TransformersEncoder(LocalEncoder):
         gc.freeze()  # a million imported objects live to the end: each full collection would walk them again
         first, *others = self.devices
         try:
-            with quiet(), sized_by(self.source, self.base):
+            with quiet_transformers(), limit_model_size(self.source, self.base):
                 model = self.load().to(first).eval()
             _ = self.tokenizer
         except EncoderError:
@@ -150,7 +154,7 @@ class TransformersEncoder(LocalEncoder):
         import torch
         from transformers import AutoModel
 
-        model, told = AutoModel.from_pretrained(
+        model, info = AutoModel.from_pretrained(
             str(self.base),
             dtype=getattr(torch, self.dtype),
             trust_remote_code=self.config.trust_remote_code,
@@ -160,55 +164,40 @@ class TransformersEncoder(LocalEncoder):
         has_decoder = hasattr(model, "encoder") and hasattr(model, "decoder")  # also where a T5 was saved without
         used = model.get_encoder() if model.config.is_encoder_decoder or has_decoder else model
         remedy = f"{WHOLE}, or leave `head: mlp` out" if self.head else WHOLE
-        check_loaded(self.base, used, model, told, pooler=bool(self.head), remedy=remedy)
+        check_loaded(self.base, used, model, info, pooler=bool(self.head), remedy=remedy)
         return used
 
-    @property
+    @cached_property
     def limit(self) -> int:
         """The most tokens of a text that are read: as asked for, as the tokenizer says, as there is room for."""
-        said = [self.config.max_length or self.tokenizer.model_max_length, positions_of(self.base) or UNLIMITED]
-        return int(min(*said, UNLIMITED))
+        limits = [self.config.max_length or self.tokenizer.model_max_length, positions_of(self.base) or UNLIMITED]
+        return int(min(*limits, UNLIMITED))
 
-    @property
+    @cached_property
     def maximum_length(self) -> int | None:
         """As `limit`, by the files alone."""
         stated = number_of(self._tokenizer_folder / "tokenizer_config.json", "model_max_length")
-        said = min(self.config.max_length or stated or UNLIMITED, positions_of(self.base) or UNLIMITED)
-        return int(said) if said < UNLIMITED else None
-
-    @property
-    def tokenizer_file(self) -> Path | None:
-        """Of the folder that the tokenizer is loaded from."""
-        file = self._tokenizer_folder / "tokenizer.json"
-        return file if file.is_file() else None
-
-    @property
-    def is_normalised(self) -> bool:
-        """What is pooled here is left at its length."""
-        return False
+        smallest = min(self.config.max_length or stated or UNLIMITED, positions_of(self.base) or UNLIMITED)
+        return int(smallest) if smallest < UNLIMITED else None
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """In batches of one length, the longest first."""
-        models, features = self.models, self._tokenise([f"{prompt}{text}" for text in texts])
-        lengths = np.array([len(ids) for ids in features["input_ids"]])
-        budget = TOKENS_PER_BATCH.get(models[0].device.type, TOKENS_PER_BATCH["cpu"])
-        yield from spread(models, pack(lengths, budget), lambda model, at: self._run(model, pick(features, at)))
-
-    def _tokenise(self, texts: list[str]) -> dict[str, list[Any]]:
-        """Token ids of every text, cut at the maximum length."""
-        encoded = self.tokenizer(texts, truncation=True, max_length=self.limit)
-        self.note_cut(cut_off(encoded, self.limit), len(texts), self.limit)
+        models, limit = self.models, self.limit
+        encoded = self.tokenizer([f"{prompt}{text}" for text in texts], truncation=True, max_length=limit)
+        self.note_cut(count_truncated(encoded, limit), len(texts), limit)
         features = dict(encoded)
-        self._fill_empty(features)
-        return features
-
-    def _fill_empty(self, features: dict[str, list[Any]]) -> None:
-        """One token for a text of which the tokenizer makes none: the end, as decoders see it."""
         for i, ids in enumerate(features["input_ids"]):
-            if not ids:
+            if not ids:  # of a text without tokens the end is read, as decoders see it
                 only = {"input_ids": self.tokenizer.eos_token_id or self.tokenizer.pad_token_id, "attention_mask": 1}
                 for name in features:
                     features[name][i] = [only.get(name, 0)]
+        lengths = np.array([len(ids) for ids in features["input_ids"]])
+        budget = TOKENS_PER_BATCH.get(models[0].device.type, TOKENS_PER_BATCH["cpu"])
+        yield from run_on_replicas(
+            models,
+            batches_of_one_length(lengths, budget),
+            lambda model, at: self._run(model, select_rows(features, at)),
+        )
 
     def _run(self, model: Any, rows: dict[str, list[Any]]) -> NDArray[np.float32]:
         import torch
@@ -218,5 +207,104 @@ class TransformersEncoder(LocalEncoder):
             made = model(**padded, output_hidden_states=True)
             hidden, mask = made.hidden_states, padded["attention_mask"]
             vectors = made.pooler_output if self.head else pool(hidden, mask, pooling=self.pooling, layers=self.layers)
-        found: NDArray[np.float32] = vectors[:, : self.config.truncate_dim].float().cpu().numpy()
-        return found
+        pooled: NDArray[np.float32] = vectors[:, : self.config.truncate_dim].float().cpu().numpy()
+        return pooled
+
+
+def check_adapter(source: Path, bases: Mapping[str, Path], model: Any) -> None:
+    """EncoderError if an adapter inside a checkpoint, which transformers has put on the `model`, does not fit it.
+
+    `bases` has the folder of each adapter, from `source`, with that of its base.
+    """
+    if not getattr(model, "_hf_peft_config_loaded", False):
+        return
+    from peft import load_peft_weights
+
+    prefix = "base_model.model."
+    places = {name.removeprefix(prefix) for name in model.get_adapter_state_dict()}
+    for folder, base in bases.items():
+        stored = {name.removeprefix(prefix) for name in load_peft_weights(str(source / folder), device="cpu")}
+        refuse_misfits(source / folder, base, unexpected=stored - places, missing=places - stored)
+
+
+def refuse_misfits(adapter: Path, base: Path, *, unexpected: set[str], missing: set[str]) -> None:
+    """EncoderError if an adapter has weights that its base has no place for, or lacks some that it needs."""
+    for what, names in {"the base has no place for": unexpected, "the adapter lacks": missing}.items():
+        if names:
+            raise EncoderError(
+                f"the adapter {adapter} does not fit its base {base}: {what} {len(names)} weights, first {min(names)}. "
+                f"{WHOLE}"
+            )
+
+
+class PeftEncoder(TransformersEncoder):
+    """adapter_config.json and adapter_model.safetensors on the base that they name, or that `base` names."""
+
+    engine = "peft-2"
+
+    def check(self) -> None:
+        """ModelError if the adapter or its base cannot be loaded."""
+        if not (self.source / "adapter_config.json").is_file():
+            raise ModelError(f"{self.source} is not a PEFT adapter: it has no adapter_config.json")
+        weights = [p for p in self.source.glob("adapter_model.*") if p.suffix in (".safetensors", ".bin")]
+        if not weights:
+            raise ModelError(f"{self.source} has no weights: a PEFT adapter holds adapter_model.safetensors")
+        for path in weights:
+            check_weights(path)
+        refuse_code(self.source)
+        super().check()
+
+    @cached_property
+    def base(self) -> Path:
+        """The folder of the base model: a path, from here or from the adapter, or a hub id in the cache."""
+        from encheck.encoders.load import folder_of
+
+        file = self.source / "adapter_config.json"
+        named = self.config.options.get("base") or value_of(file, "base_model_name_or_path", str)
+        if not named:
+            raise ModelError(f"{self.source}/adapter_config.json names no base model. Give one: --model-arg base=PATH")
+        for folder in (expand_home(named), self.source / named):
+            if is_folder(folder):
+                return folder
+        try:
+            return folder_of(ModelConfig(self.config.label, name=named, revision=value_of(file, "revision", str)))
+        except ModelError as error:
+            raise ModelError(
+                f"the base of {self.source}: {error}. Or say where it is: --model-arg base=PATH"
+            ) from error
+
+    def content(self) -> Mapping[str, Path]:
+        """The files of the adapter and of its base."""
+        own = {f"adapter/{name}": path for name, path in files_of(self.source).items()}
+        return own | {f"base/{name}": path for name, path in files_of(self.base).items()}
+
+    def load(self) -> Any:
+        """The base with the adapter on it; EncoderError unless every weight of the adapter found its place."""
+        from peft import PeftModel, get_peft_model_state_dict, load_peft_weights
+
+        base, source, misfit = super().load(), str(self.source), f"{self.source} does not fit its base {self.base}"
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FutureWarning)  # peft asks transformers by an older name
+                warnings.filterwarnings("ignore", "Found missing adapter keys")  # an error below
+                model = PeftModel.from_pretrained(base, source)
+                # It does not give which keys fitted: the same weights are loaded once more for that.
+                mapping = getattr(base, "_checkpoint_conversion_mapping", {})
+                keys = model.load_adapter(source, "default", key_mapping=mapping)
+            stored = load_peft_weights(source, device="cpu")
+        except (RuntimeError, ValueError, KeyError) as error:
+            why = f"it lacks {error}" if isinstance(error, KeyError) else " ".join(str(error).split())[:300]
+            raise EncoderError(f"the adapter {misfit}: {why}. {WHOLE}") from error
+
+        state, missing = model.state_dict(), {*keys.missing_keys}
+        loaded = {tensor.data_ptr() for name, tensor in state.items() if name not in missing}
+        missing = {name for name in missing if state[name].data_ptr() not in loaded}  # others are one under two names
+        biases = {name for name in get_peft_model_state_dict(model) if name.endswith(".bias")}
+        prompts = {"prompt_embeddings"} if model.peft_config["default"].is_prompt_learning else set()  # PEFT's own way
+        unexpected = {*keys.unexpected_keys} - prompts
+        refuse_misfits(self.source, self.base, unexpected=unexpected, missing=missing | (biases - stored.keys()))
+        return model
+
+    def about(self) -> dict[str, Any]:
+        """With the base."""
+        return super().about() | {"base": self.base.name}

@@ -1,20 +1,89 @@
-"""What a checkpoint of transformers or sentence-transformers would import, and where it points: told from its JSON."""
+"""What a checkpoint would import, where it points, and what of it a loader would ignore: told from its JSON.
+
+No prefix of a name is trusted: a name that is in none of the lists here, of classes of sentence-transformers,
+activations of torch and a module of papers/, is code of the checkpoint's own.
+"""
 
 from __future__ import annotations
 
+import ast
+import importlib.util
 import math
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from encheck.encoders.checkpoints.folders import POINTING, listed_modules, model_files, numbered_folders, pointed_at
-from encheck.encoders.checkpoints.known import ACTIVATIONS, ARGUMENTS, GROUPS, MODULES, TOKENIZERS
+from encheck.encoders.checkpoints.folders import (
+    POINTING,
+    SPAN_POOLING,
+    listed_modules,
+    model_files,
+    numbered_folders,
+    referenced_paths,
+)
 from encheck.encoders.files import COPY, read_json
+from encheck.encoders.pooling import OLDER
 from encheck.errors import ModelError
 
+BASE = {"Dense": "dense", "Normalize": "normalize", "Router": "router", "Asym": "router", "Transformer": "transformer"}
+DENSE = {
+    "BoW": "bow", "CLIPModel": "clip_model", "CNN": "cnn", "Dropout": "dropout", "LayerNorm": "layer_norm",
+    "LSTM": "lstm", "Normalize": "normalize", "Pooling": "pooling", "StaticEmbedding": "static_embedding",
+    "WeightedLayerPooling": "weighted_layer_pooling", "WordEmbeddings": "word_embeddings",
+    "WordWeights": "word_weights",
+}  # fmt: skip
+SPARSE = {
+    "MLMTransformer": "mlm_transformer", "SparseAutoEncoder": "sparse_auto_encoder",
+    "SparseStaticEmbedding": "sparse_static_embedding", "SpladePooling": "splade_pooling",
+}  # fmt: skip
+MULTIPLE = {"HierarchicalTokenPooling": "token_pooling", "MultiVectorMask": "multi_vector_mask"}
+WORDS = {
+    "PhraseTokenizer": "phrase", "TransformersTokenizerWrapper": "word", "WhitespaceTokenizer": "whitespace",
+}  # fmt: skip
+TOKENIZERS = frozenset({
+    *(f"sentence_transformers.models.tokenizer.{name}" for name in ("PhraseTokenizer", "WhitespaceTokenizer")),
+    *(f"sentence_transformers.models.tokenizer.{name}.{name}" for name in ("PhraseTokenizer", "WhitespaceTokenizer")),
+    "sentence_transformers.models.tokenizer.WordTokenizer.TransformersTokenizerWrapper",
+    *(f"sentence_transformers.sentence_transformer.modules.tokenizer.{file}.{name}" for name, file in WORDS.items()),
+    *(f"sentence_transformers.sentence_transformer.modules.tokenizer.{name}" for name in WORDS if name[0] != "T"),
+})  # fmt: skip
+# Those of torch that need no argument; Dense saves none.
+NONLINEAR = (
+    *("CELU", "ELU", "GELU", "GLU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU", "LogSigmoid"),
+    *("LogSoftmax", "Mish", "PReLU", "ReLU", "ReLU6", "RReLU", "SELU", "Sigmoid", "SiLU", "Softmax", "Softmax2d"),
+    *("Softmin", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink"),
+)
+ACTIVATIONS = frozenset({
+    *(f"torch.nn.{name}" for name in (*NONLINEAR, "Identity")),
+    *(f"torch.nn.modules.activation.{name}" for name in NONLINEAR),
+    *("torch.nn.modules.linear.Identity", "torch.nn.modules.Identity"),
+})  # fmt: skip
+# What a Transformer module may hand on to from_pretrained. Others choose code, files, or how weights are read.
+PLAIN = ("trust_remote_code",)  # sentence-transformers leaves it out
+ARGUMENTS: Mapping[str, frozenset[str]] = {
+    "model": frozenset({
+        *PLAIN, "add_pooling_layer", "attn_implementation", "device_map", "dtype", "is_causal", "low_cpu_mem_usage",
+        "output_attentions", "output_hidden_states", "torch_dtype", "use_cache",
+    }),
+    "tokenizer": frozenset({
+        *PLAIN, "add_bos_token", "add_eos_token", "add_prefix_space", "add_special_tokens", "bos_token",
+        "clean_up_tokenization_spaces", "cls_token", "do_lower_case", "eos_token", "fix_mistral_regex", "legacy",
+        "lowercase", "mask_token", "max_length", "max_pixels", "min_pixels", "model_max_length", "pad_token",
+        "padding", "padding_side", "sep_token", "strip_accents", "tokenize_chinese_chars", "truncation",
+        "truncation_side", "unk_token", "use_fast",
+    }),
+    "config": frozenset({
+        *PLAIN, "attention_dropout", "attn_implementation", "hidden_dropout_prob", "is_causal", "is_decoder",
+        "max_position_embeddings", "output_attentions", "output_hidden_states", "use_cache", "use_pooler",
+    }),
+}  # fmt: skip
+GROUPS = {
+    "model_args": "model", "model_kwargs": "model", "tokenizer_args": "tokenizer", "processor_kwargs": "tokenizer",
+    "tokenizer_kwargs": "tokenizer", "config_args": "config", "config_kwargs": "config",
+}  # fmt: skip
+MOVED_SPAN_POOLING = "encheck.training.SpanPooling"  # as papers/ had it before it was a package of its own
 TRUST = "If you trust it: trust_remote_code: true in models.yaml, or --model-arg trust_remote_code=true"
-
 PATTERNS = ("modules", "modules_to_save", "pattern", "parameters", "rank_pattern", "alpha_pattern")  # ends of keys
 SIZES = (
     "r",
@@ -29,29 +98,64 @@ SIZES = (
 MOST_RANK = 10_000  # and no more than an adapter's weights have bytes
 MOST_STEPS = 1_000_000  # of one pattern and one name
 LONGEST_NAME = 100  # characters of a module's name
-PLAIN = re.compile(
+PLAIN_PATTERN = re.compile(
     r"(?:(?:[\w.-]|\\[.\-_dw]|\[[\w.^-]*\])(?:[*+?]\??)?|\((?:\?:)?|\)(?![*+?{])|[|^$])*"
 )  # no quantifier after a group
-
 OWN = ": without that, transformers' own class of this type is loaded"
+REMEDY = "Remedy: leave it out, if the model was trained without"
+OTHERS = {
+    "CrossEncoder": "adapter=cross-encoder scores its pairs",
+    "SparseEncoder": "adapter=transformers pools its states, with a pooling that you name",
+    "MultiVectorEncoder": "adapter=transformers pools its states, with a pooling that you name",
+}
+DENSE_SETTINGS = (
+    *("activation_function", "bias", "in_features", "module_input_name", "module_output_name", "out_features"),
+    "use_residual",
+)
+PROCESSING = frozenset({"audio", "chat_template", "common", "image", "text", "video"})
+MODALITIES = frozenset({"audio", "image", "message", "text", "video"})
 
 
-def confine(folder: Path) -> None:
+def _older(package: str, names: Mapping[str, str]) -> Iterator[str]:
+    """A file of the class's name, as until sentence-transformers 5.3: package.Name and package.Name.Name."""
+    for name in names:
+        yield from (f"{package}.{name}", f"{package}.{name}.{name}")
+
+
+def _newer(package: str, names: Mapping[str, str]) -> Iterator[str]:
+    """A file of another name, as since 5.4: package.Name and package.file.Name."""
+    for name, file in names.items():
+        yield from (f"{package}.{name}", f"{package}.{file}.{name}")
+
+
+MODULES = frozenset({
+    *_older("sentence_transformers.models", BASE | DENSE),
+    *_older("sentence_transformers.sparse_encoder.models", SPARSE),
+    *_newer("sentence_transformers.base.modules", {name: file for name, file in BASE.items() if name != "Asym"}),
+    *_newer("sentence_transformers.sentence_transformer.modules", DENSE),
+    *(f"sentence_transformers.sentence_transformer.modules.{name}" for name in BASE),
+    *_newer("sentence_transformers.sparse_encoder.modules", SPARSE),
+    *_newer("sentence_transformers.multi_vector_encoder.modules", MULTIPLE),
+    *_newer("sentence_transformers.cross_encoder.modules", {"LogitScore": "logit_score"}),
+    SPAN_POOLING,
+})  # fmt: skip
+
+
+def refuse_outside_paths(folder: Path) -> None:
     """ModelError if modules.json, a router or what names a file of weights points out of the folder."""
     for file in (p for p in model_files(folder) if any(map(p.match, POINTING))):
-        for named in pointed_at(file):
+        for named in referenced_paths(file):
             if named.is_absolute() or ".." in named.parts:
                 raise ModelError(f"{file} points outside its folder ({named}), which is not followed. {COPY}")
-            if _is_of_parts(file) and not (file.parent / named).is_file():
+            # weights in parts, where they are not in one file as well
+            is_index = (
+                file.name.endswith(".safetensors.index.json") and not (file.parent / "model.safetensors").exists()
+            )
+            if is_index and not (file.parent / named).is_file():
                 raise ModelError(f"{file} names {named}, which does not exist: was it left out? {COPY}")
 
 
-def _is_of_parts(file: Path) -> bool:
-    """Whether this index is what the weights are read by: safetensors in parts, and not in one file as well."""
-    return file.name.endswith(".safetensors.index.json") and not (file.parent / "model.safetensors").exists()
-
-
-class Named(NamedTuple):
+class NamedModule(NamedTuple):
     """A module that modules.json or a router names: where, by which class, and the folder that holds it."""
 
     file: Path
@@ -60,41 +164,76 @@ class Named(NamedTuple):
     folder: Path
 
 
-def modules(folder: Path) -> Iterator[Named]:
+def named_modules(folder: Path) -> Iterator[NamedModule]:
     """Every module that is named at any depth of a checkpoint; routers of before 5.0 stand in a config.json. Of one
     that has lost its modules.json, those that the names of its folders tell.
     """
     if numbered_folders(folder):
         for module in listed_modules(folder):
-            yield Named(folder, "type", module["type"], folder / module["path"])
+            yield NamedModule(folder, "type", module["type"], folder / module["path"])
     for file in model_files(folder):
         if file.name == "modules.json":
             for module in read_json(file, list):
-                found = module if isinstance(module, dict) else {"type": module}
-                yield Named(file, "type", str(found.get("type")), file.parent / str(found.get("path") or ""))
+                content = module if isinstance(module, dict) else {"type": module}
+                yield NamedModule(file, "type", str(content.get("type")), file.parent / str(content.get("path") or ""))
         elif file.name in ("router_config.json", "config.json"):
-            found = read_json(file)
-            types = found.get("types") if isinstance(found, dict) else None
+            content = read_json(file)
+            types = content.get("types") if isinstance(content, dict) else None
             for name, kind in (types if isinstance(types, dict) else {}).items():
-                yield Named(file, f"types.{name}", str(kind), file.parent / name)
+                yield NamedModule(file, f"types.{name}", str(kind), file.parent / name)
 
 
-def settings(module: Named) -> tuple[Path, Mapping[str, Any]]:
+def module_settings(module: NamedModule) -> tuple[Path, Mapping[str, Any]]:
     """The config.json of a module, and what it holds; nothing if it has none."""
     file = module.folder / "config.json"
-    found = read_json(file)
-    return file, found if isinstance(found, dict) else {}
+    values = read_json(file)
+    return file, values if isinstance(values, dict) else {}
 
 
 def refuse_code(folder: Path) -> None:
     """ModelError if a configuration would run what neither sentence-transformers, torch nor transformers has."""
     for file, key, named in _code_named(folder):
-        own = OWN if key == "auto_map" and _is_built_in(file) else ""
+        if named == MOVED_SPAN_POOLING:
+            raise ModelError(
+                f"{file}: {key} is {named}, which is {SPAN_POOLING} now. Remedy: write that in its place, and pip "
+                "install ./papers (in a clone of encheck)"
+            )
+        own = ""
+        if key == "auto_map":  # does transformers have a class of this type itself? Told without importing it
+            values = read_json(file)
+            kind = str(values.get("model_type") if isinstance(values, dict) else None).replace("-", "_")
+            spec = importlib.util.find_spec("transformers")
+            roots = (spec.submodule_search_locations or []) if spec else []
+            own = OWN if any((Path(root) / "models" / kind).is_dir() for root in roots) else ""
         raise ModelError(
             f"{file} names its own code ({named}), which is not run. {TRUST}. It is named under {key}{own}"
         )
-    _refuse_activations(folder)
-    _refuse_arguments(folder)
+
+    for module in (m for m in named_modules(folder) if m.kind.endswith(".Dense")):
+        file, values = module_settings(module)
+        named = values.get("activation_function", "torch.nn.Tanh")  # the library's own default
+        if not isinstance(named, str) or named not in ACTIVATIONS:
+            raise ModelError(
+                f"{file}: activation_function is {named!r}, which is not in torch.nn: it is not run, and a "
+                f"substitute would give other vectors. {TRUST}"
+            )
+
+    # what a Transformer module hands on can choose code, files, or how weights are read
+    for file in (p for p in model_files(folder) if p.match("sentence_*_config.json")):
+        values = read_json(file, dict)
+        for group in GROUPS:
+            handed = values.get(group)
+            for key in sorted(set(handed if isinstance(handed, dict) else ()) - ARGUMENTS[GROUPS[group]]):
+                raise ModelError(
+                    f"{file}: {group} has {key} {handed[key]!r}, which is not passed on: it can choose code, files, "
+                    f"or how weights are read. Remedy: leave it out. {TRUST}"
+                )
+        for key in ("tokenizer_name_or_path", "processor_name", "path"):
+            if values.get(key):
+                raise ModelError(
+                    f"{file} points elsewhere ({key} is {values[key]!r}), which is not followed. "
+                    "Remedy: leave it out, with the tokenizer in the folder"
+                )
     for file in (p for p in model_files(folder) if p.name == "adapter_config.json"):
         refuse_patterns(file)
 
@@ -107,7 +246,7 @@ def refuse_patterns(file: Path) -> None:
     for key, value in read_json(file, dict).items():
         named = isinstance(value, dict) and key.endswith(PATTERNS)
         for text in (*_texts(value), *(value if named else ())) if key.endswith(PATTERNS) else ():
-            if (cost := cost_of(text)) is None or cost > MOST_STEPS:
+            if (cost := pattern_cost(text)) is None or cost > MOST_STEPS:
                 why = "could take very long" if cost else "has more than names, '.*', '(a|b)' and [a-z] in it"
                 raise ModelError(
                     f"{file}: {key} has the regular expression {text[:80]!r}, which {why}: it is not matched. Remedy: "
@@ -118,14 +257,16 @@ def refuse_patterns(file: Path) -> None:
                 raise ModelError(f"{file}: {key} has {number:,}, but its weights have {room:,} bytes. {COPY}")
 
 
-def cost_of(pattern: str) -> int | None:
+def pattern_cost(pattern: str) -> int | None:
     """About how many steps matching a pattern with a module's name takes at most; None for a pattern that is not made
     of names, classes, quantifiers after these, and groups without a quantifier.
 
-    >>> cost_of("query"), cost_of(r".*\\.(q|v)_proj$"), cost_of("(a+)+$"), cost_of("(?:.|.)" * 30) > MOST_STEPS
-    (1, 202, None, True)
+    >>> pattern_cost("query"), pattern_cost(r".*\\.(q|v)_proj$"), pattern_cost("(a+)+$")
+    (1, 202, None)
+    >>> pattern_cost("(?:.|.)" * 30) > MOST_STEPS
+    True
     """
-    if not PLAIN.fullmatch(pattern):
+    if not PLAIN_PATTERN.fullmatch(pattern):
         return None
     steps, inside, open_groups = 1, re.sub(r"\\.|\[[^]]*\]", "x", pattern), [1]
     for mark in inside.replace("*?", "*").replace("+?", "+").replace("??", "?").replace("(?:", "("):
@@ -144,79 +285,86 @@ def cost_of(pattern: str) -> int | None:
 
 def _code_named(folder: Path) -> Iterator[tuple[Path, str, str]]:
     """(file, key, name) of whatever a loader would import that is not known, or fetch to run it."""
-    yield from ((m.file, m.key, m.kind) for m in modules(folder) if m.kind not in MODULES)
+    yield from ((m.file, m.key, m.kind) for m in named_modules(folder) if m.kind not in MODULES)
     for file in (p for p in model_files(folder) if "config" in p.name and p.suffix == ".json"):
-        found = read_json(file)
+        content = read_json(file)
         if file.name == "wordembedding_config.json":
-            named = str(found.get("tokenizer_class") if isinstance(found, dict) else found)
+            named = str(content.get("tokenizer_class") if isinstance(content, dict) else content)
             yield from ((file, "tokenizer_class", named) for _ in range(named not in TOKENIZERS))
-        for key, value in _pairs(found):
+        pairs: list[tuple[str, Any]] = []
+        waiting = [content]  # every (key, value) of the mappings in it, at any depth
+        while waiting:
+            part = waiting.pop()
+            if isinstance(part, dict):
+                pairs += part.items()
+                waiting += part.values()
+            elif isinstance(part, list):
+                waiting += part
+        for key, value in pairs:
             if key == "auto_map" and value:
                 yield file, key, ", ".join(_texts(value)) or str(value)
             elif key.endswith("_implementation") and "/" in str(value):  # a kernel of the hub
                 yield file, key, str(value)
             elif key == "megatron_config" and value:  # peft imports what megatron_core names
-                yield file, "megatron_core", str(found.get("megatron_core") if isinstance(found, dict) else value)
+                yield file, "megatron_core", str(content.get("megatron_core") if isinstance(content, dict) else value)
 
 
-def _pairs(found: object) -> Iterator[tuple[str, Any]]:
-    """Every (key, value) of the mappings in a JSON, at any depth."""
-    waiting = [found]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, dict):
-            yield from part.items()
-            waiting += part.values()
-        elif isinstance(part, list):
-            waiting += part
-
-
-def _texts(found: object) -> Iterator[str]:
+def _texts(content: object) -> Iterator[str]:
     """The texts in a JSON, the keys left out."""
-    if isinstance(found, str):
-        yield found
-    elif isinstance(found, dict | list):
-        for part in found.values() if isinstance(found, dict) else found:
+    if isinstance(content, str):
+        yield content
+    elif isinstance(content, dict | list):
+        for part in content.values() if isinstance(content, dict) else content:
             yield from _texts(part)
 
 
-def _refuse_activations(folder: Path) -> None:
-    """ModelError if a Dense layer has an activation that is none of torch's: it would be run, or become Tanh."""
-    for module in (m for m in modules(folder) if m.kind.endswith(".Dense")):
-        file, found = settings(module)
-        named = found.get("activation_function", "torch.nn.Tanh")  # the library's own default
-        if not isinstance(named, str) or named not in ACTIVATIONS:
-            raise ModelError(
-                f"{file}: activation_function is {named!r}, which is not in torch.nn: it is not run, and a "
-                f"substitute would give other vectors. {TRUST}"
-            )
+def refuse_kind(folder: Path) -> None:
+    """ModelError if the checkpoint is of another family, which would be pooled by the mean without a word."""
+    file = folder / "config_sentence_transformers.json"
+    kind = read_json(file, dict).get("model_type") or "SentenceTransformer"
+    if kind != "SentenceTransformer":
+        other = OTHERS.get(str(kind), "an adapter for what it is")
+        raise ModelError(
+            f"{file}: model_type is {kind!r}, but a sentence encoder's is SentenceTransformer: sentence-transformers "
+            f"would replace its modules with others. Remedy: {other}"
+        )
 
 
-def _refuse_arguments(folder: Path) -> None:
-    """ModelError if a Transformer module hands on what chooses code, files, or how weights are read."""
+def refuse_ignored(folder: Path) -> None:
+    """ModelError if a module has a setting that the library drops, or replaces by its default, while it loads."""
+    for file, key, value in _ignored_settings(folder):
+        raise ModelError(f"{file}: {key} is {value!r}, which sentence-transformers ignores. {REMEDY}")
+
+
+def _ignored_settings(folder: Path) -> Iterator[tuple[Path, str, Any]]:
+    for module in named_modules(folder):
+        (file, values), kind = module_settings(module), module.kind.rpartition(".")[2]
+        if kind == "Dense":
+            yield from ((file, key, values[key]) for key in sorted(set(values) - set(DENSE_SETTINGS)))
+        elif kind == "Pooling":
+            # two spellings that disagree, or the older one with every mode off, which becomes the mean
+            older = {key: OLDER[key] for key in OLDER if key in values}
+            on = [name for key, name in older.items() if values[key]]
+            stated = values.get("pooling_mode", on)
+            newer = sorted(map(str, stated if isinstance(stated, list) else [stated]))
+            if older and (not on or newer != sorted(on)):
+                yield file, next(iter(older)), values[next(iter(older))]
+        elif kind in ("Router", "Asym"):
+            official = module.folder / "router_config.json"
+            file = official if official.exists() else file
+            parameters = read_json(file, dict).get("parameters")
+            routes = parameters.get("route_mappings") if isinstance(parameters, dict) else None
+            for key, route in (routes if isinstance(routes, dict) else {}).items():
+                try:
+                    ast.literal_eval(key)
+                except (ValueError, SyntaxError):  # a route under a key that cannot be read
+                    yield file, f"route_mappings.{key}", route
+        elif kind == "SparseStaticEmbedding" and values.get("path"):
+            yield file, "path", values["path"]
     for file in (p for p in model_files(folder) if p.match("sentence_*_config.json")):
-        found = read_json(file, dict)
-        for group in GROUPS:
-            given = found.get(group)
-            for key in sorted(set(given if isinstance(given, dict) else ()) - ARGUMENTS[GROUPS[group]]):
-                raise ModelError(
-                    f"{file}: {group} has {key} {given[key]!r}, which is not passed on: it can choose code, files, "
-                    f"or how weights are read. Remedy: leave it out. {TRUST}"
-                )
-        for key in ("tokenizer_name_or_path", "processor_name", "path"):
-            if found.get(key):
-                raise ModelError(
-                    f"{file} points elsewhere ({key} is {found[key]!r}), which is not followed. "
-                    "Remedy: leave it out, with the tokenizer in the folder"
-                )
-
-
-def _is_built_in(config: Path) -> bool:
-    """Whether transformers has a class of this configuration's type itself; told without importing it."""
-    import importlib.util
-
-    found = read_json(config)
-    kind = str(found.get("model_type") if isinstance(found, dict) else None).replace("-", "_")
-    spec = importlib.util.find_spec("transformers")
-    roots = (spec.submodule_search_locations or []) if spec else []
-    return any((Path(root) / "models" / kind).is_dir() for root in roots)
+        transformer = read_json(file, dict)
+        if isinstance(how := transformer.get("processing_kwargs"), dict):
+            yield from ((file, f"processing_kwargs.{key}", how[key]) for key in sorted(set(how) - PROCESSING))
+        if isinstance(how := transformer.get("modality_config"), dict):
+            strange = sorted(key for key in how if not set(key.split("+")) <= MODALITIES)
+            yield from ((file, f"modality_config.{key}", how[key]) for key in strange)

@@ -9,13 +9,13 @@ from sys import intern
 
 from encheck.language.lexicon.protocol import Lexicon
 from encheck.language.parse import Parse
-from encheck.system.garbage import uncollected
+from encheck.system.memory import without_collection
 
 
 class Expressions:
     """Expressions of two and three words that a lexicon knows as one."""
 
-    @uncollected()
+    @without_collection()
     def __init__(self, lexicon: Lexicon) -> None:
         lemmas = (lemma for pos in ("n", "v", "a", "r") for lemma in lexicon.lemmas(pos) if "_" in lemma)
         self._known = frozenset(lemma.replace("_", " ") for lemma in lemmas if lemma.count("_") < 3)

@@ -21,7 +21,7 @@ from encheck.language.lexicon.frequencies import Frequencies, TreebankCounts
 from encheck.language.lexicon.morphy import base_forms
 from encheck.language.lexicon.packed import Packed
 from encheck.language.lexicon.protocol import MARKERS, PARTS, Antonym, Pos, Sense
-from encheck.system.garbage import uncollected
+from encheck.system.memory import without_collection
 
 KINDS = (*PARTS, "s")
 
@@ -47,7 +47,7 @@ class EmbeddedLexicon:
 
     @staticmethod
     @cache
-    @uncollected()
+    @without_collection()
     def opened() -> EmbeddedLexicon:
         """The packaged one, opened once a process."""
         return EmbeddedLexicon(Path(str(resources.files("encheck.language.lexicon") / "lexicon.npz")))

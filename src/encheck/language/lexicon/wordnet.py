@@ -14,7 +14,7 @@ from encheck.language.lexicon.embedded import EmbeddedLexicon
 from encheck.language.lexicon.frequencies import Frequencies
 from encheck.language.lexicon.morphy import base_forms
 from encheck.language.lexicon.protocol import MARKERS, Antonym, Pos, Sense
-from encheck.system.imports import nltk_alone
+from encheck.system.imports import import_nltk
 
 HASHED = ("index.noun", "index.verb", "index.adj", "index.adv", "data.noun", "data.verb", "data.adj", "data.adv")
 LEXICOGRAPHER_FILES = 45
@@ -22,7 +22,7 @@ LEXICOGRAPHER_FILES = 45
 
 def corpus() -> Any:
     """The reader of nltk.corpus.wordnet; DataError if nltk_data doesn't hold it."""
-    nltk_alone()
+    import_nltk()
     from nltk.corpus import wordnet
 
     try:
@@ -41,7 +41,7 @@ def folder(path: Path) -> Any:
 
     NLTK (3.10 and later) reads from the folders of nltk.data.path only: the user has named this one, so it joins them.
     """
-    nltk = nltk_alone()
+    nltk = import_nltk()
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
     class Reader(WordNetCorpusReader):  # type: ignore[misc]
@@ -80,7 +80,7 @@ class NltkLexicon:
         for name in HASHED:
             with self._wordnet.open(name) as file:
                 digest.update(file.read().encode("utf-8"))
-        return f"nltk {self.release} {digest.hexdigest()[:16]} (NLTK {nltk_alone().__version__})"
+        return f"nltk {self.release} {digest.hexdigest()[:16]} (NLTK {import_nltk().__version__})"
 
     def lemmas(self, pos: Pos) -> tuple[str, ...]:
         """All lemmas of a part of speech in lower case, sorted."""

@@ -11,7 +11,7 @@ from encheck.gating.required_changes import spans
 from encheck.indexes.audit import AuditedRow, IndexAudit
 from encheck.reporting.results import write_named
 from encheck.reporting.text import one_line, table
-from encheck.system.cells import safe_cell
+from encheck.system.terminal import safe_cell
 
 FIRST = 5  # rows of a kind that the terminal names
 MOST_ID = 40

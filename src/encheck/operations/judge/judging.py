@@ -25,7 +25,7 @@ from encheck.gating.types import EXIT_CODES, Judged, Outcome, UnjudgedSearch
 from encheck.reporting.answers import AGAIN, PLAN, Disagreement, asked_in, disagreements
 from encheck.reporting.results import into, read_results
 from encheck.run_file import seed_of
-from encheck.system.documents import json_of
+from encheck.system.documents import read_json
 from encheck.system.files import write_text
 from encheck.system.terminal import visible
 
@@ -106,7 +106,7 @@ class Judging:
         if not path.exists():
             return {}
         try:
-            found = json_of(path)
+            found = read_json(path)
         except (OSError, ValueError) as error:
             raise UsageError(f"{path} cannot be read: {error}. Remove it: it decides nothing") from error
         if not isinstance(found, dict) or not all(isinstance(one, str) and one in LOSS for one in found.values()):
@@ -184,7 +184,7 @@ def _fix(judging: Judging) -> None:
             write_text(path, json.dumps(plan, indent=1) + "\n")
         return
     try:
-        there = json_of(path)
+        there = read_json(path)
     except (OSError, ValueError) as error:
         raise UsageError(
             f"{path} cannot be read: {error}. Remove it to make the plan again; answers are kept"

@@ -18,7 +18,7 @@ from encheck.gating.judgements import Judgements, keep, read
 from encheck.operations.judge.judging import Judging, Question
 from encheck.reporting.answers import SHEET
 from encheck.reporting.results import into
-from encheck.system.documents import json_of
+from encheck.system.documents import read_json
 from encheck.system.files import write_text
 from encheck.system.terminal import LINES, visible
 
@@ -79,7 +79,7 @@ def _read(name: str) -> str:
 def take(judging: Judging, path: Path) -> Judgements:
     """Keep the answers of a file that the page saved; UsageError names what is wrong, and then none is kept."""
     try:
-        found = json_of(path)
+        found = read_json(path)
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
     if not isinstance(found, dict) or not isinstance(found.get("answers"), dict) or "judging" not in found:

@@ -15,8 +15,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.encoders.base import TextEncoder
 from encheck.encoders.protocol import Encoder, Model, PairScorer, batches_of, check_scores
-from encheck.encoders.text import TextEncoder
 from encheck.errors import EncheckError, EncoderError
 from encheck.operations.same.texts import partners
 
@@ -124,7 +124,7 @@ class TorchModel:
         """None of a model that torch does not compute, on one device, in this process."""
         from encheck.encoders.checkpoints.sentence_transformers import SentenceTransformerEncoder
         from encheck.encoders.checkpoints.transformers import TransformersEncoder
-        from encheck.encoders.pairs.cross_encoder import CrossEncoderScorer
+        from encheck.encoders.pair_scorers import CrossEncoderScorer
 
         if isinstance(model, CrossEncoderScorer):
             return cls(model, model.model)

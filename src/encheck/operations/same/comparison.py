@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from encheck.encoders.protocol import Partial
+from encheck.encoders.protocol import PartialEncoder
 from encheck.gating import reindex
 from encheck.gating.reindex import FEWEST, SAME_VECTOR, Outcome, VectorSample
 from encheck.operations.same import causes
@@ -68,7 +68,7 @@ def texts_for(subjects: Sequence[Subject], *, role: str | None = None) -> list[T
     """The texts to compare models on: the 200; if a file of vectors lacks them, up to 200 texts of that file."""
     some: Sequence[Text] = texts()
     for model in (subject.model for subject in subjects):
-        if isinstance(model, Partial):
+        if isinstance(model, PartialEncoder):
             lacks = {*model.lacks([one.text for one in some], role=role)}
             there = [one for one in some if one.text not in lacks]
             if len(there) < FEWEST:

@@ -15,8 +15,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.batching import padding
-from encheck.encoders.protocol import Encoder, Fitted, Model, Partial
+from encheck.encoders.batching import mixed_lengths
+from encheck.encoders.protocol import Encoder, FittedModel, Model, PartialEncoder
 from encheck.encoders.settings import ROLES, EncodingSettings, TextRole
 from encheck.errors import EncheckError, EncoderError, UsageError
 from encheck.gating.reindex import FEWEST, PackedSample, RoleVectors, VectorSample, same_for_use
@@ -27,8 +27,8 @@ from encheck.running.comparable import lengths_of, stable_fingerprint
 from encheck.running.roles import Role
 from encheck.running.subject import Subject
 from encheck.similarity import ROUNDING
-from encheck.system.documents import json_of
-from encheck.system.typed_files import Positive, as_json, typed
+from encheck.system.documents import read_json
+from encheck.system.typed_files import Positive, as_json, read_typed
 from encheck.types import content_hash
 
 Vectors = NDArray[np.float32]
@@ -123,10 +123,10 @@ def asked(subject: Subject, some: Sequence[Text], *, role: Role | None = None) -
     """Call a model; EncoderError names it where it fails. Empty texts may be refused."""
     model = subject.model
     try:
-        if isinstance(model, Fitted):
+        if isinstance(model, FittedModel):
             model.fit([one.text for one in some])
         kind = kind_of(model)
-        known = [one for one in some if not isinstance(model, Partial) or not model.lacks([one.text], role=role)]
+        known = [one for one in some if not isinstance(model, PartialEncoder) or not model.lacks([one.text], role=role)]
         known = _answered(model, known, role or "")
         every = [one.text for one in known]
         padded, unstable, alone = _batching(model, every, role or "", kind)
@@ -185,14 +185,14 @@ def _batching(model: Model, every: Sequence[str], role: str, kind: Kind) -> tupl
     """Whether a vector depends on the batch, whether it is another each time, and whether texts have to be encoded
     alone to have the vectors that they have alone.
     """
-    if isinstance(model, Partial):
+    if isinstance(model, PartialEncoder):
         return False, False, False
     by_length = sorted((text for text in every if text.strip() and len(text) < LONGEST_BATCHED), key=len)
     some = [by_length[i] for i in np.linspace(0, len(by_length) - 1, BATCHED).astype(int)] if by_length else []
     if not some:
         return False, False, False
     alone = np.concatenate([encode(model, [text], role) for text in some])
-    with padding():
+    with mixed_lengths():
         together = encode(model, some, role)
     if alone.shape != together.shape:
         raise EncoderError("it gives vectors of another dimension in each call: several models answer")
@@ -225,7 +225,7 @@ def save(path: Path, side: Side) -> None:
 def read(path: Path) -> Side:
     """What such a file keeps; UsageError if it is missing, damaged, newer, or of other texts."""
     try:
-        found = json_of(path, most=MOST_BYTES)
+        found = read_json(path, most=MOST_BYTES)
     except FileNotFoundError as error:
         raise UsageError(f"{path}: this file does not exist. {REMEDY}") from error
     except (ValueError, OSError) as error:
@@ -239,7 +239,7 @@ def read(path: Path) -> Side:
             "install the newer encheck"
         )
     try:
-        return _side(typed(Saved, found))
+        return _side(read_typed(Saved, found))
     except (ValueError, LookupError) as error:
         raise UsageError(f"{path} is damaged: {error}. {REMEDY}") from error
 

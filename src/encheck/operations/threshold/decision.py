@@ -11,8 +11,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.protocol import Partial
-from encheck.encoders.stored import StoredVectors
+from encheck.encoders.protocol import PartialEncoder
+from encheck.encoders.stored_index import StoredVectors
 from encheck.errors import DataError, EncoderError, UsageError
 from encheck.operations.threshold.behaviours import Behaviour, Probe, by_kind, probes
 from encheck.operations.threshold.cascade import Cascade, cascade, halves
@@ -277,7 +277,7 @@ def _cascade(asked: Asked, pairs: Pairs, new: _Scored, found: list[Probe], verif
 
     both = cascade(pairs, new.scores, verify, verifier=verifier.label, budget=asked.budget, positives=asked.positives,
                    seed=asked.seed)  # fmt: skip
-    if new.probes is None or isinstance(verifier.model, Partial):
+    if new.probes is None or isinstance(verifier.model, PartialEncoder):
         return both
     passed = np.flatnonzero(new.probes >= both.thresholds.first)
     scores = np.full(len(found), np.nan)

@@ -20,7 +20,7 @@ from encheck.datasets.reader import BadRows, Row
 from encheck.errors import DataError
 from encheck.scoring.splits import TEST
 from encheck.surface import SURFACE, WEIGHTED, Frequencies
-from encheck.system.paths import typed
+from encheck.system.files import expand_home
 from encheck.types import content_hash
 
 log = logging.getLogger("encheck")
@@ -136,7 +136,7 @@ def _own_path(spec: str) -> str:
 
 
 def _own(spec: str, name: str, bad: BadRows) -> Pairs:
-    path = typed(name)
+    path = expand_home(name)
     if not path.exists():
         raise DataError(f"--data={spec}: {path} does not exist")
     made = list(production(Path(path), bad))

@@ -1,7 +1,9 @@
-"""Cross-encoders: both texts in one pass, and a head that says how far they are paraphrases.
+"""Models that score pairs: cross-encoders, and surface scorers, which a model of meaning should beat.
 
-Folders of sentence-transformers' CrossEncoder and of AutoModelForSequenceClassification alike. A head of one number is
-a regression, squashed where the checkpoint says so; of two or more, the probability of the class that means "the same".
+A cross-encoder reads both texts in one pass, and its head says how far they are paraphrases. Folders of
+sentence-transformers' CrossEncoder and of AutoModelForSequenceClassification alike. A head of one number is a
+regression, squashed where the checkpoint says so; of two or more, the probability of the class that means "the same".
+The formulas of surface scorers are in `encheck.surface`; document frequencies are counted in the run's own texts.
 """
 
 from __future__ import annotations
@@ -10,12 +12,20 @@ import gc
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, pack, pick, pick_devices, spread
+from encheck.encoders.base import Floats, Pair, PairModel
+from encheck.encoders.batching import (
+    TOKENS_PER_BATCH,
+    Ints,
+    batches_of_one_length,
+    pick_devices,
+    run_on_replicas,
+    select_rows,
+)
 from encheck.encoders.checkpoints.folders import numbered_folders
 from encheck.encoders.checkpoints.pretrained import (
     check_folder,
@@ -23,24 +33,22 @@ from encheck.encoders.checkpoints.pretrained import (
     check_loaded,
     check_padding,
     files_of,
+    limit_model_size,
     positions_of,
-    quiet,
-    sized_by,
+    quiet_transformers,
 )
-from encheck.encoders.checkpoints.trust import modules
+from encheck.encoders.checkpoints.trust import named_modules
 from encheck.encoders.files import COPY, WHOLE, check_growth, read_json, value_of
-from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.pairs.model import Floats, Pair, PairModel
+from encheck.encoders.model_config import Device, ModelConfig
+from encheck.encoders.settings import UNLIMITED
 from encheck.errors import EncoderError, ModelError
-
-if TYPE_CHECKING:
-    from encheck.encoders.load import Device
+from encheck.surface import SURFACE, WEIGHTED, Frequencies
+from encheck.types import content_hash
 
 SAME = (
     *("paraphrase", "is_paraphrase", "duplicate", "is_duplicate", "equivalent", "same", "entailment"),
     *("yes", "true", "positive"),
 )
-UNLIMITED_TOKENS = 1_000_000  # tokenizers say 1e30 where they know of none
 OLDEST = "sbert_ce_default_activation_function"  # as until sentence-transformers 4
 WITHOUT = "Remedy: take it out, to have the scores without"
 STATED = {
@@ -59,26 +67,32 @@ class CrossEncoderScorer(PairModel):
         check_folder(source, marks=("config.json",))
         check_length(source, config.max_length)
         self.settings: Mapping[str, Any] = read_json(source / "config.json", dict)
-        self.classes = _classes(source / "config.json")
+        named = value_of(source / "config.json", "id2label", dict) or {}
+        if wrong := [key for key in named if not (key.isascii() and key.isdecimal() and len(key) < 10)]:
+            raise ModelError(
+                f"{source / 'config.json'}: id2label has {wrong[0][:80]!r}, but should have the numbers of classes. "
+                f"{COPY}"
+            )
+        # in order; transformers' default is two
+        self.classes = [str(named[key]) for key in sorted(named, key=int)] or ["LABEL_0", "LABEL_1"]
         self.positive = class_of_the_same(self.classes, config, source)
         self.activation: str = config.options.get("activation") or _activation(self.settings, source, len(self.classes))
-        self._refuse_ignored()
-
-    def _refuse_ignored(self) -> None:
-        """ModelError if the checkpoint has what is not done here: other modules, a prompt, layers in fp32."""
-        for module in () if numbered_folders(self.source) else modules(self.source):
+        self.positions = positions_of(source)  # tokens that it has room for; None if it does not say
+        for module in () if numbered_folders(source) else named_modules(source):
             if module.kind.rpartition(".")[2] != "Transformer":
                 raise ModelError(
                     f"{module.file}: {module.key} is {module.kind!r}, but the scores here are those of the "
                     "transformer's head alone. Remedy: a checkpoint without that module"
                 )
-        file = self.source / "config_sentence_transformers.json"
+        file = source / "config_sentence_transformers.json"
         stored = read_json(file, dict)
         prompts, default = stored.get("prompts"), stored.get("default_prompt_name")
         if isinstance(prompts, dict) and prompts.get(str(default)):
             raise ModelError(f"{file}: default_prompt_name is {default!r}, but pairs get no prompt here. {WITHOUT}")
-        if (kept := stored.get("keep_in_fp32_modules")) and self.dtype != "float32":
-            raise ModelError(f"{file}: keep_in_fp32_modules is {kept!r}, but dtype {self.dtype}. Remedy: dtype float32")
+        if (in_fp32 := stored.get("keep_in_fp32_modules")) and self.dtype != "float32":
+            raise ModelError(
+                f"{file}: keep_in_fp32_modules is {in_fp32!r}, but dtype {self.dtype}. Remedy: dtype float32"
+            )
 
     def content(self) -> Mapping[str, Path]:
         """Every file of the folder that makes scores."""
@@ -103,25 +117,20 @@ class CrossEncoderScorer(PairModel):
         named, several = self.classes[self.positive], len(self.classes) > 1
         return super().about() | {"head": f"probability of {named}" if several else f"one number, {self.activation}"}
 
-    @property
-    def positions(self) -> int | None:
-        """How many tokens the checkpoint has room for; None if it does not say."""
-        return positions_of(self.source)
-
     @cached_property
     def tokenizer(self) -> Any:
         """The checkpoint's tokenizer; EncoderError if it is not one."""
         from transformers import AutoTokenizer
 
         try:
-            found = AutoTokenizer.from_pretrained(str(self.source), local_files_only=True, trust_remote_code=False)
+            loaded = AutoTokenizer.from_pretrained(str(self.source), local_files_only=True, trust_remote_code=False)
         except Exception as error:
             raise EncoderError(f"transformers cannot load the tokenizer of {self.source}: {error}. {WHOLE}") from error
-        check_padding(self.source, found)
-        check_growth(self.source, found)
-        return found
+        check_padding(self.source, loaded)
+        check_growth(self.source, loaded)
+        return loaded
 
-    @property
+    @cached_property
     def devices(self) -> list[str]:
         """The one that it computes on."""
         return pick_devices(self.device.name)[:1]
@@ -134,8 +143,8 @@ class CrossEncoderScorer(PairModel):
 
         gc.freeze()
         try:
-            with quiet(), sized_by(self.source):
-                model, told = transformers.AutoModelForSequenceClassification.from_pretrained(
+            with quiet_transformers(), limit_model_size(self.source):
+                model, info = transformers.AutoModelForSequenceClassification.from_pretrained(
                     str(self.source), dtype=getattr(torch, self.dtype), local_files_only=True, output_loading_info=True,
                     trust_remote_code=False,
                 )  # fmt: skip
@@ -144,59 +153,52 @@ class CrossEncoderScorer(PairModel):
         except Exception as error:
             raise EncoderError(f"transformers cannot load {self.source} as a cross-encoder: {error}") from error
         remedy = "Remedy: a checkpoint with its classification head"
-        check_loaded(self.source, model, model, told, pooler=True, remedy=remedy)
+        check_loaded(self.source, model, model, info, pooler=True, remedy=remedy)
         return model.to(self.devices[0]).eval()
 
     def compute(self, pairs: Sequence[Pair]) -> Floats:
         """In batches of one length, the longest first."""
-        said = [self.config.max_length or self.tokenizer.model_max_length, self.positions or UNLIMITED_TOKENS]
-        first, second = ([*side] for side in zip(*pairs, strict=True))
-        features = dict(self.tokenizer(first, second, truncation=True, max_length=int(min(*said, UNLIMITED_TOKENS))))
-        lengths = np.array([len(ids) for ids in features["input_ids"]])
-        budget = TOKENS_PER_BATCH.get(self.model.device.type, TOKENS_PER_BATCH["cpu"])
-        scores = np.empty(len(pairs))
-        for positions, found in spread([self.model], pack(lengths, budget), lambda _, at: self._run(features, at)):
-            scores[positions] = found
-        return scores
-
-    def _run(self, features: dict[str, list[Any]], positions: Ints) -> NDArray[np.float32]:
         import torch
 
-        padded = self.tokenizer.pad(pick(features, positions), return_tensors="pt").to(self.model.device)
-        with torch.inference_mode():
-            logits = self.model(**padded).logits.float()
-            if len(self.classes) > 1:
-                scores = torch.softmax(logits, dim=1)[:, self.positive]
-            else:
-                scores = logits[:, 0] if self.activation == "identity" else torch.sigmoid(logits[:, 0])
-        found: NDArray[np.float32] = scores.cpu().numpy()
-        return found
+        limits = (self.config.max_length or self.tokenizer.model_max_length, self.positions or UNLIMITED, UNLIMITED)
+        first, second = ([*side] for side in zip(*pairs, strict=True))
+        features = dict(self.tokenizer(first, second, truncation=True, max_length=int(min(limits))))
+        lengths = np.array([len(ids) for ids in features["input_ids"]])
+        budget = TOKENS_PER_BATCH.get(self.model.device.type, TOKENS_PER_BATCH["cpu"])
 
+        def run(model: Any, positions: Ints) -> NDArray[np.float32]:
+            padded = self.tokenizer.pad(select_rows(features, positions), return_tensors="pt").to(model.device)
+            with torch.inference_mode():
+                logits = model(**padded).logits.float()
+                if len(self.classes) > 1:
+                    made = torch.softmax(logits, dim=1)[:, self.positive]
+                else:
+                    made = logits[:, 0] if self.activation == "identity" else torch.sigmoid(logits[:, 0])
+            batch: NDArray[np.float32] = made.cpu().numpy()
+            return batch
 
-def _classes(file: Path) -> list[str]:
-    """The names of the head's classes, in order; transformers' default is two. ModelError if one has no number."""
-    named = value_of(file, "id2label", dict) or {}
-    if wrong := [key for key in named if not (key.isascii() and key.isdecimal() and len(key) < 10)]:
-        raise ModelError(f"{file}: id2label has {wrong[0][:80]!r}, but should have the numbers of classes. {COPY}")
-    return [str(named[key]) for key in sorted(named, key=int)] or ["LABEL_0", "LABEL_1"]
+        scores = np.empty(len(pairs))
+        for positions, batch in run_on_replicas([self.model], batches_of_one_length(lengths, budget), run):
+            scores[positions] = batch
+        return scores
 
 
 def class_of_the_same(classes: Sequence[str], config: ModelConfig, source: Path) -> int:
     """Which class means "the same"; ModelError if that cannot be told."""
-    asked = config.options.get("positive")
-    wanted = [str(asked).lower()] if asked is not None else list(SAME)
+    wanted_name = config.options.get("positive")
+    wanted = [str(wanted_name).lower()] if wanted_name is not None else list(SAME)
     lowered = [name.lower() for name in classes]
-    found = next((lowered.index(name) for name in wanted if name in lowered), None)
-    if found is None and str(asked).isdigit() and int(str(asked)) < len(classes):
-        return int(str(asked))
-    if found is None and asked is None and len(classes) < 3:
+    index = next((lowered.index(name) for name in wanted if name in lowered), None)
+    if index is None and str(wanted_name).isdigit() and int(str(wanted_name)) < len(classes):
+        return int(str(wanted_name))
+    if index is None and wanted_name is None and len(classes) < 3:
         return len(classes) - 1
-    if found is None:
+    if index is None:
         raise ModelError(
-            f"{source} has the classes {', '.join(classes)}, and {asked or 'one that surely means the same'} is not "
-            f"among them. Remedy: options.positive of models.yaml, or --model-arg positive={classes[-1]}"
+            f"{source} has the classes {', '.join(classes)}, and {wanted_name or 'one that surely means the same'} is "
+            f"not among them. Remedy: options.positive of models.yaml, or --model-arg positive={classes[-1]}"
         )
-    return found
+    return index
 
 
 def _activation(settings: Mapping[str, Any], source: Path, classes: int) -> str:
@@ -205,12 +207,12 @@ def _activation(settings: Mapping[str, Any], source: Path, classes: int) -> str:
     ModelError for one that is not known; a head of several classes has none.
     """
     file, config = source / "config_sentence_transformers.json", source / "config.json"
-    found = (
+    statements = (
         (file, "activation_fn", read_json(file, dict).get("activation_fn")),
         (config, "activation_fn", (value_of(config, "sentence_transformers", dict) or {}).get("activation_fn")),
         (config, OLDEST, settings.get(OLDEST)),
     )
-    for where, key, stated in found:
+    for where, key, stated in statements:
         if stated and str(stated) in STATED:
             return STATED[str(stated)]
         if stated and classes == 1:
@@ -219,3 +221,35 @@ def _activation(settings: Mapping[str, Any], source: Path, classes: int) -> str:
                 "Remedy: --model-arg activation=sigmoid, or identity, whichever gives the scores you want"
             )
     return "identity" if settings.get("problem_type") == "regression" else "sigmoid"
+
+
+class LexicalScorer(PairModel):
+    """Scores pairs by what they share on the surface; `weighting` is one of SHARED or WEIGHTED."""
+
+    engine = "lexical-1"
+
+    def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
+        super().__init__(source, config, device=device, file_hash=file_hash)
+        self.weighting: str = config.options.get("weighting", "jaccard")
+        self.ready = self.weighting in SURFACE  # it needs no texts to learn from
+        self.learns = not self.ready
+        self._corpus = ""
+        self._frequencies = Frequencies.of(())
+
+    def fit(self, texts: Sequence[str]) -> None:
+        """Count document frequencies in these texts."""
+        if self.weighting in WEIGHTED:
+            self._corpus = content_hash(*sorted(set(texts))) if texts else ""
+            self._frequencies = Frequencies.of(texts)
+            self.changed()
+
+    def how(self) -> list[str]:
+        """The weighting, and the texts that were counted."""
+        return [self.weighting, *filter(None, [self._corpus])]
+
+    def compute(self, pairs: Sequence[Pair]) -> Floats:
+        """Pair by pair."""
+        first, second = map(list, zip(*pairs, strict=True))
+        if self.weighting in SURFACE:
+            return SURFACE[self.weighting](first, second)
+        return WEIGHTED[self.weighting](first, second, self._frequencies)

@@ -1,7 +1,10 @@
 """Encoders behind HTTP: OpenAI-compatible /v1/embeddings, and text-embeddings-inference's /embed.
 
 Batches are halved where the server finds them too large, sent several at a time, and put together by their indices.
-A probe sentence goes with every request: its vector says which model gave the others.
+
+A model can be changed while a run goes on, and two versions can stand behind one address and take turns. So a probe
+sentence goes with each request that takes more than one text, and alone before anything is kept: its vector says which
+model gave the others. A server that reads no text gives all of them one vector, which is seen from the first answers.
 """
 
 from __future__ import annotations
@@ -9,7 +12,7 @@ from __future__ import annotations
 import json
 import logging
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property, partial
 from threading import Event, Lock
@@ -18,21 +21,137 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.batching import Ints, slices
+from encheck.encoders.base import PROBE, SAME_ROLE, TextEncoder, coarse_hash, for_role
+from encheck.encoders.batching import Ints, batches_in_order
+from encheck.encoders.http_client import Client, RequestRefused, most_answer_bytes
 from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.protocol import Batch
-from encheck.encoders.server.http import Client, Refused
-from encheck.encoders.server.watch import ONE_MODEL, WRONG_SERVER, Watch, checked, widened
-from encheck.encoders.server.wire import room
-from encheck.encoders.text import PROBE, SAME_ROLE, TextEncoder, coarse, of_role
+from encheck.encoders.protocol import Batch, check_vectors
 from encheck.errors import EncheckError, EncoderError, ModelError, unknown
+from encheck.similarity import ROUNDING, moved
 from encheck.types import content_hash
 
 Vectors = NDArray[np.float32]
+SAME = 1e-6  # of a vector's length: how far apart two may lie that are one
+ALIKE = 3  # different texts, the probe among them, with one vector: a model that reads its texts has other vectors
+OTHER = 0.25  # no rounding, and no text beside it, moves a vector so far
+TURNS = 4  # of two models that take turns, so many answers in a row are the one's, then as many the other's: 1 in 256
+WRONG_SERVER = "Remedy: name an embedding model, and the adapter (openai, tei) that the server speaks"
+ONE_MODEL = "Remedy: one model under this address for a whole run; then run again"
+log = logging.getLogger("encheck")
 DEFAULT = "default"
 EXAMPLE = "--model-arg 'fields={default: {input_type: passage}, query: {input_type: query}}'"
 ROLES = (DEFAULT, "query", "document", *SAME_ROLE["document"])
-log = logging.getLogger("encheck")
+
+
+class ProbeWatch:
+    """Knows a server by the first vector of the probe that it sees, in requests of one form: `request` makes one of
+    them, `alone` gets this watch and has the probe's own vector.
+    """
+
+    def __init__(self, place: str, request: Callable[..., Vectors], alone: Callable[[ProbeWatch], Vectors]) -> None:
+        self.place, self._request, self._alone = place, request, alone
+        self._known: Vectors | None = None
+        self._tolerance = ROUNDING
+        self._first: Vectors | None = None
+        self._alike: set[str] | None = set()  # texts that got the first vector; None once another one came
+        self._meeting, self._wondering = Lock(), Lock()
+
+    def ask(self, texts: list[str], *, cut: bool = False) -> Vectors:
+        """The vectors of one request, shape [n, d]; EncoderError if the probe and all texts so far got the same one."""
+        vectors = self._request(texts, cut=cut)
+        with self._meeting:
+            if self._first is None and len(vectors):
+                self._first = vectors[0]
+            if self._alike is not None and self._first is not None:
+                self._alike = self._alike | set(texts) if _is_one(vectors, self._first) else None
+            alike = self._alike or set()
+        if PROBE in alike and len(alike) >= ALIKE:
+            raise constant_vectors_error(self.place, alike)
+        return vectors
+
+    def alone(self) -> Vectors:
+        """The probe's vector, shape [d], in a request of its own; EncoderError if it is not what it was."""
+        vector = self._alone(self)
+        self._refuse(vector, self._tolerance)
+        return vector
+
+    def beside(self, texts: list[str]) -> Vectors:
+        """The vectors of one request that has the probe in it; EncoderError if that shows another model."""
+        vectors = self.ask([*texts, PROBE])
+        seen = check_server_vectors(vectors[-1:], [PROBE], self.place)[0]
+        if self._drift(seen) > ROUNDING and len({*texts, PROBE}) >= ALIKE and _is_one(vectors, seen):
+            raise constant_vectors_error(self.place, {*texts, PROBE})  # one vector a request
+        self._refuse(seen, OTHER)
+        if self._drift(seen) > self._tolerance:
+            # Two models that are near each other, or one whose vectors depend on the other texts of a request? That one
+            # gives the probe alone what it gave at first, and this request what it gave it now.
+            with self._wondering:
+                if (drift := self._drift(seen)) <= self._tolerance:  # another request has told
+                    return vectors[:-1]
+                for _ in range(TURNS):
+                    self.alone()
+                for _ in range(TURNS):
+                    if float(moved(self.ask([*texts, PROBE])[-1:], seen[None])[0]) > ROUNDING:
+                        self._refuse(seen, self._tolerance)
+                self._tolerance = OTHER
+                log.warning(
+                    "%s: the vector of a text depends on the other texts of its request (that of a probe sentence has "
+                    "a cosine of %.3f with its vector alone): if a very similar model replaced it, encheck would not "
+                    "notice",
+                    *(self.place, 1 - drift),
+                )
+        return vectors[:-1]
+
+    def _drift(self, vector: Vectors) -> float:
+        """How far a vector of the probe lies from the first one; 0 for the first."""
+        with self._meeting:
+            if self._known is None:
+                self._known = vector
+        if len(vector) != len(self._known):
+            raise other_dimension_error(self.place, len(self._known), len(vector))
+        return float(moved(self._known[None], vector[None])[0])
+
+    def _refuse(self, vector: Vectors, tolerance: float) -> None:
+        if (drift := self._drift(vector)) > tolerance:
+            raise EncoderError(
+                f"{self.place} answers with another model than at the start of the run: the vector of a probe sentence "
+                f"lies {100 * np.sqrt(2 * drift):.0f}% of its length away from the first. The model was changed during "
+                f"the run, or two versions stand behind one address. {ONE_MODEL}. Where a text's vector depends on the "
+                "other texts of a request: --model-arg batch=1 --model-arg concurrency=1"
+            )
+
+
+def check_server_vectors(vectors: Vectors, texts: list[str], place: str) -> Vectors:
+    """The vectors; EncoderError names the server if they are not vectors."""
+    try:
+        return check_vectors(vectors, texts)
+    except EncoderError as error:
+        raise EncoderError(f"{place}: {error}. {WRONG_SERVER}") from error
+
+
+def _is_one(vectors: Vectors, vector: Vectors) -> bool:
+    """Whether all rows [n, d] are this vector [d]; zeros, which are refused elsewhere, are none."""
+    length = float(np.linalg.norm(vector))
+    if vectors.shape[1] != len(vector) or not 0 < length < np.inf:
+        return False
+    return float(np.abs(vectors - vector).max()) <= SAME * length
+
+
+def constant_vectors_error(place: str, texts: Iterable[str]) -> EncoderError:
+    """The error where different texts got one vector."""
+    some = ", ".join(repr(text[:60]) for text in sorted(texts)[:ALIKE])
+    return EncoderError(
+        f"{place} gives different texts the same vector, so it does not read them: {some}. {WRONG_SERVER}; and see "
+        "that a prompt is not longer than what the server reads"
+    )
+
+
+def other_dimension_error(place: str, before: int, now: int) -> EncoderError:
+    """The error where a server's vectors have another dimension than before."""
+    return EncoderError(
+        f"{place} gave vectors of {before} dimensions before, and now of {now}: another model answers under this "
+        f"address. {ONE_MODEL}"
+    )
 
 
 class RemoteEncoder(TextEncoder):
@@ -50,15 +169,16 @@ class RemoteEncoder(TextEncoder):
         options = config.options
         how = {k: options[k] for k in ("timeout", "retries") if k in options}
         self.client = Client(config.name.rstrip("/"), options.get("key_env", "OPENAI_API_KEY"), **how)
+        self.place, self.devices = self.client.url, []
         self.concurrency = int(options.get("concurrency", 4))
         self._counting = Lock()
         self._width: int | None = None
         self.fields: Mapping[str, Mapping[str, Any]] = options.get("fields") or {}
         self._check_fields()
-        self._watches: dict[str, Watch] = {}  # by the fields of a request
+        self._watches: dict[str, ProbeWatch] = {}  # by the fields of a request
         for role in (None, *self.fields):
             request = partial(self.ask, fields=self.fields_for(role))
-            self._watches.setdefault(self._fields_text(role), Watch(self.client.url, request, self._probed))
+            self._watches.setdefault(self._fields_text(role), ProbeWatch(self.client.url, request, self._probe))
         if self.concurrency < 1 or options.get("batch", 1) < 1:
             raise ModelError(f"{config.label}: batch and concurrency should be at least 1")
 
@@ -84,7 +204,7 @@ class RemoteEncoder(TextEncoder):
 
     def fields_for(self, role: str | None) -> dict[str, Any]:
         """The fields of a request for texts in this role, besides the adapter's own."""
-        return {**self.fields.get(DEFAULT, {}), **of_role(self.fields, role, {})}
+        return {**self.fields.get(DEFAULT, {}), **for_role(self.fields, role, {})}
 
     def _fields_text(self, role: str | None) -> str:
         return json.dumps(self.fields_for(role), sort_keys=True)
@@ -93,16 +213,6 @@ class RemoteEncoder(TextEncoder):
         """What a role adds to a text, to be read and compared: the fields of its request, and its prompt."""
         fields = f"[{self._fields_text(role)[1:-1]}] " if self.fields_for(role) else ""
         return f"{fields}{super().prompt_for(role)}"
-
-    @property
-    def place(self) -> str:
-        """The address."""
-        return self.client.url
-
-    @property
-    def devices(self) -> list[str]:
-        """None here."""
-        return []
 
     @property
     def batch(self) -> int:
@@ -119,18 +229,17 @@ class RemoteEncoder(TextEncoder):
     def model_name(self) -> str:
         """What the server calls the model."""
 
-    def room(self, texts: list[str]) -> int:
-        """The bytes that the vectors of these texts can need, in the dimension that the server had at first."""
-        return room(texts, self._width)
+    def _probe(self, watch: ProbeWatch) -> Vectors:
+        vector: Vectors = self._same_width(self._asked([PROBE], watch)[0][1], [PROBE])[0]
+        return vector
 
     @cached_property
-    def _probes(self) -> list[str]:
+    def _probe_hashes(self) -> list[str]:
         """What the server's vectors of the probe come to: one for each form of a request."""
-        return [f"{fields} {coarse(self._settle(watch.alone))}" for fields, watch in sorted(self._watches.items())]
-
-    def _probed(self, watch: Watch) -> NDArray[np.float32]:
-        vector: NDArray[np.float32] = self._same_width(self._asked([PROBE], watch)[0][1], [PROBE])[0]
-        return vector
+        try:
+            return [f"{fields} {coarse_hash(watch.alone())}" for fields, watch in sorted(self._watches.items())]
+        except EncoderError as error:  # before the run, what goes wrong is the user's to set right
+            raise ModelError(f"{self.config.label}: {error}") from error
 
     def verify_fingerprint(self) -> None:
         """EncoderError if another model answers than at first; two that take turns are two answers in a row."""
@@ -144,16 +253,8 @@ class RemoteEncoder(TextEncoder):
         """
         added = [f"{role}: {text}" for role, text in sorted(self.prompts.items())]
         added += [f"{role}: {self._fields_text(role)}" for role in sorted(self.fields)]
-        parts = [self.model_name(), *self._probes, self.prompt, str(self.config.truncate_dim), *added]
+        parts = [self.model_name(), *self._probe_hashes, self.prompt, str(self.config.truncate_dim), *added]
         return f"{type(self).__name__}:{content_hash(*parts)}"
-
-    def _settle(self, ask: Any) -> NDArray[np.float32]:
-        """Before the run, what goes wrong is the user's to set right."""
-        try:
-            found: NDArray[np.float32] = ask()
-        except EncoderError as error:
-            raise ModelError(f"{self.config.label}: {error}") from error
-        return found
 
     def about(self) -> dict[str, Any]:
         """With the model's name at the server, and the fields of requests."""
@@ -164,7 +265,7 @@ class RemoteEncoder(TextEncoder):
         """As `compute`, with the prompt and the fields of the role."""
         return self.compute(texts, super().prompt_for(role), self._watches[self._fields_text(role)])
 
-    def compute(self, texts: list[str], prompt: str, watch: Watch | None = None) -> Iterator[Batch]:
+    def compute(self, texts: list[str], prompt: str, watch: ProbeWatch | None = None) -> Iterator[Batch]:
         """Several requests at a time; what comes back is handed on in order, slice by slice.
 
         EncoderError if the probe in an answer shows another model than at first, or if all texts get one vector.
@@ -173,13 +274,23 @@ class RemoteEncoder(TextEncoder):
         prompted = [f"{prompt}{text}" for text in texts]
         before = self.truncated
         stop: Future[None] = Future()
+        failed = Event()
+
+        def ask(positions: Ints) -> list[Batch]:
+            if failed.is_set():  # nothing more is asked: requests start in order, so the first error comes first
+                return []
+            try:
+                some = [prompted[i] for i in positions]
+                return self._asked(some, positions=positions, watch=watch, watched=self.batch > 1)
+            except BaseException:
+                failed.set()
+                raise
+
         pool = ThreadPoolExecutor(self.concurrency, initializer=self.client.heed, initargs=(stop,))
         try:
-            ask = _until_one_fails(partial(self._asked, watch=watch, watched=self.batch > 1))
             size = max(1, self.batch - 1)  # the probe is one of a request's texts
-            asked = pool.map(lambda at: ask([prompted[i] for i in at], at), slices(len(texts), size))
-            for found in asked:
-                for positions, vectors in found:
+            for batches in pool.map(ask, batches_in_order(len(texts), size)):
+                for positions, vectors in batches:
                     yield positions, self._same_width(vectors, [texts[i] for i in positions])
         except BaseException as error:
             pool.shutdown(wait=False, cancel_futures=True)
@@ -193,13 +304,13 @@ class RemoteEncoder(TextEncoder):
 
     def _same_width(self, vectors: Vectors, texts: list[str]) -> Vectors:
         if self._width not in (None, vectors.shape[1]):
-            raise widened(self.place, self._width or 0, vectors.shape[1])
-        found = checked(vectors, texts, self.place)
-        self._width = found.shape[1]
-        return found
+            raise other_dimension_error(self.place, self._width or 0, vectors.shape[1])
+        checked = check_server_vectors(vectors, texts, self.place)
+        self._width = checked.shape[1]
+        return checked
 
     def _asked(
-        self, texts: list[str], watch: Watch, positions: Ints | None = None, *, watched: bool = False
+        self, texts: list[str], watch: ProbeWatch, positions: Ints | None = None, *, watched: bool = False
     ) -> list[Batch]:
         """Batches of these texts: halves where the server finds them too many or too long together.
 
@@ -208,7 +319,7 @@ class RemoteEncoder(TextEncoder):
         positions = np.arange(len(texts)) if positions is None else positions
         try:
             return [(positions, watch.beside(texts) if watched else watch.ask(texts))]
-        except Refused as refused:
+        except RequestRefused as refused:
             if not refused.is_of_size:
                 raise self._refusal(refused) from None
             if len(texts) == 1 and not watched:
@@ -218,7 +329,7 @@ class RemoteEncoder(TextEncoder):
         middle, ask = len(texts) // 2, partial(self._asked, watch=watch, watched=watched)
         return ask(texts[:middle], positions=positions[:middle]) + ask(texts[middle:], positions=positions[middle:])
 
-    def _refusal(self, refused: Refused) -> EncoderError:
+    def _refusal(self, refused: RequestRefused) -> EncoderError:
         """The error where a server refuses a request, and not for the size of its texts."""
         check = f"check the address, the model and the key in {self.client.key_env}"
         if refused.status in (400, 422):
@@ -227,40 +338,24 @@ class RemoteEncoder(TextEncoder):
             )
         return EncoderError(f"{self.place}{self.client.through} refuses the request: {refused}. Remedy: {check}")
 
-    def _cut(self, text: str, watch: Watch, refused: Refused) -> Vectors:
+    def _cut(self, text: str, watch: ProbeWatch, refused: RequestRefused) -> Vectors:
         """A text that is too long for the server, cut by it or here until it fits; it is counted.
 
         It is cut to powers of two, so that what is left does not depend on how much followed.
         """
-        said = refused
+        last = refused
         while len(text) > 40:
             try:
                 vectors = watch.ask([text], cut=True)
-            except Refused as again:
+            except RequestRefused as again:
                 if not again.is_of_size:
                     raise self._refusal(again) from None
-                said, text = again, text[: 1 << (len(text) - 1).bit_length() - 1]
+                last, text = again, text[: 1 << (len(text) - 1).bit_length() - 1]
             else:
                 with self._counting:
                     self.truncated += 1
                 return vectors
-        raise EncoderError(f"{self.place} refuses the text {text!r}: {said}. {WRONG_SERVER}") from None
-
-
-def _until_one_fails(ask: Callable[..., list[Batch]]) -> Callable[[list[str], Ints], list[Batch]]:
-    """The same, but nothing more is asked once one has failed: they start in order, so its error comes first."""
-    failed = Event()
-
-    def once(texts: list[str], positions: Ints) -> list[Batch]:
-        if failed.is_set():
-            return []
-        try:
-            return ask(texts, positions=positions)
-        except BaseException:
-            failed.set()
-            raise
-
-    return once
+        raise EncoderError(f"{self.place} refuses the text {text!r}: {last}. {WRONG_SERVER}") from None
 
 
 class OpenAiEncoder(RemoteEncoder):
@@ -289,14 +384,21 @@ class OpenAiEncoder(RemoteEncoder):
         if self.config.truncate_dim:
             body["dimensions"] = self.config.truncate_dim
         path = "/embeddings" if self.client.url.endswith("/v1") else "/v1/embeddings"
-        answer = self.client.post(path, body, most=self.room(texts))
+        answer = self.client.ask(path, body, most=most_answer_bytes(texts, self._width))
         rows = answer.get("data") if isinstance(answer, dict) else None
         if not isinstance(rows, list) or not all(isinstance(r, dict) and "embedding" in r for r in rows):
             error = answer.get("error") if isinstance(answer, dict) else None
-            told = self.client.hidden(json.dumps(error, ensure_ascii=False))[:300]
-            why = f"it says {told}." if error else "does it speak OpenAI's API?"
+            message = self.client.hidden(json.dumps(error, ensure_ascii=False))[:300]
+            why = f"it says {message}." if error else "does it speak OpenAI's API?"
             raise EncoderError(f"{self.place}{path} answers without `data` of embeddings: {why} {WRONG_SERVER}")
-        return _by_index(rows, len(texts), self.place)
+        indices = [row.get("index", i) for i, row in enumerate(rows)]
+        if sorted(indices, key=str) != sorted(range(len(texts)), key=str):
+            raise EncoderError(
+                f"{self.place} answers {len(texts)} texts with the indices {indices[:8]}: each should come once. "
+                f"{WRONG_SERVER}"
+            )
+        ordered = sorted(zip(indices, rows, strict=True), key=lambda pair: int(pair[0]))
+        return _rows([row["embedding"] for _, row in ordered], self.place)
 
 
 class TeiEncoder(RemoteEncoder):
@@ -314,21 +416,21 @@ class TeiEncoder(RemoteEncoder):
 
     def _ask_info(self) -> dict[str, Any]:
         try:
-            found = self.client.get("/info")
+            info = self.client.ask("/info")
         except EncheckError as error:
             raise ModelError(
                 f"{self.config.label}: {self.place}/info: {error}. Is it text-embeddings-inference?"
             ) from None
-        except Refused as refused:
+        except RequestRefused as refused:
             raise ModelError(
                 f"{self.config.label}: {self.place}/info: {refused}. Is it text-embeddings-inference? {WRONG_SERVER}"
             ) from None
-        if not isinstance(found, dict):
+        if not isinstance(info, dict):
             raise ModelError(
                 f"{self.config.label}: {self.place}/info is not a mapping. Is it text-embeddings-inference? "
                 f"{WRONG_SERVER}"
             )
-        return found
+        return info
 
     @property
     def batch(self) -> int:
@@ -355,7 +457,7 @@ class TeiEncoder(RemoteEncoder):
     def ask(self, texts: list[str], *, fields: Mapping[str, Any], cut: bool = False) -> Vectors:
         """POST /embed; a text that is too long is refused first, so that it can be counted."""
         body = {**fields, "inputs": texts, "truncate": cut, "normalize": False}
-        rows = self.client.post("/embed", body, most=self.room(texts))
+        rows = self.client.ask("/embed", body, most=most_answer_bytes(texts, self._width))
         if not isinstance(rows, list) or len(rows) != len(texts):
             raise EncoderError(
                 f"{self.place}/embed does not answer with a list of {len(texts)} vectors. {WRONG_SERVER}"
@@ -379,24 +481,12 @@ def _name_in(info: dict[str, Any]) -> str:
     return f"{info.get('model_id')}@{info.get('model_sha')}"
 
 
-def _by_index(rows: list[dict[str, Any]], count: int, place: str) -> Vectors:
-    """The embeddings in the order of their indices, each of which must come once."""
-    indices = [row.get("index", i) for i, row in enumerate(rows)]
-    if sorted(indices, key=str) != sorted(range(count), key=str):
-        raise EncoderError(
-            f"{place} answers {count} texts with the indices {indices[:8]}: each should come once. {WRONG_SERVER}"
-        )
-    return _rows(
-        [row["embedding"] for _, row in sorted(zip(indices, rows, strict=True), key=lambda p: int(p[0]))], place
-    )
-
-
 def _rows(rows: list[Any], place: str) -> Vectors:
     try:
-        found = np.array(rows, np.float32)
+        vectors = np.array(rows, np.float32)
     except (TypeError, ValueError):
-        found = np.zeros(0, np.float32)
-    if found.ndim != 2:
+        vectors = np.zeros(0, np.float32)
+    if vectors.ndim != 2:
         lengths = sorted({len(r) for r in rows if isinstance(r, list)})
         raise EncoderError(f"{place} answers vectors of different dimensions, {lengths}, or none. {WRONG_SERVER}")
-    return found
+    return vectors

@@ -17,7 +17,8 @@ itself, and -1 for a checkpoint that lost what the gate would block, so that it 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from math import isfinite
@@ -28,31 +29,104 @@ import numpy as np
 
 from encheck.claims import CONTRACT
 from encheck.datasets.dataset import Dataset
+from encheck.encoders.load import owner_of
+from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.objects import as_model
 from encheck.encoders.protocol import Model
 from encheck.engine.checks import Check, packaged_checks, select_checks
-from encheck.errors import UsageError
-from encheck.gating.balance import PARTS, balanced, families_of, part_of, parts, score_replicates, won
+from encheck.engine.evaluation import Evaluation
+from encheck.errors import NothingToMeasure, UsageError
+from encheck.gating.balance import PARTS, Won, balanced, families_of, part_of, parts, score_replicates, won
+from encheck.gating.baseline import scored_table
 from encheck.gating.capabilities import by_property, pooled
 from encheck.gating.decision import assess, decide, measure
 from encheck.gating.sight import asked
-from encheck.gating.types import DEFAULT, GateRow
+from encheck.gating.types import DEFAULT
 from encheck.gating.weighing import Side, compare_all
+from encheck.items.reading import refuse_unread
 from encheck.metrics import named
+from encheck.options.keywords import from_keywords
+from encheck.running.bench import Bench
+from encheck.running.labels import OBJECT
+from encheck.running.subject import Subject
 from encheck.scoring.splits import splits_together
 from encheck.scoring.table import DEV_SPLIT
-from encheck.training.measuring import Plan
+from encheck.store import Store
+from encheck.system.files import Scratch
+from encheck.system.lock import no_locks
+from encheck.system.progress import Progress
 
-if TYPE_CHECKING:
-    from sentence_transformers.base.evaluation import BaseEvaluator as Base
-else:
-    Base = object  # the class that is made in the end has BaseEvaluator, which brings torch along
-
+MODEL = "model"
 BALANCED = "balanced"
 BLOCKED = -1.0  # no score of a model is as low: scores lie between 0 and 1, and so do their losses
 RULE = replace(DEFAULT, min_items=100)  # the dev part has 105 sentences with a paraphrase: a gate asks for 150 items
 BEFORE = "before_training"  # the folder of the model before training, in the trainer's output_dir
 log = logging.getLogger("encheck")
+
+
+class PlannedItems:
+    """What these checks measure on `part` of a data set: `dataset`, its name `data`, and the `cases` with items.
+
+    Making it reads the data and makes the items. UsageError or DataError for data that are not there or are broken.
+    """
+
+    def __init__(
+        self, checks: Sequence[Check], data: str, part: Callable[[Dataset], Dataset], *, seed: int = 0
+    ) -> None:
+        settings = replace(from_keywords([], [data], {"seed": seed}), models=())
+        evaluation = Evaluation.open(settings, (), quiet=True)
+        try:
+            ((self.data, whole),) = evaluation.bench.data.items()
+            refuse_unread(whole, [check.claim for check in packaged_checks()])
+            self.dataset = part(whole)
+            gates = [check.claim.declared.gates for check in checks]
+            calibrates = not all(metric and named(metric).kind == "rate" for metric in gates)  # rates need no scale
+            data_of = {self.data: self.dataset}
+            bench = Bench({}, data_of, evaluation.bench.store, maker=evaluation.bench.maker, calibrates=calibrates)
+            self._evaluation = evaluation.on(bench, whole=bench)
+            named_models = replace(settings, models=(f"{OBJECT}{MODEL}",))
+            self.cases = []
+            for case in (case for check in checks for case in check.cases(named_models)):
+                with suppress(NothingToMeasure):
+                    self._evaluation.items(case)
+                    self.cases.append(case)
+        finally:
+            evaluation.close()
+
+    @property
+    def properties(self) -> tuple[str, ...]:
+        """The properties of its cases."""
+        return tuple(dict.fromkeys(case.property for case in self.cases))
+
+    def side(self, model: Model) -> Side:
+        """What a model scores on the items, and its calibration where a figure needs one. No vector is kept.
+
+        Cases that this kind of model cannot be measured on are left out. EncoderError where the model fails.
+        """
+        with Scratch() as folder:
+            store = Store(Path(folder, "store.sqlite"))
+            subject = Subject(MODEL, ModelConfig(MODEL), model, owner_of(model))
+            bench = self._evaluation.bench.with_models({MODEL: subject}, store)
+            evaluation = self._evaluation.on(bench, whole=bench)
+            try:
+                requests = [(case.model, case.data, case.claim, case.level) for case in self.cases]
+                bench.prepare(requests, locks=no_locks, progress=Progress(quiet=True))
+                bench.refuse_failed(MODEL)
+                tables = []
+                for case in self.cases:
+                    with suppress(NothingToMeasure):
+                        columns = evaluation.table(case)
+                        tables.append(scored_table(case.id, case.property, columns, case.claim.declared))
+            finally:
+                store.close()
+        scale = bench.scale(MODEL, self.data)
+        return Side({table.case: table for table in tables}, {self.data: scale} if scale else {})
+
+
+if TYPE_CHECKING:
+    from sentence_transformers.base.evaluation import BaseEvaluator as Base
+else:
+    Base = object  # the class that is made in the end has BaseEvaluator, which brings torch along
 
 
 def behaviour(
@@ -87,23 +161,23 @@ def behaviour(
         TypeError: `model` encodes nothing. EncoderError: its vectors are none.
     """
     models = [_in_memory(model, "model"), *([] if baseline is None else [_in_memory(baseline, "baseline")])]
-    watch = _Watch(data, checks, seed)
-    after, *before = [watch.plan.side(one) for one in models]
-    return watch.figures(after, before[0] if before else None)[0]
+    dev = _DevItems(data, checks, seed)
+    after, *before = [dev.plan.side(one) for one in models]
+    return dev.figures(after, before[0] if before else None)[0]
 
 
-def _in_memory(given: object, name: str) -> Model:
+def _in_memory(candidate: object, name: str) -> Model:
     """The model under test that this object is; UsageError for a name or a path, which nothing has loaded."""
-    if isinstance(given, str | Path):
+    if isinstance(candidate, str | Path):
         raise UsageError(
-            f"{name} is {str(given)!r}, but should be in memory. Remedy: encheck.load_model({str(given)!r})"
+            f"{name} is {str(candidate)!r}, but should be in memory. Remedy: encheck.load_model({str(candidate)!r})"
         )
-    return as_model(given, name)
+    return as_model(candidate, name)
 
 
 def default_checks() -> tuple[str, ...]:
     """The properties that the score is made of unless others are asked for: those that declare `selects`."""
-    return tuple(dict.fromkeys(one.property for one in packaged_checks() if one.claim.declared.selects))
+    return tuple(dict.fromkeys(check.property for check in packaged_checks() if check.claim.declared.selects))
 
 
 def dev_part(dataset: Dataset) -> Dataset:
@@ -126,104 +200,82 @@ def dev_part(dataset: Dataset) -> Dataset:
     return dataset
 
 
-class _Watch:
+class _DevItems:
     """The dev items of some checks, and what is said of a model on them."""
 
     def __init__(self, data: str, checks: str | Iterable[str] | None, seed: int) -> None:
-        weighed = [c for c in packaged_checks() if not c.claim.declared.reported and c.claim.family != CONTRACT]
-        chosen = weighed if checks is None else _asked(weighed, checks)
-        self.seed, self.plan = seed, Plan(chosen, data, dev_part, seed=seed)
+        chosen = [c for c in packaged_checks() if not c.claim.declared.reported and c.claim.family != CONTRACT]
+        if checks is not None:
+            properties = {check.property for check in select_checks(packaged_checks(), checks)}
+            weighed = sorted({check.property for check in chosen})
+            if unweighed := sorted(properties - {*weighed}):
+                raise UsageError(
+                    f"no gate weighs {', '.join(unweighed)}, so no checkpoint can be chosen by it. Checks that it "
+                    f"weighs: {', '.join(weighed)}"
+                )
+            chosen = [check for check in chosen if check.property in properties]
+        self.seed, self.plan = seed, PlannedItems(chosen, data, dev_part, seed=seed)
         if not self.plan.cases:
-            names = ", ".join(dict.fromkeys(one.property for one in chosen))
+            names = ", ".join(dict.fromkeys(check.property for check in chosen))
             raise UsageError(f"{data} has no item for {names}: name other checks, or data that have some")
-        scored = {one.property for one in chosen if _has_rate(one)}
+        scored = {check.property for check in chosen if _has_rate(check)}
         self.scored = scored if checks is not None else scored & {*default_checks()}
-        self.asked = _parts_of(one for one in chosen if one.property in self.scored)
-        self.found = _parts_of(case for case in self.plan.cases if case.property in self.scored)
-
-    def refuse_to_choose(self) -> None:
-        """UsageError where these checks or these data have no one score that a checkpoint could be chosen by."""
-        names = ", ".join(self.plan.properties)
-        if not self.asked:
-            rated = sorted({one.property for one in packaged_checks() if _has_rate(one)})
-            raise UsageError(
-                f"{names}: no win rate to choose a checkpoint by. Remedy: add a check that has one: {', '.join(rated)}"
-            )
-        if len(self.asked) not in (1, len(PARTS)):
-            lacking = " and ".join(part for part in PARTS if part not in self.asked)
-            raise UsageError(
-                f"checks of {' and '.join(self.asked)} cannot choose a checkpoint: without {lacking} there is no "
-                "balanced score. Remedy: add 'antonym' (sensitivity), 'synonym' (invariance) and 'retrieval', or name "
-                "checks of one part alone"
-            )
-        if lacking_items := [part for part in self.asked if part not in self.found]:
-            raise UsageError(
-                f"{self.plan.data} has no item for {' and '.join(lacking_items)}: name checks of other parts, or other "
-                "data"
-            )
+        families = {part_of(check.claim.family) for check in chosen if check.property in self.scored}
+        self.parts = [part for part in PARTS if part in families]
+        families = {part_of(case.claim.family) for case in self.plan.cases if case.property in self.scored}
+        self.parts_with_items = [part for part in PARTS if part in families]
 
     @property
     def figure(self) -> str:
         """What the score is the change of: `balanced`, or the one part that the checks belong to; else empty."""
-        if len(self.found) == len(PARTS):
+        if len(self.parts_with_items) == len(PARTS):
             return BALANCED
-        return f"{self.found[0]}_part" if len(self.found) == 1 else ""
+        return f"{self.parts_with_items[0]}_part" if len(self.parts_with_items) == 1 else ""
 
     def figures(self, after: Side, before: Side | None) -> tuple[dict[str, float], str]:
         """`behaviour` of what was measured, and why a gate would block; empty if it would not."""
-        rows, why = _weighed(before or after, after)
-        found = {row.name: row.candidate for row in rows} | self._scores(after)
-        if before is None:
-            return _finite(found), ""
-        for row in rows:
-            found |= _change(row.name, row.change, row.low, row.high)
-        found["blocked"] = float(bool(why))
-        then = self._scores(before)
-        if self.figure in found and self.figure in then:
-            change = found[self.figure] - then[self.figure]
-            low, high = self._bounds(before, after)
-            found |= _change(self.figure, change, low, high)
-            found["score"] = BLOCKED if why else change
-            alone = [row.low for row in rows if row.name in self.scored]
-            certain = low > 0 and (len(alone) > 1 or alone[0] > 0)  # a bootstrap is too sure of a few items
-            found["certainly_better"] = float(certain and not why)
-        return _finite(found), why
+        base = before or after
+        compared, _ = compare_all(base, after, aside=asked(base.tables))  # all that there is: the gate has others
+        paired = by_property(compared)
+        rows = assess(paired, measure(paired, rule=RULE), rule=RULE) if paired else ()
+        figures = {row.name: row.candidate for row in rows} | self._scores(after)
+        why = ""
+        if before is not None:
+            decision = decide(pooled(compared), rule=RULE)
+            reasons = list(decision.reasons) if decision.outcome == "block" else []
+            none = "the base has a figure, and this model has none: random pairs and identical texts score alike"
+            reasons += [f"{row.name}: {none}" for row in rows if isfinite(row.baseline) and not isfinite(row.candidate)]
+            if reasons:
+                why = reasons[0] + (f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else "")
+            for row in rows:
+                figures |= _change(row.name, row.change, row.low, row.high)
+            figures["blocked"] = float(bool(why))
+            base_scores = self._scores(before)
+            if self.figure in figures and self.figure in base_scores:
+                change = figures[self.figure] - base_scores[self.figure]
+                old, new = (
+                    score_replicates(self._won(side), families_of(side.tables), self.seed) for side in (before, after)
+                )  # both draw the same clusters
+                finite = (new - old)[np.isfinite(new - old)]
+                low, high = np.percentile(finite, [2.5, 97.5]) if 2 * len(finite) >= len(new) else (np.nan, np.nan)
+                figures |= _change(self.figure, change, low, high)
+                figures["score"] = BLOCKED if why else change
+                lows = [row.low for row in rows if row.name in self.scored]
+                certain = low > 0 and (len(lows) > 1 or lows[0] > 0)  # a bootstrap is too sure of a few items
+                figures["certainly_better"] = float(certain and not why)
+        # nothing that follows a training takes what is no number
+        return {name: float(value) for name, value in figures.items() if isfinite(value)}, why
+
+    def _won(self, side: Side) -> dict[str, Won]:
+        return {name: wins for name, wins in won(side.tables, side.scales).items() if name in self.scored}
 
     def _scores(self, side: Side) -> dict[str, float]:
         """The parts and the balanced score, as far as there are items."""
         families = families_of(side.tables)
-        above = {name: one.share for name, one in won(side.tables, side.scales).items() if name in self.scored}
-        score = balanced(above, families)
-        found = {f"{part}_part": value for part, value in parts(above, families).items()}
-        return found if score is None else found | {BALANCED: score}
-
-    def _bounds(self, before: Side, after: Side) -> tuple[float, float]:
-        """The 95% interval of the score's change, from replicates that draw the same clusters for both models."""
-        old, new = (
-            score_replicates(
-                {name: one for name, one in won(side.tables, side.scales).items() if name in self.scored},
-                families_of(side.tables),
-                self.seed,
-            )
-            for side in (before, after)
-        )
-        change = (new - old)[np.isfinite(new - old)]
-        if 2 * len(change) < len(new):
-            return float("nan"), float("nan")
-        low, high = np.percentile(change, [2.5, 97.5])
-        return float(low), float(high)
-
-
-def _asked(weighed: Sequence[Check], checks: str | Iterable[str]) -> list[Check]:
-    """The checks of the properties that were asked for and that a gate weighs; UsageError where it weighs none."""
-    properties = {one.property for one in select_checks(packaged_checks(), checks)}
-    there = sorted({one.property for one in weighed})
-    if unweighed := sorted(properties - {*there}):
-        raise UsageError(
-            f"no gate weighs {', '.join(unweighed)}, so no checkpoint can be chosen by it. Checks that it weighs: "
-            f"{', '.join(there)}"
-        )
-    return [one for one in weighed if one.property in properties]
+        above_chance = {name: wins.share for name, wins in self._won(side).items()}
+        score = balanced(above_chance, families)
+        scores = {f"{part}_part": value for part, value in parts(above_chance, families).items()}
+        return scores if score is None else scores | {BALANCED: score}
 
 
 def _has_rate(check: Check) -> bool:
@@ -232,31 +284,8 @@ def _has_rate(check: Check) -> bool:
     return bool(declared.gates) and named(declared.gates).kind == "rate" and part_of(declared.family) is not None
 
 
-def _parts_of(some: Iterable[Any]) -> list[str]:
-    """The parts of the balanced score that these checks or cases count in, in its order."""
-    found = {part_of(one.claim.family) for one in some}
-    return [part for part in PARTS if part in found]
-
-
-def _weighed(before: Side, after: Side) -> tuple[Sequence[GateRow], str]:
-    """A row for each property, and why a gate on these items would block: its weightiest reason, or empty."""
-    compared, _ = compare_all(before, after, aside=asked(before.tables))  # all that there is: the gate has others
-    decision = decide(pooled(compared), rule=RULE)
-    paired = by_property(compared)
-    rows = assess(paired, measure(paired, rule=RULE), rule=RULE) if paired else ()
-    reasons = list(decision.reasons) if decision.outcome == "block" else []
-    none = "the base has a figure, and this model has none: random pairs and identical texts score alike"
-    reasons += [f"{row.name}: {none}" for row in rows if isfinite(row.baseline) and not isfinite(row.candidate)]
-    return rows, reasons[0] + (f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else "") if reasons else ""
-
-
 def _change(name: str, change: float, low: float, high: float) -> dict[str, float]:
     return {f"{name}_change": change, f"{name}_change_low": low, f"{name}_change_high": high}
-
-
-def _finite(figures: Mapping[str, float]) -> dict[str, float]:
-    """Those that are numbers: nothing that follows a training takes others."""
-    return {name: float(value) for name, value in figures.items() if isfinite(value)}
 
 
 @dataclass(frozen=True)
@@ -283,8 +312,25 @@ class _Evaluator(Base):
         super().__init__()  # type: ignore[no-untyped-call]
         self.name, self.data, self.seed = name, data, seed
         self.checks = checks if checks is None or isinstance(checks, str) else tuple(checks)
-        self._watch = _Watch(data, self.checks, seed)
-        self._watch.refuse_to_choose()
+        self._dev = _DevItems(data, self.checks, seed)
+        names, dev = ", ".join(self._dev.plan.properties), self._dev
+        if not dev.parts:
+            rated = sorted({check.property for check in packaged_checks() if _has_rate(check)})
+            raise UsageError(
+                f"{names}: no win rate to choose a checkpoint by. Remedy: add a check that has one: {', '.join(rated)}"
+            )
+        if len(dev.parts) not in (1, len(PARTS)):
+            lacking = " and ".join(part for part in PARTS if part not in dev.parts)
+            raise UsageError(
+                f"checks of {' and '.join(dev.parts)} cannot choose a checkpoint: without {lacking} there is no "
+                "balanced score. Remedy: add 'antonym' (sensitivity), 'synonym' (invariance) and 'retrieval', or name "
+                "checks of one part alone"
+            )
+        if without_items := [part for part in dev.parts if part not in dev.parts_with_items]:
+            raise UsageError(
+                f"{dev.plan.data} has no item for {' and '.join(without_items)}: name checks of other parts, or other "
+                "data"
+            )
         self.primary_metric = f"{name}_score" if name else "score"
         self.history: list[Evaluated] = []
         self._base: tuple[str, Side] | None = None  # fingerprint of the model, what it scored
@@ -297,18 +343,18 @@ class _Evaluator(Base):
         loaded = _in_memory(model, "the model in training")
         fingerprint = loaded.fingerprint()
         known = dict(filter(None, (self._base, self._last)))
-        side = known[fingerprint] if fingerprint in known else self._watch.plan.side(loaded)
+        side = known[fingerprint] if fingerprint in known else self._dev.plan.side(loaded)
         self._last = (fingerprint, side)
         self._base = self._base or self._last
-        found = Evaluated(step, *self._watch.figures(side, self._base[1]))
-        if "score" not in found.figures:
+        evaluated = Evaluated(step, *self._dev.figures(side, self._base[1]))
+        if "score" not in evaluated.figures:
             raise UsageError(
-                f"this kind of model has no {self._watch.figure}: some checks cannot measure it. Remedy: "
+                f"this kind of model has no {self._dev.figure}: some checks cannot measure it. Remedy: "
                 "checks=['antonym'], or others of one part alone"
             )
         if fingerprint not in known:
-            self.history.append(found)
-        return found
+            self.history.append(evaluated)
+        return evaluated
 
     def __call__(
         self,
@@ -318,10 +364,10 @@ class _Evaluator(Base):
         steps: int = -1,
     ) -> dict[str, float]:
         """The metrics of the model as it is."""
-        found = self._evaluate(model, steps)
-        if found.blocked:
-            log.warning("step %d is blocked: %s", steps, found.blocked)
-        metrics: dict[str, float] = self.prefix_name_to_metrics(dict(found.figures), self.name)
+        evaluated = self._evaluate(model, steps)
+        if evaluated.blocked:
+            log.warning("step %d is blocked: %s", steps, evaluated.blocked)
+        metrics: dict[str, float] = self.prefix_name_to_metrics(dict(evaluated.figures), self.name)
         if hasattr(model, "model_card_data"):
             shown = {name: value for name, value in metrics.items() if "_change" not in name}
             self.store_metrics_in_model_card_data(model, shown, epoch, steps)
@@ -330,31 +376,31 @@ class _Evaluator(Base):
     @property
     def best(self) -> Evaluated | None:
         """The checkpoint with the highest score; None where none is better than the base."""
-        first = max(self.history[1:], key=lambda one: one.figures["score"], default=None)
+        first = max(self.history[1:], key=lambda checkpoint: checkpoint.figures["score"], default=None)
         return first if first and first.figures["score"] > 0 else None
 
     def summary(self) -> str:
         """Which checkpoint is best, how certain that is, and whether to keep the base instead."""
         if not self.history:
             return "nothing was evaluated"
-        figure, (base, *checkpoints) = self._watch.figure, self.history
+        figure, (base, *checkpoints) = self._dev.figure, self.history
         before = f"the base ({figure} {base.figures[figure]:.4f})"
         if not checkpoints:
             return f"only {before} was evaluated"
-        several, count = f"{len(checkpoints)} checkpoints", sum(bool(one.blocked) for one in checkpoints)
+        several, count = f"{len(checkpoints)} checkpoints", sum(bool(checkpoint.blocked) for checkpoint in checkpoints)
         if count == len(checkpoints):
             last = checkpoints[-1].blocked
             return f"every checkpoint is blocked ({count} of {count}): keep {before}. The last: {last}"
-        first = max(checkpoints, key=lambda one: one.figures["score"])
+        first = max(checkpoints, key=lambda checkpoint: checkpoint.figures["score"])
         bounds = [first.figures.get(f"{figure}_change_{end}") for end in ("low", "high")]
         between = "" if None in bounds else f" [{bounds[0]:+.4f}, {bounds[1]:+.4f}]"
-        told = f"step {first.step}, {figure} {first.figures[figure]:.4f}, {first.figures['score']:+.4f}{between}"
+        description = f"step {first.step}, {figure} {first.figures[figure]:.4f}, {first.figures['score']:+.4f}{between}"
         blocked = f". Blocked: {count} of {len(checkpoints)}" if count else ""
         if self.best is None:
-            return f"no checkpoint is better than {before}: keep it. The best of {several}: {told}{blocked}"
+            return f"no checkpoint is better than {before}: keep it. The best of {several}: {description}{blocked}"
         certain = first.figures["certainly_better"]
         how = "It is better than" if certain else "It is not certainly better than"
-        return f"the best of {several}: {told}. {how} {before} on the dev items{blocked}"
+        return f"the best of {several}: {description}. {how} {before} on the dev items{blocked}"
 
     def callback(self) -> Any:
         """A callback for the trainer: the model before training competes, and the end of the training has `summary()`.
@@ -368,8 +414,26 @@ class _Evaluator(Base):
 
         class BehaviourCallback(TrainerCallback):
             def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:  # noqa: ARG002
-                if state.is_world_process_zero:
-                    evaluator.begin(given["model"], args, state)
+                """Measure the model before training, and let it compete; UsageError where it resumes without a base."""
+                if not state.is_world_process_zero:
+                    return
+                if state.global_step and evaluator._base is None:
+                    raise UsageError(
+                        f"the training resumes at step {state.global_step}, but the evaluator has no baseline. Remedy: "
+                        f"BehaviourEvaluator(baseline=SentenceTransformer({str(Path(args.output_dir, BEFORE))!r}))"
+                    )
+                if state.global_step:
+                    return
+                metrics = evaluator(given["model"], epoch=0, steps=0)
+                if not args.eval_on_start:
+                    state.log_history.append(
+                        {f"eval_{name}": one for name, one in metrics.items()} | {"epoch": 0, "step": 0}
+                    )
+                chooses = (args.metric_for_best_model or "").removeprefix("eval_") == evaluator.primary_metric
+                if args.load_best_model_at_end and chooses and args.should_save:
+                    folder = str(Path(args.output_dir, BEFORE))
+                    given["model"].save_pretrained(folder)
+                    state.best_metric, state.best_model_checkpoint = metrics[str(evaluator.primary_metric)], folder
 
             def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
                 if state.is_world_process_zero:
@@ -378,39 +442,21 @@ class _Evaluator(Base):
 
         return BehaviourCallback()
 
-    def begin(self, model: Any, args: Any, state: Any) -> None:
-        """Measure the model before training, and let it compete; UsageError where a training resumes without a base."""
-        if state.global_step and self._base is None:
-            raise UsageError(
-                f"the training resumes at step {state.global_step}, but the evaluator has no baseline. Remedy: "
-                f"BehaviourEvaluator(baseline=SentenceTransformer({str(Path(args.output_dir, BEFORE))!r}))"
-            )
-        if state.global_step:
-            return
-        metrics = self(model, epoch=0, steps=0)
-        if not args.eval_on_start:
-            state.log_history.append({f"eval_{name}": one for name, one in metrics.items()} | {"epoch": 0, "step": 0})
-        chooses = (args.metric_for_best_model or "").removeprefix("eval_") == self.primary_metric
-        if args.load_best_model_at_end and chooses and args.should_save:
-            folder = str(Path(args.output_dir, BEFORE))
-            model.save_pretrained(folder)
-            state.best_metric, state.best_model_checkpoint = metrics[str(self.primary_metric)], folder
-
     def __getstate__(self) -> dict[str, Any]:
         """Without what is planned: some of the generators cannot be pickled."""
-        return {name: value for name, value in vars(self).items() if name != "_watch"}
+        return {name: value for name, value in vars(self).items() if name != "_dev"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Plan again."""
         vars(self).update(state)
-        self._watch = _Watch(self.data, self.checks, self.seed)
+        self._dev = _DevItems(self.data, self.checks, self.seed)
 
     def get_config_dict(self) -> dict[str, Any]:
         """What the model card says of how it was measured; no path, since the card is published."""
-        data = self._watch.plan.dataset
+        data = self._dev.plan.dataset
         splits = [*(group.split for group in data.groups), *(pair.split for pair in data.pairs)]
         return {
-            "data": data.name, "checks": list(self._watch.plan.properties), "split": splits_together(splits),
+            "data": data.name, "checks": list(self._dev.plan.properties), "split": splits_together(splits),
             "seed": self.seed, "primary_metric": self.primary_metric,
         }  # fmt: skip
 

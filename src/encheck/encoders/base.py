@@ -1,0 +1,309 @@
+"""What adapters extend: an encoder of texts, an encoder made of files, and a scorer of pairs.
+
+Every adapter is entered through one of three places: `load`, `TextEncoder.batches` and `PairModel.score_pairs`. Each
+has its block `library_errors`, which turns an error of a library into one that names the model, so that no adapter has
+to know all that the libraries below it can raise.
+"""
+
+from __future__ import annotations
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.encoders.batching import out_of_memory
+from encheck.encoders.files import WHOLE, hashes
+from encheck.encoders.hub import commit_of
+from encheck.encoders.model_config import Device, ModelConfig
+from encheck.encoders.protocol import Batch
+from encheck.encoders.settings import describe_truncation
+from encheck.errors import EncheckError, EncoderError
+from encheck.types import content_hash
+
+log = logging.getLogger("encheck")
+T = TypeVar("T")
+PROBE = "The harbour lay quiet under the first snow of the year."
+SAME_ROLE = {"document": ("passage", "corpus"), "passage": ("document", "corpus")}  # as sentence-transformers has them
+Floats = NDArray[np.float64]
+Pair = tuple[str, str]
+PAIRS_AT_ONCE = 1_024
+
+
+def is_failure(error: BaseException) -> bool:
+    """Whether something went wrong; not where somebody stops the program, or a generator ends.
+
+    A library in Rust, such as tokenizers, panics: pyo3's PanicException is no Exception, and cannot be imported.
+    """
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+
+
+@contextmanager
+def library_errors(as_error: Callable[[BaseException], EncheckError]) -> Iterator[None]:
+    """Raise what `as_error` makes of a failure in the block; an error of encheck's own passes."""
+    try:
+        yield
+    except EncheckError:
+        raise
+    except BaseException as error:
+        if not is_failure(error):
+            raise
+        raise as_error(error) from error
+
+
+def first_line(error: BaseException) -> str:
+    """The kind of error and the first line of what it says, cut to 300 characters."""
+    return " ".join(f"{type(error).__name__}: {error}".strip().splitlines()[0].split())[:300]
+
+
+def describe_failure(do: str, place: str, error: BaseException) -> str:
+    """That the model at this place cannot do something, why, and what to do about it."""
+    if out_of_memory(error):
+        return (
+            f"{place} runs out of memory with a single text ({first_line(error)}). Remedy: max_length, --dtype, or "
+            f"--device"
+        )
+    return f"{place} cannot {do} ({first_line(error)}). {WHOLE}"
+
+
+class TextEncoder(ABC):
+    """From `compute`, which an adapter brings, to an encoder.
+
+    `place` is where the model is, for messages: a path or an address. `tokenizer_file` is the tokenizer.json that makes
+    its tokens, None where it has none. `is_normalised` says whether vectors are brought to length 1, None where nothing
+    says so.
+    """
+
+    place: str
+    tokenizer_file: Path | None = None
+    is_normalised: bool | None = None
+
+    def __init__(self, config: ModelConfig) -> None:
+        self.config = config
+        self.similarity: str = config.similarity or "cosine"
+        self.prompt: str = config.prompt or ""
+        self.prompts: dict[str, str] = dict(config.prompts)
+        self.truncated = 0
+
+    @cached_property
+    def devices(self) -> list[str]:
+        """Where it computes; none for one on another machine."""
+        return ["cpu"]
+
+    @cached_property
+    def maximum_length(self) -> int | None:
+        """The most tokens of a text that are read, as the files and the entry say; None where nothing does."""
+        return None
+
+    @abstractmethod
+    def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
+        """(positions, vectors) of texts of which none holds a lone surrogate."""
+
+    def about(self) -> dict[str, Any]:
+        """How the model is used here, for the report: what holds, not what was asked for."""
+        return {"prompt": self.prompt} | ({"prompts": self.prompts} if self.prompts else {})
+
+    def prompt_for(self, role: str | None) -> str:
+        """What stands before a text in this role; the model's only prompt where the role has none of its own."""
+        return for_role(self.prompts, role, self.prompt)
+
+    def compute_in_role(self, texts: list[str], role: str | None) -> Iterator[Batch]:
+        """As `compute`, with the prompt of the role."""
+        return self.compute(texts, self.prompt_for(role))
+
+    def encode(self, texts: Sequence[str], *, role: str | None = None) -> NDArray[np.float32]:
+        """Vectors of the texts, shape [n, d], fp32, in their order."""
+        done = list(self.batches(texts, role=role))
+        out = np.empty((len(texts), done[0][1].shape[1] if done else 0), np.float32)
+        for positions, vectors in done:
+            out[positions] = vectors
+        return out
+
+    def batches(self, texts: Sequence[str], *, role: str | None = None) -> Iterator[Batch]:
+        """(positions, vectors) batch by batch; EncoderError names the model where that goes wrong."""
+        if not texts:
+            return
+        with library_errors(lambda error: EncoderError(describe_failure("encode these texts", self.place, error))):
+            for positions, vectors in self.compute_in_role(replace_half_surrogates(texts), role):
+                good = np.isfinite(vectors).all(axis=1)
+                if not good.all():
+                    dtype = getattr(self, "dtype", "float32")
+                    narrow = "" if dtype == "float32" else f"; {dtype} can be too narrow for it: try --dtype=float32"
+                    raise EncoderError(
+                        f"{self.place} gives vectors that hold NaN or infinity, first for "
+                        f"{texts[int(positions[~good][0])][:80]!r}. Remedy: take a checkpoint from before its training "
+                        f"diverged{narrow}"
+                    )
+                dimension, width = self.config.truncate_dim, vectors.shape[1]
+                if dimension and dimension > width:
+                    raise EncoderError(
+                        f"truncate_dim is {dimension}, but {self.place} gives vectors of {width} dimensions: there is "
+                        f"nothing to cut. Remedy: truncate_dim of {width} or less"
+                    )
+                yield positions, vectors
+
+    def note_cut(self, cut: int, total: int, limit: int) -> None:
+        """Count the texts that lost their end; say so where they are more than one in a hundred."""
+        self.truncated += cut
+        if cut > total / 100:
+            log.warning(
+                "%d of %d texts are longer than %d tokens, the maximum: the rest is truncated", cut, total, limit
+            )
+
+
+def for_role(by_role: Mapping[str, T], role: str | None, otherwise: T) -> T:
+    """What a mapping has for this role, or for another name of it.
+
+    >>> for_role({"passage": "passage: "}, "document", ""), for_role({"passage": "passage: "}, "query", "")
+    ('passage: ', '')
+    """
+    names = () if role is None else (role, *SAME_ROLE.get(role, ()))
+    return next((by_role[name] for name in names if name in by_role), otherwise)
+
+
+def coarse_hash(vector: NDArray[np.float32]) -> str:
+    """A vector, shape [d], in sixteen coarse steps: another model has others, noise in the last digits has not.
+
+    >>> v = np.arange(8, dtype=np.float32)
+    >>> [coarse_hash(v) == coarse_hash(w) for w in (v * 1.000001, v * np.float32(1e25), v[::-1])]
+    [True, True, False]
+    """
+    directions = np.random.default_rng(0).standard_normal((16, len(vector)))
+    wide = vector.astype(np.float64)
+    length = max(float(np.linalg.norm(wide)), 1e-60)
+    steps = np.round(directions @ wide / length / 0.1).astype(int)
+    return content_hash(str(len(vector)), *map(str, steps))
+
+
+def replace_half_surrogates(texts: Sequence[str]) -> list[str]:
+    """The texts, with U+FFFD for each half of a surrogate pair, which no tokenizer takes; a warning says so.
+
+    >>> replace_half_surrogates(["fine"])
+    ['fine']
+    """
+    fixed = [t if t.isascii() else t.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for t in texts]
+    if changed := sum(a != b for a, b in zip(texts, fixed, strict=True)):
+        log.warning("%d of %d texts hold half of a surrogate pair: it is read as U+FFFD", changed, len(texts))
+    return fixed
+
+
+class LocalEncoder(TextEncoder):
+    """An encoder made of files. `engine` is its name and number: raise the number when its vectors change."""
+
+    engine: ClassVar[str]
+
+    def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
+        super().__init__(config)
+        self.source, self.device, self._file_hash = source, device, file_hash
+        self.place = str(source)
+
+    @abstractmethod
+    def content(self) -> Mapping[str, Path]:
+        """The files that make the vectors, under names that do not depend on where they lie."""
+
+    def how(self) -> list[str]:
+        """What else changes vectors, besides files and prompts: options, maximum length, dtype."""
+        return []
+
+    @property
+    def dtype(self) -> str:
+        """The precision of the weights; vectors are fp32 all the same."""
+        return self.device.dtype or self.config.dtype or "float32"
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        content = hashes(self.content(), self._file_hash)
+        roles = [f"{role}: {text}" for role, text in sorted(self.prompts.items())]
+        parts = [self.engine, self.prompt, *self.how(), *roles, *content]
+        return f"{self.engine.rpartition('-')[0]}:{content_hash(*parts)}"
+
+    def fingerprint(self) -> str:
+        """From the content of the files and how they are used; a copied folder has the same one."""
+        return self._fingerprint
+
+    def limit_of(self, texts: Sequence[str]) -> str:
+        """How many of these texts are longer than the model reads, and which setting says so; empty if none is.
+
+        Also where the files do not say. The model is not loaded.
+        """
+        return describe_truncation(
+            self.source, [f"{self.prompt}{text}" for text in texts], max_length=self.config.max_length
+        )
+
+    def about(self) -> dict[str, Any]:
+        """With the commit of the hub, and the code of the model's own that was allowed to run."""
+        own = {"code": f"trust_remote_code: code that came with {self.source.name} was allowed to run"}
+        commit = {"revision": commit_of(self.source)} if commit_of(self.source) else {}
+        return super().about() | commit | (own if self.config.trust_remote_code else {})
+
+
+class PairModel(ABC):
+    """From `compute`, which an adapter brings, to a pair scorer. `engine` is its name and number: see LocalEncoder."""
+
+    engine: ClassVar[str]
+
+    def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
+        self.source, self.config, self.device, self._file_hash = source, config, device, file_hash
+        self.place = str(source) if source.name else self.engine.rpartition("-")[0]
+        self.direction: str = config.options.get("direction", "forward")
+
+    @cached_property
+    def devices(self) -> list[str]:
+        """Where it computes."""
+        return ["cpu"]
+
+    @abstractmethod
+    def compute(self, pairs: Sequence[Pair]) -> Floats:
+        """The score of each of these distinct pairs, shape [n]."""
+
+    def content(self) -> Mapping[str, Path]:
+        """The files that make the scores, under names that do not depend on where they lie."""
+        return {}
+
+    def how(self) -> list[str]:
+        """What else changes scores."""
+        return []
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        content = hashes(self.content(), self._file_hash)
+        return f"{self.engine.rpartition('-')[0]}:{content_hash(self.engine, self.direction, *self.how(), *content)}"
+
+    def fingerprint(self) -> str:
+        """From the content of the files and how they are used; a copied folder has the same one."""
+        return self._fingerprint
+
+    def changed(self) -> None:
+        """Forget the fingerprint: what it depends on is another now."""
+        self.__dict__.pop("_fingerprint", None)
+
+    def about(self) -> dict[str, Any]:
+        """How the model is used here, for the report."""
+        commit = commit_of(self.source)
+        return {"direction": self.direction} | ({"revision": commit} if commit else {})
+
+    def score_pairs(self, first: Sequence[str], second: Sequence[str]) -> Floats:
+        """The score of each pair, shape [n], larger is nearer; equal pairs are computed once."""
+        pairs = list(zip(replace_half_surrogates(first), replace_half_surrogates(second), strict=True))
+        turned = [(b, a) for a, b in pairs] if self.direction == "both" else []
+        distinct = list(dict.fromkeys([*pairs, *turned]))
+        scores: dict[Pair, float] = {}
+        for start in range(0, len(distinct), PAIRS_AT_ONCE):
+            some = distinct[start : start + PAIRS_AT_ONCE]
+            with library_errors(lambda error: EncoderError(describe_failure("score these pairs", self.place, error))):
+                computed = self.compute(some)
+            if not np.isfinite(computed).all():
+                worst = some[int(np.flatnonzero(~np.isfinite(computed))[0])]
+                raise EncoderError(
+                    f"{self.source} gives scores that are NaN or infinite, first for {worst}. "
+                    "Remedy: take a checkpoint from before its training diverged"
+                )
+            scores |= zip(some, computed, strict=True)
+        there, back = (np.array([scores[pair] for pair in side], float) for side in (pairs, turned))
+        return (there + back) / 2 if turned else there

@@ -1,0 +1,339 @@
+"""A small HTTP client for embedding servers: retries with backoff, Retry-After, timeouts, and no key in any message.
+
+An answer has no more bytes than it can need, no redirect is followed, and a request can be aborted.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import logging
+import os
+import re
+import socket
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from http.client import HTTPConnection, HTTPException, HTTPSConnection, IncompleteRead
+from typing import Any
+
+from encheck.errors import EncoderError, ModelError
+
+FLOOR = 1 << 20  # bytes that any answer may have: names, counts, what a server says of itself
+MAX_DIMENSION = 16_384  # of the first answer: no embedding model known here has more than 12,288
+BYTES_A_NUMBER = 48  # 24 for the longest fp64 in JSON, and as many for indenting it on a line of its own
+BYTES_A_TEXT = 1_024  # for what stands around a vector
+BYTES_A_CHARACTER = 6  # of a text that comes back, escaped
+PIECE = 1 << 16
+MAX_WAIT_SECONDS = 60.0
+MAX_TIMEOUT_SECONDS = 86_400.0
+UNTRUSTED = "CERTIFICATE_VERIFY_FAILED"
+UNSIGNED = ("self-signed", "self signed", "issuer certificate")  # of a certificate whose signer is not known here
+AGAIN = {408, 409, 425, 429, 500, 502, 503, 504}
+log = logging.getLogger("encheck")
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+ECHOES = ("input", "inputs", "text", "texts", "body")  # keys under which servers send back what they were sent
+ECHO = re.compile(rf'"(?:{"|".join(ECHOES)})"\s*:')
+MEASURED = re.compile(
+    r"token|\btexts?\b|\binputs?\b|input[_ ]length|sequence|prompt|context|batch|length|character|array|\bitems?\b|"
+    r"\blist\b|payload|request body|document|string|\bwords?\b",
+    re.IGNORECASE,
+)
+EXCESS = re.compile(
+    r"too[ _-](?:long|large|big|many)|exceed|(?:longer|larger|greater|more) than|(?:less|fewer) than \d+ |at[ _]most|"
+    r"maximum|\bmax\b|max_|maxlength|\blimit|up to|above_max|reduce|shorten|\d\s*>\s*\w",
+    re.IGNORECASE,
+)
+OTHER_LIMIT = re.compile(r"dimension|rate[ _-]?limit|quota", re.IGNORECASE)
+
+
+def most_answer_bytes(texts: list[str], dimension: int | None) -> int:
+    """The bytes that the answer to these texts can need: about three times what servers send.
+
+    >>> most_answer_bytes(["a text"], 384) < 1.1 * FLOOR
+    True
+    """
+    numbers = len(texts) * (dimension or MAX_DIMENSION)
+    text_bytes = sum(map(len, texts)) * BYTES_A_CHARACTER + len(texts) * BYTES_A_TEXT
+    return FLOOR + numbers * BYTES_A_NUMBER + text_bytes
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_args: Any, **_named: Any) -> None:
+        """None is followed: a redirect would carry the key elsewhere."""
+
+
+class AbortableRequest:
+    """The connection of one request; `end` breaks it off, from any thread."""
+
+    def __init__(self) -> None:
+        self._sockets: list[socket.socket] = []
+        self._ended = False
+
+    def open(self, request: urllib.request.Request, *, timeout: float) -> Any:
+        """Send the request; what comes back, once its headers are there."""
+        handlers: list[Any] = [_NoRedirect()]
+        for handler, scheme, kind in (
+            (urllib.request.HTTPHandler(), "http", HTTPConnection),
+            (urllib.request.HTTPSHandler(), "https", HTTPSConnection),
+        ):
+            opens = partial(handler.do_open, partial(self._connection, kind))
+            setattr(handler, f"{scheme}_open", opens)
+            handlers.append(handler)
+        return urllib.request.build_opener(*handlers).open(request, timeout=timeout)
+
+    def _connection(self, kind: type[HTTPConnection], host: str, **how: Any) -> HTTPConnection:
+        """A connection whose socket is noted here when it is there."""
+        connection = kind(host, **how)
+        connect = connection.connect
+
+        def connect_noted() -> None:
+            connect()
+            self._sockets.append(connection.sock)
+            if self._ended:
+                self.end()
+
+        connection.connect = connect_noted  # type: ignore[method-assign]
+        return connection
+
+    def end(self) -> None:
+        """Break the connection off: whatever is read from it ends at once."""
+        self._ended = True
+        for each in self._sockets:
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+
+
+def read_pieces(answer: Any, most: int, place: str) -> Iterator[bytes]:
+    """The answer's bytes as they come; a read of all would wait for each byte anew.
+
+    EncoderError if they are packed, which was not asked for, or more than `most`: reading stops there.
+    """
+    if (packed := answer.headers.get("Content-Encoding", "identity").strip().lower()) not in ("identity", ""):
+        raise EncoderError(
+            f"{place} compresses its answers with {packed[:40]!r}, which was not asked for and is not decompressed. "
+            f"Remedy: have the "
+            "server, or the proxy before it, answer without Content-Encoding"
+        )
+    come, announced = 0, answer.length or 0
+    while max(come, announced) <= most and (piece := answer.read1(PIECE)):
+        come += len(piece)
+        yield piece
+    if max(come, announced) > most:
+        raise EncoderError(
+            f"{place} answers with more than {most / 1e6:.1f} MB, the most that this request can need; reading stopped "
+            "there. Remedy: see that the address is that of an embedding server"
+        )
+    if answer.length:
+        raise IncompleteRead(b"", answer.length)
+
+
+class RequestRefused(Exception):  # noqa: N818 - a server's answer, turned into an EncoderError by who asked
+    """The server answered that it does not take this request: its status, and what it says, of which 300 characters
+    are shown. `wait` are the seconds that it asks for by its `Retry-After`, a number or a date; None if by neither.
+
+    >>> [RequestRefused(503, "", after).wait for after in ("3", "Thu, 01 Jan 1970 00:00:00 GMT", "soon", None)]
+    [3.0, 0.0, None, None]
+    """
+
+    def __init__(self, status: int, message: str, retry_after: str | None = None) -> None:
+        super().__init__(f"HTTP {status}: {message[:300]}")
+        self.status, self.message = status, message
+        self.wait: float | None = None
+        with suppress(ValueError):
+            self.wait = max(0.0, float(retry_after or ""))
+            return
+        with suppress(ValueError):
+            date = email.utils.parsedate_to_datetime(retry_after or "")
+            self.wait = max(0.0, date.timestamp() - time.time())
+
+    @property
+    def is_of_size(self) -> bool:
+        """Whether fewer or shorter texts could be taken: by status 413, or by 400 or 422 where the message says so."""
+        return self.status == 413 or (self.status in (400, 422) and speaks_of_size(self.message))
+
+
+def speaks_of_size(message: str) -> bool:
+    """Whether a server's message says that texts are too long or too many; texts that it sends back do not count.
+
+    >>> speaks_of_size("This model's maximum context length is 512 tokens, however you requested 600")
+    True
+    >>> speaks_of_size('{"detail": [{"msg": "Field required", "input": "texts that are too long"}]}')
+    False
+    """
+    try:
+        pruned = json.loads(message, object_pairs_hook=lambda pairs: {k: v for k, v in pairs if k not in ECHOES})
+        own = json.dumps(pruned, ensure_ascii=False)
+    except (ValueError, RecursionError):  # no JSON, or cut off
+        own = ECHO.split(message)[0]
+    own = own.replace("Input should be", "")  # of any field, in pydantic's messages
+    return bool(MEASURED.search(own) and EXCESS.search(own) and not OTHER_LIMIT.search(own))
+
+
+@dataclass(frozen=True)
+class Client:
+    """Asks one server. The key is read from the environment variable `key_env` at each request, and kept nowhere.
+
+    `timeout` is the seconds that one request may take as a whole.
+    """
+
+    url: str
+    key_env: str
+    timeout: float = 60.0
+    retries: int = 6
+    sleep: Callable[[float], object] | None = field(default=None, repr=False)
+    _untold: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
+    _here: threading.local = field(default_factory=threading.local, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        try:
+            parts = urllib.parse.urlsplit(self.url)
+            _ = parts.port
+        except ValueError:  # a bracket is open, or the port is no number
+            parts = None
+        if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ModelError(
+                "a server's address begins with http:// or https:// and names a host: http://localhost:8080, "
+                "http://[::1]:8080"
+            )
+        if parts.username or parts.password or parts.query:
+            raise ModelError(
+                f"the address of {parts.hostname} holds a user, a password or a query, which would expose keys: "
+                f"remove it and put the key into the environment variable {self.key_env}"
+            )
+        if not VARIABLE.fullmatch(self.key_env) or self.key_env.startswith("sk_"):
+            raise ModelError("key_env must be the name of an environment variable, not the key itself")
+        if not 0 < self.timeout <= MAX_TIMEOUT_SECONDS:
+            raise ModelError(
+                f"timeout is {self.timeout}, but should be seconds, more than 0 and at most {MAX_TIMEOUT_SECONDS:.0f}"
+            )
+        if self.retries < 0:
+            raise ModelError(f"retries is {self.retries}, but should be 0 or more")
+
+    def ask(self, path: str, body: object = None, *, most: int = FLOOR) -> Any:
+        """The JSON that is there, or that comes back for a body; EncoderError if it has more than `most` bytes."""
+        data = None if body is None else json.dumps(body).encode("utf-8")
+        problem, attempt = "", 0
+        for attempt in range(self.retries + 1):
+            try:
+                return self._once(path, data, most)
+            except RequestRefused as refused:
+                if refused.status not in AGAIN:
+                    raise
+                problem, after = str(refused), refused.wait
+            except (urllib.error.URLError, HTTPException, OSError, ValueError, RecursionError) as error:
+                problem, after = self.hidden(f"{type(error).__name__}: {error}"), None
+                if UNTRUSTED in problem:  # no second try makes it another certificate
+                    break
+            if attempt < self.retries:
+                seconds = min(MAX_WAIT_SECONDS, 0.5 * 2**attempt if after is None else after)
+                if self._untold.acquire(blocking=False):  # of the first wait alone: a busy server has many
+                    template = "%s%s: %s; retrying in %g s, later retries are not reported"
+                    log.warning(template, self.url, self.through, problem, seconds)
+                if self.sleep is not None:
+                    self.sleep(seconds)
+                else:
+                    self._is_done(Future(), seconds)
+        tries = "1 attempt" if attempt == 0 else f"{attempt + 1} attempts"
+        there = "the server is running"
+        if self.through:
+            there = "the proxy is running and reaches the server, or put the server's host into no_proxy"
+        remedy = f"check that {there} and {self.key_env} is set; or --model-arg retries=N, timeout=SECONDS"
+        if UNTRUSTED in problem and any(signed in problem for signed in UNSIGNED):
+            remedy = (
+                "if you trust the server's certificate, set SSL_CERT_FILE to a file with the certificate of its issuer"
+            )
+        elif UNTRUSTED in problem:
+            remedy = "check that the address matches the server's certificate, and that the certificate is still valid"
+        raise EncoderError(
+            f"{self.url}{path}{self.through} gave no answer in {tries}; the last said: {problem}. Remedy: {remedy}"
+        )
+
+    def heed(self, stop: Future[None]) -> None:
+        """What this thread asks from now on ends with an EncoderError, at once, when `stop` is done."""
+        self._here.stop = stop
+
+    def _is_done(self, awaited: Future[Any], seconds: float) -> bool:
+        """Whether it is done before these seconds are over; EncoderError if this thread should stop."""
+        stop: Future[None] = getattr(self._here, "stop", None) or Future()
+        wait({awaited, stop}, seconds, FIRST_COMPLETED)
+        if stop.done():
+            raise EncoderError(f"{self.url} gets no more requests: the run was stopped")
+        return awaited.done()
+
+    @property
+    def through(self) -> str:
+        """The proxy that requests go through and where it is set, for messages, without its password; else empty."""
+        parts = urllib.parse.urlsplit(self.url)
+        proxy = urllib.request.getproxies().get(parts.scheme)
+        if not proxy or urllib.request.proxy_bypass(parts.netloc):
+            return ""
+        host = proxy.rpartition("@")[2].rpartition("//")[2].partition("/")[0]
+        named = [name for name in sorted(os.environ, reverse=True) if name.lower() == f"{parts.scheme}_proxy"]
+        return f" through the proxy {host} ({named[0] if named else 'set in the system'})"
+
+    def _once(self, path: str, body: bytes | None, most: int) -> Any:
+        """One request, in a thread that can be left behind: no run waits for a server that never ends."""
+        answer: Future[bytes] = Future()
+        wire = AbortableRequest()
+
+        def request() -> bytes:
+            headers = {"Content-Type": "application/json", "User-Agent": "encheck"}
+            signed = urllib.request.Request(f"{self.url}{path}", body, headers)  # noqa: S310 - http and https alone
+            self._sign(signed)
+            try:
+                with wire.open(signed, timeout=self.timeout) as response:
+                    return b"".join(read_pieces(response, most, f"{self.url}{path}{self.through}"))
+            except urllib.error.HTTPError as error:
+                with error:
+                    raise RequestRefused(error.code, self._start(error), error.headers.get("Retry-After")) from None
+
+        def fulfil() -> None:
+            try:
+                answer.set_result(request())
+            except BaseException as error:  # raised again by who waits for it
+                answer.set_exception(error)
+
+        threading.Thread(target=fulfil, daemon=True, name=f"encheck asks {self.url}").start()
+        try:
+            if not self._is_done(answer, self.timeout):
+                raise TimeoutError(f"no complete answer in {self.timeout:g} s")
+        finally:
+            wire.end()
+        return json.loads(answer.result())
+
+    def _sign(self, request: urllib.request.Request) -> None:
+        """Put the key into the request; apart, so that no frame that an error is seen with holds it by name."""
+        key = os.environ.get(self.key_env, "").strip()
+        if not (key.isascii() and key.isprintable()):
+            raise EncoderError(
+                f"the key in {self.key_env} holds a character that is not allowed in a header, such as a line break. "
+                f"Remedy: set "
+                "it to the key alone"
+            )
+        if key:
+            request.add_unredirected_header("Authorization", f"Bearer {key}")
+
+    def hidden(self, text: str) -> str:
+        """The text without the key, which some servers send back."""
+        key = os.environ.get(self.key_env, "").strip()
+        return text.replace(key, "***") if key else text
+
+    def _start(self, error: urllib.error.HTTPError) -> str:
+        """The first 2,000 characters of what it says; the key is hidden before that is cut, lest half of it stay."""
+        room = len(os.environ.get(self.key_env, "").strip())
+        try:
+            content = error.read(2_000 + room)
+        except (OSError, HTTPException):
+            return self.hidden(str(error.reason))
+        text = self.hidden(content.decode("utf-8", "replace"))
+        if len(content) == 2_000 + room:  # the end may be half a key
+            text = text[: len(text) - room]
+        return " ".join(text.split())

@@ -1,0 +1,380 @@
+"""A bare .onnx with its tokenizer.json, run by ONNX Runtime or OpenVINO; custom operators are named, not run."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.encoders.base import LocalEncoder
+from encheck.encoders.batching import (
+    TOKENS_PER_BATCH,
+    Ints,
+    batches_of_one_length,
+    out_of_memory,
+    run_or_halve,
+    thread_count,
+)
+from encheck.encoders.files import COPY, CUT_OFF, OTHER_VOCABULARY, check_growth, largest_token, number_of, value_of
+from encheck.encoders.model_config import Device, ModelConfig
+from encheck.encoders.onnx_files import TOKENIZER, external_weights, model_file, tokenizer_folder
+from encheck.encoders.pooling import pooling_note, stored_pooling
+from encheck.encoders.protocol import Batch
+from encheck.encoders.settings import UNLIMITED
+from encheck.errors import EncoderError, ModelError, UsageError, unknown
+
+SENTENCE = ("sentence_embedding", "sentence_embeddings", "text_embeds", "embeddings")  # as exporters name a text's
+TOKENS = ("last_hidden_state", "token_embeddings")  # and those of its tokens
+SCORES = ("logits",)  # of words or classes: no vectors of texts, unless somebody says so
+Dimension = int | str | None  # a number, the name of one that varies, or unknown
+Floats = NDArray[np.float32]
+Inputs = dict[str, NDArray[np.int64]]
+TokenRow = tuple[Sequence[int], Sequence[int]]
+log = logging.getLogger("encheck")
+CUDA, CPU = "CUDAExecutionProvider", "CPUExecutionProvider"
+POOLINGS = ("cls", "mean", "max", "last")
+
+
+@dataclass(frozen=True)
+class GraphOutput:
+    """One output of the graph; its shape is None where the graph does not say it."""
+
+    name: str
+    type: str
+    is_float: bool
+    shape: tuple[Dimension, ...] | None
+
+    def __str__(self) -> str:
+        shape = "unknown shape" if self.shape is None else f"[{', '.join(str(size or '?') for size in self.shape)}]"
+        return f"{self.name} ({self.type}, {shape})"
+
+    def holds_vectors(self, tokens: Dimension) -> bool:
+        """Whether it can be [batch, tokens, dimension] or [batch, dimension]; `tokens` is the inputs' second axis."""
+        if not self.is_float or (self.shape is not None and len(self.shape) not in (2, 3)):
+            return False
+        return self.shape is None or self.shape[-1] is None or self.shape[-1] != tokens
+
+
+def choose_output(file: Path, outputs: Sequence[GraphOutput], *, tokens: Dimension, wanted: str | None) -> str:
+    """The name of the output with the vectors; EncoderError lists the outputs where none fits, or several do."""
+    every, fitting = ", ".join(map(str, outputs)), [output for output in outputs if output.holds_vectors(tokens)]
+    shapes = "a vector is floating point, [batch, tokens, dimension] or [batch, dimension]"
+    if wanted is not None:
+        if wanted not in {output.name for output in outputs}:
+            raise EncoderError(f"{file}: {unknown('output', wanted, [output.name for output in outputs])}")
+        if wanted not in {output.name for output in fitting}:
+            raise EncoderError(f"{file}: the output {wanted} cannot be taken: {shapes}. There are: {every}")
+        return wanted
+
+    plausible = [output.name for output in fitting if output.name not in SCORES]
+    for names in (SENTENCE, TOKENS, plausible):
+        chosen = [name for name in plausible if name in names]
+        if len(chosen) == 1:
+            return chosen[0]
+        if chosen:
+            break
+    why = f"{len(chosen)} outputs fit, {' and '.join(chosen)}" if chosen else f"no output fits: {shapes}"
+    remedy = "Remedy: name the one with the vectors: --model-arg output=NAME"
+    raise EncoderError(f"{file}: {why}. There are: {every}. {remedy}")
+
+
+def pool(states: Floats, mask: NDArray[np.int64], *, pooling: str) -> Floats:
+    """From [n, tokens, d] to [n, d]; tokens whose mask is 0 are padding, which stands at the end."""
+    if pooling == "cls":
+        return states[:, 0]
+    if pooling == "last":
+        return np.asarray(states[np.arange(len(states)), np.maximum(mask.sum(axis=1) - 1, 0)])
+    if pooling == "max":
+        return np.asarray(np.where(mask[..., None] > 0, states, -np.inf).max(axis=1), np.float32)
+    weights = mask[..., None].astype(np.float32)
+    return np.asarray((states * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1e-9), np.float32)
+
+
+def pad_inputs(rows: Sequence[TokenRow], names: Sequence[str], file: Path) -> tuple[Inputs, NDArray[np.int64]]:
+    """The inputs that the model asks for, padded at the end with 0; and the mask. A row: token ids, their types."""
+    ids, mask, types = np.zeros((3, len(rows), max(1, *(len(row) for row, _ in rows), 1)), np.int64)
+    for i, (row, kinds) in enumerate(rows):
+        ids[i, : len(row)], mask[i, : len(row)], types[i, : len(row)] = row, 1, kinds
+    known = {
+        "input_ids": ids,
+        "attention_mask": mask,
+        "token_type_ids": types,
+        "position_ids": np.tile(np.arange(ids.shape[1], dtype=np.int64), (len(rows), 1)),
+    }
+    if other := [name for name in names if name not in known]:
+        raise EncoderError(
+            f"{file} needs the input {other[0]!r}, but encheck provides: {', '.join(known)}. Remedy: export it for "
+            f"texts"
+        )
+    return {name: known[name] for name in names}, mask
+
+
+class OnnxEncoder(LocalEncoder):
+    """A model of tokens: input_ids in, a vector a token (pooled here) or a vector a text (taken as it is) out.
+
+    The option `output` names the output with the vectors, where several could be it.
+    """
+
+    engine = "onnx-2"
+
+    def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
+        super().__init__(source, config, device=device, file_hash=file_hash)
+        self.file = model_file(source)
+        self.folder = tokenizer_folder(self.file)
+        self.weights = external_weights(self.file)
+        self.tokenizer_file = self._tokenizer_path = self.folder / "tokenizer.json"
+        self._stated = number_of(self.folder / "tokenizer_config.json", "model_max_length")
+        self._takes_all = False  # every token that text can become, once that was tried
+        self.pooling = config.pooling or stored_pooling(self.folder) or "mean"
+        if self.pooling not in POOLINGS:
+            raise ModelError(f"{self.file}: {unknown('pooling', self.pooling, POOLINGS)}")
+        if not config.pooling and stored_pooling(self.folder):
+            log.warning("%s", pooling_note(config.label, self.folder))
+
+    def content(self) -> Mapping[str, Path]:
+        """Model, tokenizer, and weights that lie beside the model."""
+        words = {name: path for name in TOKENIZER if (path := self.folder / name).exists()}
+        return {"model": self.file, **words, **{f"weights/{name}": path for name, path in self.weights.items()}}
+
+    def how(self) -> list[str]:
+        """Pooling, maximum length and dimension."""
+        output = [f"output {name}" for name in self.config.options.values()]
+        return [self.pooling, str(self.config.max_length), str(self.config.truncate_dim), *output]
+
+    def about(self) -> dict[str, Any]:
+        """With the pooling."""
+        return {**super().about(), "pooling": self.pooling, **self.config.options}
+
+    @cached_property
+    def session(self) -> Any:
+        """The model, loaded."""
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level, options.intra_op_num_threads = 4, thread_count()  # what goes wrong is raised
+        try:
+            session = onnxruntime.InferenceSession(str(self.file), options, providers=self._providers())
+        except UsageError:
+            raise
+        except Exception as error:
+            raise EncoderError(describe_engine_error(self.file, "ONNX Runtime", str(error))) from error
+        self._refuse_fallback(session.get_providers())
+        return session
+
+    @cached_property
+    def devices(self) -> list[str]:
+        """The first GPU, or the one that was named, where ONNX Runtime computes on one."""
+        first = self._providers()[0]
+        if first == CPU:
+            return ["cpu"]
+        return [f"cuda:{first[1]['device_id']}" if isinstance(first, tuple) else "cuda"]
+
+    def _providers(self) -> list[str | tuple[str, dict[str, str]]]:
+        import onnxruntime
+
+        there = onnxruntime.get_available_providers()
+        self._refuse_fallback(there)
+        if CUDA not in there or not self.device.name.startswith(("auto", "cuda")):
+            return [CPU]
+        number = self.device.name.partition(":")[2]
+        return [(CUDA, {"device_id": number}) if number.isdigit() else CUDA, CPU]
+
+    def _refuse_fallback(self, there: Sequence[str]) -> None:
+        """UsageError if a GPU was named and none of these providers is one: it would compute on the CPU."""
+        name = self.device.name
+        if not name.startswith(("auto", "cpu")) and not (name.startswith("cuda") and CUDA in there):
+            raise UsageError(
+                f"--device={name}: ONNX Runtime has no provider for it here. There are: {', '.join(there)}. "
+                "Remedy: pip install onnxruntime-gpu (for cuda), and its driver; or --device=cpu"
+            )
+
+    @cached_property
+    def inputs(self) -> dict[str, tuple[Dimension, ...] | None]:
+        """The shape of each input."""
+        return {entry.name: tuple(entry.shape) or None for entry in self.session.get_inputs()}
+
+    @property
+    def outputs(self) -> list[GraphOutput]:
+        """What the graph gives."""
+        floats = ("tensor(float)", "tensor(float16)", "tensor(double)", "tensor(bfloat16)")
+        every = self.session.get_outputs()
+        return [
+            GraphOutput(entry.name, entry.type, entry.type in floats, tuple(entry.shape) or None) for entry in every
+        ]
+
+    @cached_property
+    def output(self) -> str:
+        """The name of the output with the vectors."""
+        shape = self.inputs.get("input_ids")
+        tokens = shape[1] if shape and len(shape) == 2 else None
+        return choose_output(self.file, self.outputs, tokens=tokens, wanted=self.config.options.get("output"))
+
+    def infer(self, inputs: Inputs, output: str) -> Floats:
+        """One output for one batch."""
+        return np.asarray(self.session.run([output], inputs)[0], np.float32)
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        """The tokenizer, without padding of its own, cut at the maximum length."""
+        from tokenizers import Tokenizer
+
+        try:
+            loaded = Tokenizer.from_file(str(self._tokenizer_path))
+        except Exception as error:
+            raise EncoderError(f"{self._tokenizer_path} cannot be loaded: {error}. {COPY}") from error
+        loaded.no_padding()
+        check_growth(self._tokenizer_path, loaded)
+        return loaded
+
+    def takes(self, token: int, names: Sequence[str]) -> bool:
+        """Whether the model has a row of embeddings for this token: it runs with it, or not even with the first."""
+
+        def runs(token: int) -> bool:
+            inputs, mask = pad_inputs([([token], [0])], names, self.file)
+            try:
+                self._vectors(inputs, mask)
+            except EncoderError:
+                return False
+            return True
+
+        return runs(token) or not runs(0)
+
+    @cached_property
+    def maximum_length(self) -> int | None:
+        """As the entry says, else the truncation of the tokenizer.json, else the tokenizer_config.json."""
+        truncation = value_of(self._tokenizer_path, "truncation", dict) or {}
+        stated, in_tokenizer = self._stated, truncation.get("max_length")
+        return self.config.max_length or in_tokenizer or (int(stated) if stated and stated < UNLIMITED else None)
+
+    def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
+        """In batches of one length, the longest first."""
+        names, _ = list(self.inputs), self.output
+        largest = -1 if self._takes_all else largest_token(self._tokenizer_path)
+        if largest >= 0 and not self.takes(largest, names):
+            raise EncoderError(
+                f"{self._tokenizer_path} has token {largest}, but {self.file} no row of embeddings for it: "
+                f"{OTHER_VOCABULARY}"
+            )
+        self._takes_all = True
+        if limit := self.maximum_length:
+            self.tokenizer.enable_truncation(limit)
+        made = self.tokenizer.encode_batch([f"{prompt}{text}" for text in texts])
+        lengths = np.array([len(t.ids) for t in made])
+        if limit:
+            self.note_cut(sum(bool(t.overflowing) for t in made), len(texts), limit)
+
+        def run(positions: Ints) -> Floats:
+            inputs, mask = pad_inputs([(made[i].ids, made[i].type_ids) for i in positions], names, self.file)
+            return self._vectors(inputs, mask)[:, : self.config.truncate_dim]
+
+        for positions in batches_of_one_length(lengths, TOKENS_PER_BATCH["cpu"]):
+            yield from run_or_halve(run, positions)
+
+    def _vectors(self, inputs: Inputs, mask: NDArray[np.int64]) -> Floats:
+        try:
+            vectors = self.infer(inputs, self.output)
+        except Exception as error:
+            if out_of_memory(error):
+                raise
+            raise EncoderError(describe_engine_error(self.file, "this engine", str(error))) from error
+        expected = {2: mask.shape[:1], 3: mask.shape}.get(vectors.ndim)
+        if expected is None or vectors.shape[:-1] != expected:
+            raise EncoderError(
+                f"{self.file}: the output {self.output} has shape {vectors.shape} for texts and tokens of shape "
+                f"{mask.shape}, but should have a vector for each text or token. Remedy: --model-arg output=NAME"
+            )
+        if vectors.ndim == 2 and self.config.pooling:
+            raise EncoderError(
+                f"{self.file}: the output {self.output} gives a vector for each text, but pooling is "
+                f"{self.config.pooling}. Remedy: leave it out, or name an output of tokens: --model-arg output=NAME"
+            )
+        return vectors if vectors.ndim == 2 else pool(vectors, mask, pooling=self.pooling)
+
+
+def describe_engine_error(file: Path, who: str, message: str) -> str:
+    """What went wrong, with a custom operator named as the code that it is."""
+    text = " ".join(message.split())[:300]
+    if "not a registered function/op" in text or "No Op registered" in text or "No conversion rule" in text:
+        return (
+            f"{file} uses an operator that is not part of ONNX, which is code that is not run: {text}. Remedy: "
+            "export it with the operators of ONNX alone"
+        )
+    return f"{file} cannot be run by {who} ({text}): {CUT_OFF}, or a file of its own for this engine"
+
+
+class OpenVinoEncoder(OnnxEncoder):
+    """In fp32 on the CPU; OpenVINO would compute in bf16 where the processor can."""
+
+    engine = "openvino-2"
+
+    @cached_property
+    def devices(self) -> list[str]:
+        """The CPU."""
+        return ["cpu"]
+
+    @cached_property
+    def graph(self) -> Any:
+        """The model, read."""
+        import openvino
+
+        try:
+            return openvino.Core().read_model(str(self.file))
+        except Exception as error:
+            raise EncoderError(describe_engine_error(self.file, "OpenVINO", str(error))) from error
+
+    @cached_property
+    def session(self) -> Any:
+        """The model, compiled."""
+        import openvino
+
+        how = {
+            "INFERENCE_PRECISION_HINT": "f32",
+            "PERFORMANCE_HINT": "LATENCY",
+            "INFERENCE_NUM_THREADS": thread_count(),
+        }
+        try:
+            return openvino.Core().compile_model(self.graph, "CPU", how)
+        except EncoderError:
+            raise
+        except Exception as error:
+            raise EncoderError(describe_engine_error(self.file, "OpenVINO", str(error))) from error
+
+    @cached_property
+    def inputs(self) -> dict[str, tuple[Dimension, ...] | None]:
+        """The names of the inputs; what varies has no name here."""
+        return {entry.any_name: None for entry in self.session.inputs}
+
+    @property
+    def outputs(self) -> list[GraphOutput]:
+        """What the graph gives."""
+        outputs = []
+        for output in self.session.outputs:
+            rank, kind = output.partial_shape.rank, output.element_type
+            sizes = () if rank.is_dynamic else output.partial_shape
+            shape = tuple(size.get_length() if size.is_static else None for size in sizes)
+            known = None if rank.is_dynamic else shape
+            outputs.append(GraphOutput(output.any_name, kind.get_type_name(), kind.is_real(), known))
+        return outputs
+
+    def takes(self, token: int, names: Sequence[str]) -> bool:
+        """Whether the table that is looked up with input_ids has such a row: OpenVINO reads on beyond its end."""
+        nodes = list(_users(self.graph.input("input_ids"))) if "input_ids" in names else []
+        tables = [node.input(0).get_partial_shape()[0] for node in nodes if node.get_type_name() == "Gather"]
+        return all(token < rows.get_length() for rows in tables if rows.is_static)
+
+    def infer(self, inputs: Inputs, output: str) -> Floats:
+        """One output for one batch."""
+        return np.array(self.session(inputs)[self.session.output(output)], np.float32)
+
+
+def _users(output: Any) -> Iterator[Any]:
+    """The operators that take an output, also where it is converted to another type of number first."""
+    for use in output.get_target_inputs():
+        node = use.get_node()
+        yield from _users(node.output(0)) if node.get_type_name() == "Convert" else [node]

@@ -1,1 +1,0 @@
-"""Models that score pairs of texts."""

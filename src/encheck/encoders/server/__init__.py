@@ -1,1 +1,0 @@
-"""Encoders behind an HTTP server."""

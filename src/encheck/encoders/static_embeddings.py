@@ -1,0 +1,334 @@
+"""Encoders without context: files of word vectors (GloVe, word2vec, fastText), averaged or weighted as SIF; model2vec.
+
+A text is the mean of its words' vectors; a word that the file lacks is left out, and a text of such words alone, or of
+none, gets the mean of the file's first 1,000 words times 1e-3: near to nothing, and no zero. Only the vectors that are
+asked for are kept: the published files hold two million words and more.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from encheck.encoders.base import LocalEncoder
+from encheck.encoders.batching import batches_in_order
+from encheck.encoders.checkpoints.pretrained import check_folder, files_of
+from encheck.encoders.files import COPY, CUT_OFF, WHOLE, check_growth, must_exist
+from encheck.encoders.model_config import Device, ModelConfig
+from encheck.encoders.protocol import Batch
+from encheck.errors import EncoderError, ModelError
+from encheck.system.imports import import_nltk
+from encheck.types import content_hash
+
+Vectors = NDArray[np.float32]
+Entry = tuple[int, bytes, "NDArray[np.float32] | bytes"]
+MAX_WORD_BYTES = 4_096
+COMMONEST_WORDS = 1_000
+MIN_WORDS_TO_DOUBT = 8  # a pair of sentences has more words; a few odd texts have fewer
+log = logging.getLogger("encheck")
+
+
+class VectorFile:
+    """Vectors on disk; ModelError names the file if it is not one of the known formats, or was cut off."""
+
+    def __init__(self, path: Path, *, option: str = "name") -> None:
+        self.path = must_exist(path, "the file of word vectors", f"Remedy: say where it is: --model-arg {option}=PATH")
+        with path.open("rb") as file:
+            first = file.readline(1 << 20)
+        self.header = len(fields := first.split()) == 2 and all(f.isdigit() for f in fields)
+        if self.header:
+            self._count, self.dimension = (int(f) for f in fields)
+        else:
+            self._count, self.dimension = 0, len(fields) - 1
+        with path.open("rb") as file:
+            size = file.seek(0, 2)
+            file.seek(len(first))
+            second = file.readline(1 << 20).rstrip().split(b" ")  # fastText ends its lines with a blank
+            file.seek(max(0, size - (1 << 16)))
+            end = file.read().rstrip(b"\n").rpartition(b"\n")[2]
+        # text has a word and `dimension` numbers in its next line; binary has a word and anything
+        self.binary = self.header and (
+            len(second) <= self.dimension or not all(map(_is_number, second[-self.dimension :]))
+        )
+        if not size:
+            raise ModelError(f"{path} is empty: {CUT_OFF}")
+        if self.dimension < 1 or not (self.header or all(map(_is_number, fields[-self.dimension :]))):
+            raise ModelError(
+                f"{path} begins with {first[:40]!r}, but should hold word vectors: a word and its numbers a line, "
+                "or word2vec's binary format. Remedy: GloVe's .txt, fastText's .vec (not its .bin) or word2vec's .bin"
+            )
+        if self.binary and size < self._count * (4 * self.dimension + 2):
+            raise ModelError(f"{path} says {self._count} x {self.dimension} vectors, but has {size} bytes: {CUT_OFF}")
+        if not self.binary and (size < 1 << 16 or b" " in end):
+            last = end.split()
+            if len(last) <= self.dimension or not all(map(_is_number, last[-self.dimension :])):
+                raise ModelError(f"{path} ends in the middle of a line ({end[:40]!r}): {CUT_OFF}")
+
+    @cached_property
+    def count(self) -> int:
+        """How many words the file holds."""
+        return self._count if self.header else sum(1 for _ in self._lines())
+
+    def read(self, wanted: set[str] | None, *, first: int | None = None) -> dict[str, tuple[int, Vectors]]:
+        """word -> (rank from 0, vector) of the words wanted, or of the `first` words; a word that comes twice counts
+        where it comes first.
+        """
+        keys = None if wanted is None else {w.encode("utf-8") for w in wanted}
+        vectors: dict[str, tuple[int, Vectors]] = {}
+        rank = -1
+        for rank, word, numbers in self._binary() if self.binary else self._text():
+            if first is not None and rank >= first:
+                return vectors
+            if keys is not None and word not in keys:
+                continue
+            if isinstance(numbers, bytes):
+                try:
+                    numbers = np.array(numbers.split(), np.float32)
+                except ValueError as error:
+                    raise EncoderError(
+                        f"{self.path}: the vector of {word!r} is not a list of numbers: {error}. {COPY}"
+                    ) from error
+                if len(numbers) != self.dimension:
+                    raise EncoderError(
+                        f"{self.path}: {word!r} has {len(numbers)} numbers, but should have {self.dimension}. {COPY}"
+                    )
+            vectors.setdefault(word.decode("utf-8", "replace"), (rank, numbers))
+        if self.header and rank + 1 != self._count:
+            raise EncoderError(f"{self.path} says {self._count} words, but holds {rank + 1}: {CUT_OFF}")
+        return vectors
+
+    def _lines(self) -> Iterator[bytes]:
+        with self.path.open("rb") as file:
+            if self.header:
+                file.readline()
+            yield from (line for line in file if line.strip())
+
+    def _text(self) -> Iterator[Entry]:
+        """The numbers are left as text until it is known that they are wanted; a word may hold blanks (GloVe 840B)."""
+        for rank, line in enumerate(self._lines()):
+            line = line.rstrip()
+            word, _, numbers = line.partition(b" ")
+            if numbers.count(b" ") + 1 > self.dimension:
+                parts = line.rsplit(b" ", self.dimension)
+                word, numbers = parts[0], b" ".join(parts[1:])
+            yield rank, word, numbers
+
+    def _binary(self) -> Iterator[Entry]:
+        """A word ends at a blank; some writers put a line break before the next one."""
+        width = 4 * self.dimension
+        with self.path.open("rb") as file:
+            file.readline()
+            for rank in range(self._count):
+                word = bytearray()
+                while (letter := file.read(1)) not in (b" ", b""):
+                    word += letter
+                    if len(word) > MAX_WORD_BYTES:
+                        raise EncoderError(
+                            f"{self.path} has a word of more than {MAX_WORD_BYTES} bytes: it is not a word2vec file. "
+                            f"{COPY}"
+                        )
+                data = file.read(width)
+                if len(data) != width:
+                    raise EncoderError(f"{self.path} ends after {rank} of {self._count} words: {CUT_OFF}")
+                yield rank, bytes(word).lstrip(b"\n"), np.frombuffer(data, "<f4")
+
+
+def _is_number(text: bytes) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+class VectorsEncoder(LocalEncoder):
+    """The mean of word vectors; `tokens: split` cuts at blanks alone, `words` as NLTK's Treebank tokenizer."""
+
+    engine = "vectors-1"
+
+    def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
+        super().__init__(source, config, device=device, file_hash=file_hash)
+        self.file = VectorFile(source)
+        self.options: Mapping[str, Any] = config.options
+        self._known: dict[str, tuple[int, Vectors]] = {}
+        self._asked: set[str] = set()
+
+    def content(self) -> Mapping[str, Path]:
+        """The one file."""
+        return {"vectors": self.source}
+
+    def how(self) -> list[str]:
+        """The options."""
+        return [f"{name} {value}" for name, value in sorted(self.options.items())]
+
+    def about(self) -> dict[str, Any]:
+        """With the weighting."""
+        return {"pooling": self.options.get("weighting", "average")}
+
+    def words(self, text: str) -> list[str]:
+        """The words of a text as the file may know them: as they stand, or in lower case."""
+        text = text.lower() if self.options.get("lowercase") else text
+        return text.split() if self.options.get("tokens") == "split" else treebank_words(text)
+
+    def learn(self, texts: Iterable[str]) -> list[list[str]]:
+        """Read the vectors of the texts' words from the file; the words of each text that it knows."""
+        text_words = [self.words(text) for text in texts]
+        wanted = {form for words in text_words for word in words for form in (word, word.lower())}
+        if new := wanted - self._asked:
+            self._known |= self.file.read(new)
+            self._asked |= new
+        known = self._known  # a word that the file has in lower case alone is taken so
+        return [
+            [form for word in words if (form := word if word in known else word.lower()) in known]
+            for words in text_words
+        ]
+
+    def weight(self, word: str) -> float:  # noqa: ARG002
+        """The weight of a word."""
+        return 1.0
+
+    @cached_property
+    def _fallback(self) -> Vectors:
+        common = [vector for _, vector in self.file.read(None, first=COMMONEST_WORDS).values()]
+        return np.asarray(np.mean(common, axis=0) * 1e-3, np.float32)
+
+    def vector(self, words: Sequence[str]) -> Vectors:
+        """The weighted mean of the words' vectors; shape [d]."""
+        if not words:
+            return self._fallback
+        total = sum(np.float64(self.weight(w)) * self._known[w][1] for w in words)
+        return np.asarray(total / len(words), np.float32)
+
+    def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:  # noqa: ARG002
+        """The file is read once for all texts, then averaged."""
+        known = self.learn(texts)  # a file that had a word so far is not doubted for a strange text
+        strange = set() if self._known else {word for text in texts for word in self.words(text)}
+        if len(strange) >= MIN_WORDS_TO_DOUBT:
+            raise EncoderError(
+                f"{self.source} has none of the {len(strange)} words of these texts, such as {min(strange)!r}: the "
+                "vocabulary does not match. Remedy: vectors of the texts' language"
+            )
+        if lost := sum(not words and bool(text.strip()) for words, text in zip(known, texts, strict=True)):
+            log.warning("%s has no word of %d of %d texts", self.source.name, lost, len(texts))
+        for positions in batches_in_order(len(texts), 1_024):
+            yield positions, np.array([self.vector(known[i]) for i in positions], np.float32)
+
+
+class SifEncoder(VectorsEncoder):
+    """Smooth inverse frequency (Arora, Liang and Ma 2017): weights a / (a + p(word)), then the first `components`
+    singular vectors of the run's own texts taken out. p comes from the rank in the file, by Zipf's law: the files
+    are sorted by frequency.
+    """
+
+    engine = "vectors-sif-1"
+    ready = True
+
+    def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
+        super().__init__(source, config, device=device, file_hash=file_hash)
+        self._corpus: tuple[str, ...] = ()
+        self._common: NDArray[np.float64] | None = None
+
+    def fit(self, texts: Sequence[str]) -> None:
+        """Name the texts whose common components are taken out; they are found when the first text is encoded."""
+        self._corpus, self._common = tuple(sorted(set(texts))), None
+
+    def fingerprint(self) -> str:
+        """With the texts that it was fitted on."""
+        return f"{super().fingerprint()}:{content_hash(*self._corpus)}" if self._corpus else super().fingerprint()
+
+    def weight(self, word: str) -> float:
+        """a / (a + p), where p is 1 / (rank * the sum of 1 / rank)."""
+        a = float(self.options.get("a", 1e-3))
+        probability = 1 / ((self._known[word][0] + 1) * self._harmonic)
+        return a / (a + probability)
+
+    @cached_property
+    def _harmonic(self) -> float:
+        return float((1 / np.arange(1, self.file.count + 1)).sum())
+
+    def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
+        """As the mean, less the components that the run's texts have in common."""
+        count = int(self.options.get("components", 1)) if self._corpus else 0
+        if self._common is None or not self._corpus:
+            rows = [vectors for _, vectors in super().compute(list(self._corpus), prompt)] if count else []
+            matrix = np.concatenate(rows).astype(np.float64) if rows else np.zeros((1, self.file.dimension))
+            self._common = np.linalg.svd(matrix, full_matrices=False)[2][:count]  # [components, d]
+        common = self._common
+        for positions, vectors in super().compute(texts, prompt):
+            less: Vectors = (vectors - vectors @ common.T @ common).astype(np.float32)
+            yield positions, less
+
+
+def open_vectors(
+    source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]
+) -> VectorsEncoder:
+    """The encoder that `weighting` names."""
+    kind = SifEncoder if config.options.get("weighting") == "sif" else VectorsEncoder
+    return kind(source, config, device=device, file_hash=file_hash)
+
+
+def treebank_words(text: str) -> list[str]:
+    """Words and punctuation as NLTK's `word_tokenize` has them for a single sentence; no data files are needed.
+
+    >>> treebank_words("It isn't so.")
+    ['It', 'is', "n't", 'so', '.']
+    """
+    import_nltk()
+    from nltk.tokenize.destructive import NLTKWordTokenizer
+
+    return list(NLTKWordTokenizer().tokenize(text))
+
+
+class Model2VecEncoder(LocalEncoder):
+    """A folder with model.safetensors, tokenizer.json and config.json, as model2vec saves it."""
+
+    engine = "model2vec-1"
+
+    def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
+        super().__init__(source, config, device=device, file_hash=file_hash)
+        check_folder(source, marks=("config.json",))
+        self.tokenizer_file = must_exist(
+            source / "tokenizer.json", "the tokenizer", "Remedy: use a complete checkpoint"
+        )
+        self.maximum_length = config.max_length
+
+    def content(self) -> Mapping[str, Path]:
+        """Every file of the folder that makes vectors."""
+        return files_of(self.source)
+
+    def how(self) -> list[str]:
+        """Maximum length and dimension."""
+        return [str(self.config.max_length), str(self.config.truncate_dim)]
+
+    @cached_property
+    def model(self) -> Any:
+        """The loaded model."""
+        from model2vec import StaticModel
+
+        try:
+            model = StaticModel.from_pretrained(self.source, dimensionality=self.config.truncate_dim)
+        except Exception as error:
+            raise EncoderError(f"model2vec cannot load {self.source}: {str(error).rstrip('.')}. {WHOLE}") from error
+        check_growth(self.source, model.tokenizer)
+        return model
+
+    def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
+        """In slices; nothing is padded."""
+        limit = self.config.max_length or self.model.max_length
+        prompted = [f"{prompt}{text}" for text in texts]
+        if limit:
+            room = limit * self.model.median_token_length  # model2vec cuts letters first, then tokens
+            tokens = self.model.tokenizer.encode_batch_fast(prompted, add_special_tokens=False)
+            full = sum(len(t.ids) > limit or len(p) > room for t, p in zip(tokens, prompted, strict=True))
+            self.note_cut(full, len(texts), limit)
+        for positions in batches_in_order(len(texts), 1_024):
+            some = [prompted[i] for i in positions]
+            vectors = self.model.encode(some, max_length=limit, use_multiprocessing=False)
+            rows_of_batch: NDArray[np.float32] = np.asarray(vectors, np.float32)
+            yield positions, rows_of_batch

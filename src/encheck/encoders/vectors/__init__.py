@@ -1,1 +1,0 @@
-"""Static word vectors as a sentence encoder."""
