@@ -77,7 +77,7 @@ def test_the_terminal_shows_one_lost_item_with_all_its_texts_and_what_blocks_bef
     (row,) = found.against[0].rows
     of_one_text = replace(row, lost_examples=[replace(one, texts=one.texts[:1]) for one in row.lost_examples])
     passed = replace(row, name="passed/d/1", outcome="pass", evidence=True, lost_examples=())
-    said = list(terminal.lines(replace(found, against=(replace(found.against[0], rows=(passed, of_one_text)),))))
+    said = list(terminal.gate_lines(replace(found, against=(replace(found.against[0], rows=(passed, of_one_text)),))))
     assert sum(text.startswith("  lost in ") for text in said) == 1
     assert [text.split()[0] for text in said if text.startswith(("  block ", "  pass "))] == ["block", "pass"]
 
@@ -101,6 +101,7 @@ def test_the_cause_and_the_meaning_stand_beside_a_broken_contract(weighed):
     said = "it is finite on d: 28 of 32 texts are longer than 16 tokens. Nothing works."
     assert found.against[0].contracts == (said,)
     assert list(words.headline(found)) == [f"GATE: BLOCKED. contract broken: {said}"]
+    assert sum("28 of 32 texts" in text for text in terminal.gate_lines(found)) == 1
 
 
 def test_junit_fails_on_a_block_with_the_reason_of_each_row(weighed):

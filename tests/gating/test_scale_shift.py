@@ -74,14 +74,14 @@ def test_too_few_accepted_pairs_name_no_threshold(accepted, says):
 HEALTH = {"family": "health", "property": "health", "gates": "room", "metric": "room"}
 
 
-def weighed(tmp_path, *, old, new, thresholds=()):
+def weighed(tmp_path, *, old, new, thresholds=(), dimensions=(None, None)):
     """A run of pairs whose room shrinks, against a baseline, with these vectors."""
     near = np.random.default_rng(0).uniform(-0.1, 0.1, 400)
-    said = run_file(given(tested="health") | {"claims": {CASE: HEALTH}})
+    said, now = (run_file(given(tested="health", dimension=one) | {"claims": {CASE: HEALTH}}) for one in dimensions)
     cases = [{f"{CASE}/m-d-1": {**columns(some, None, far_text=False), "kind": ["pair"] * 400}} for some in
              (near, near + 0.5)]  # fmt: skip
     save(tmp_path / "base", said, tables_of(said, cases[0], "m"), model="m", vectors=old)
-    return weigh(read(tmp_path / "base"), said, cases[1], model="m", vectors=new, thresholds=thresholds)
+    return weigh(read(tmp_path / "base"), now, cases[1], model="m", vectors=new, thresholds=thresholds)
 
 
 def test_room_blocks_in_one_family_of_models_and_is_reported_of_another(tmp_path):
@@ -94,6 +94,12 @@ def test_room_blocks_in_one_family_of_models_and_is_reported_of_another(tmp_path
         assert (decision.outcome, decision.rows, decision.reindex.needed) == ("inconclusive", (), True)
         (said,) = decision.reported_only.values()
         assert "another family of models" in said
+
+
+def test_another_dimension_is_another_family_of_models_without_vectors_too(tmp_path):
+    decision = weighed(tmp_path, old=None, new=None, dimensions=(256, 384)).decision
+    assert (decision.outcome, decision.reindex.needed) == ("inconclusive", True)
+    assert "vectors of 256 dimensions before, of 384 now" in decision.reindex.says
 
 
 def test_without_vectors_it_cannot_be_told_and_room_blocks(tmp_path):

@@ -450,7 +450,7 @@ def test_what_is_cleared_for_a_run_leaves_a_baseline_alone(tmp_path):
 def write_run(monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda number: None)
     monkeypatch.setattr(html, "render", lambda *args, **named: "<p>report")
-    return lambda place: write(place, results(row()), items())
+    return lambda place: write(place, results(row()), RunItems.of_columns(items()))
 
 
 def test_a_report_that_finds_the_disk_full_at_any_write_says_which_file_and_leaves_none_half(write_run, tmp_path):

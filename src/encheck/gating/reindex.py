@@ -287,12 +287,17 @@ def unknown(why: str) -> Reindex:
     return Reindex(None, "cannot tell", why)
 
 
+def of_other_dimensions(sizes: tuple[int, int]) -> Reindex:
+    """Where the old model's vectors have another dimension than the new one's."""
+    why = f"vectors of {sizes[0]} dimensions before, of {sizes[1]} now"
+    return Reindex(True, "yes", why, dimensions=sizes, related=False)
+
+
 def compare(old: VectorSample, new: VectorSample, *, documents: DocumentLengths | None = None) -> Reindex:
     """Compare two models on the texts that both encoded; `documents` are the user's, where they are known."""
     sizes = (old.dimension, new.dimension)
     if sizes[0] != sizes[1]:
-        why = f"vectors of {sizes[0]} dimensions before, of {sizes[1]} now"
-        return Reindex(True, "yes", why, dimensions=sizes, related=False)
+        return of_other_dimensions(sizes)
     pairs = [_RoleComparison.of(old, new, role) for role in old.roles if role in new.roles]
     pairs = [pair for pair in pairs if pair.keys]
     if not any(pair.role in STORED_ROLES for pair in pairs):

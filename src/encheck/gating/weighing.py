@@ -178,7 +178,8 @@ def weigh(
     about = next(one for one in results.models if one.label == model)
     refuse_other_kind(baseline, model, about.kind)
     pair = _facing(baseline, results, items, model)
-    stays = _reindex(baseline, vectors, documents)
+    about = next(one for one in results.models if one.label == model)
+    stays = _reindex(baseline, about.dimension, vectors, documents)
     if index and stays:
         stays = replace(index.reindex, same_model=index.reindex.same_model and stays.same_model)
     is_other_family = stays is not None and stays.related is False
@@ -323,10 +324,14 @@ def _kept_apart(name: str, some: Sequence[Compared], ends: tuple[float | None, f
     return Paired(name, "pairs", "rate", old, new, things, endpoint="share of edits below the threshold")
 
 
-def _reindex(baseline: Baseline, vectors: VectorSample | None, documents: DocumentLengths | None) -> Reindex | None:
-    """Whether vectors of the baseline's model stay; None of models that score pairs."""
+def _reindex(
+    baseline: Baseline, dimension: int | None, vectors: VectorSample | None, documents: DocumentLengths | None
+) -> Reindex | None:
+    """Whether vectors of the baseline's model stay, if the candidate's have this dimension; None of pair scorers."""
     if baseline.model.kind != "vector":
         return None
+    if baseline.model.dimension and dimension and baseline.model.dimension != dimension:
+        return reindex.of_other_dimensions((baseline.model.dimension, dimension))
     if baseline.sample is None:
         return reindex.unknown("the baseline keeps no vectors: it was made from a run's folder")
     if vectors is None:

@@ -125,7 +125,7 @@ def _short_gate_lines(against: GateAgainst, candidate: str, to_type: GateCommand
     yield from (
         f"  - {text}"
         for text in said
-        if not (text in shown or any(text.startswith(f"{loss.place}: ") for loss in told.losses))
+        if not (text in shown or any(text.startswith(f"{loss.place or 'contract broken'}: ") for loss in told.losses))
     )
     decides = [row for row in weighed_rows(against) if row.evidence or row.outcome == "block"]
     if decides:

@@ -71,7 +71,7 @@ def in_shards(
             )
         else:
             engine = import_module("encheck.scale.shards").LocalEngine(int(count or 1))
-        made: LoadsInShards = import_module("encheck.scale.large").Large(
+        made: LoadsInShards = import_module("encheck.scale.large").LargeDataLoader(
             engine, folder, settings.engine is not None,
             sample=settings.sample, seed=settings.seed, skip_bad_rows=settings.skip_bad_rows,
             device=Device(settings.device, settings.dtype), quiet=quiet,
