@@ -130,8 +130,10 @@ def sharing_pairs(right: list[set[int]]) -> NDArray[np.intp]:
 
 def behaviours(old: ModelScores, new: ModelScores) -> dict[str, Paired]:
     """Whole properties that are rates, as a gate for another model sees them."""
-    sight = divide_items(old.tables, new.tables, old.scales)
-    compared, _ = compare_all(ModelScores(sight.old, old.scales), ModelScores(sight.new, new.scales), aside=sight.aside)
+    divided = divide_items(old.tables, new.tables, old.scales)
+    compared, _ = compare_all(
+        ModelScores(divided.old, old.scales), ModelScores(divided.new, new.scales), aside=divided.aside
+    )
     rates = [one for one in compared if one.budget == "behaviour" and one.metric.kind == "rate"]
     return {one.name: one for one in pool_by_property([one for one in rates if not declared_of(one.before).proxy])}
 
