@@ -263,6 +263,7 @@ def _declared(kind: type[Declared]) -> dict[str, Declared]:
 def phenomenon(name: str, side: Side) -> NamedGenerator:
     """The generator of one side of a phenomenon; ValueError for an unknown name.
 
+    >>> from encheck.generators.phenomenon import phenomenon
     >>> phenomenon("number", "kept").name
     'number_kept'
     """
@@ -277,6 +278,7 @@ def validity_of(relation: str) -> Validity | None:
     A triple (a text with its kept and its changed edit, or with its control) is right where both readers confirm all
     its relations and its English (docs/generators.md). None of edits that no file declares a title for.
 
+    >>> from encheck.generators.phenomenon import validity_of
     >>> validity_of("number").right, validity_of("temporal").rate, validity_of("unheard-of")
     (252, None, None)
     """
@@ -290,6 +292,7 @@ def validity_of(relation: str) -> Validity | None:
 def title_of(relation: str) -> str:
     """What a generator makes, in words.
 
+    >>> from encheck.generators.phenomenon import title_of
     >>> title_of("other_meaning"), title_of("number_control"), title_of("of_your_own")
     ('changes of meaning as small as a typing error', 'controls of other numbers', 'of your own')
     """

@@ -29,12 +29,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck import gate, load_data, load_model
-from encheck.gating.capabilities import by_property
-from encheck.gating.declared import declared_of
+from encheck.gating.gate_rows import divide_items, pool_by_property
+from encheck.gating.pairing import ModelScores, compare_all, declared_of
 from encheck.gating.purpose import Purpose, Weighable, decide_for
-from encheck.gating.sight import look
 from encheck.gating.types import Paired
-from encheck.gating.weighing import Side, compare_all, side_of
+from encheck.gating.weighing import scores_of_run
 from encheck.reporting.results import read_items, read_results
 from encheck.statistics.sharing import numbered
 
@@ -129,18 +128,20 @@ def sharing_pairs(right: list[set[int]]) -> NDArray[np.intp]:
     return np.array(sorted(pairs), np.intp).reshape(-1, 2)
 
 
-def behaviours(old: Side, new: Side) -> dict[str, Paired]:
+def behaviours(old: ModelScores, new: ModelScores) -> dict[str, Paired]:
     """Whole properties that are rates, as a gate for another model sees them."""
-    sight = look(old.tables, new.tables, old.scales)
-    compared, _ = compare_all(Side(sight.old, old.scales), Side(sight.new, new.scales), aside=sight.aside)
+    divided = divide_items(old.tables, new.tables, old.scales)
+    compared, _ = compare_all(
+        ModelScores(divided.old, old.scales), ModelScores(divided.new, new.scales), aside=divided.aside
+    )
     rates = [one for one in compared if one.budget == "behaviour" and one.metric.kind == "rate"]
-    return {one.name: one for one in by_property([one for one in rates if not declared_of(one.before).proxy])}
+    return {one.name: one for one in pool_by_property([one for one in rates if not declared_of(one.before).proxy])}
 
 
 def print_probes(folder: Path) -> None:
     """The table of the probes, from the report directory of each model's run."""
     sides = {
-        name: side_of(results, read_items(folder / name), results.models[0].label)
+        name: scores_of_run(results, read_items(folder / name), results.models[0].label)
         for name in MODELS
         for results in [read_results(folder / name)]
     }

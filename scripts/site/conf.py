@@ -48,7 +48,7 @@ def setup(app: Any) -> None:
 def _read(_app: Any, docname: str, source: list[str]) -> None:
     if docname.startswith("docs/") and docname.endswith("/README"):
         source[0] += "".join(_contents(docname, source[0]))
-    source[0] = re.sub(r"\]\((\.\./(?:src|lab)/[^)]+\.md\))", r"](path:\1", source[0])
+    source[0] = re.sub(r"\]\(((?:\.\./)*(?:src|lab)/[^)#]+\.md)(?:#[^)]*)?\)", r"](path:\1)", source[0])
 
 
 def _contents(docname: str, text: str) -> Iterator[str]:

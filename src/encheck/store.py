@@ -468,7 +468,7 @@ def _refuse_foreign(path: Path) -> None:
         for suffix, magic in _LOGS.items():
             beside = Path(f"{real}{suffix}")
             try:
-                first = _beginning(beside) if beside.is_file() or not beside.exists() else b"a folder or a device"
+                first = _beginning(beside) if stat.S_ISREG(beside.stat().st_mode) else b"a folder or a device"
             except FileNotFoundError:
                 continue
             if first[:8].strip(b"\0") and not first.startswith(magic):  # it begins some with zeros

@@ -21,11 +21,11 @@ DRIVER = """
 import sys
 from ray_works import Overlap
 from encheck.scale.ray_engine import RayEngine
-from encheck.scale.sources import plan
+from encheck.scale.sources import plan_shards
 
 pytest_plugins = ("ray_fixtures",)
 data, folder = sys.argv[1:]
-list(RayEngine(folder, workers=2).run(Overlap(folder, pause=0.3), plan(data, rows=25).shards))
+list(RayEngine(folder, workers=2).run(Overlap(folder, pause=0.3), plan_shards(data, rows=25).shards))
 """
 
 

@@ -73,7 +73,7 @@ def entries() -> Mapping[str, BibEntry]:
 def entries_named_in(source: str) -> list[BibEntry]:
     """The entries that a declaration names; encheck's own for a page of its docs, a new one for a source unknown here.
 
-    >>> [one.key for one in named_in("Radovanovic et al. 2010; Ethayarajh 2019")]
+    >>> [one.key for one in entries_named_in("Radovanovic et al. 2010; Ethayarajh 2019")]
     ['ethayarajh2019', 'radovanovic2010']
     """
     found = [one for one in entries().values() if any(words in source for words in one.declared)]

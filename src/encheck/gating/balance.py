@@ -90,7 +90,7 @@ def families_of(tables: Mapping[str, CaseScores]) -> dict[str, str]:
 def part_means(rates: Mapping[str, float], families: Mapping[str, str]) -> dict[str, float]:
     """The mean of the properties of each part; `families` names the family of each.
 
-    >>> parts({"number": 0.5, "retrieval": 0.8}, {"number": "meaning changed", "retrieval": "retrieval"})
+    >>> part_means({"number": 0.5, "retrieval": 0.8}, {"number": "meaning changed", "retrieval": "retrieval"})
     {'sensitivity': 0.5, 'retrieval': 0.8}
     """
     found = {}

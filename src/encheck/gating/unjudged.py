@@ -322,7 +322,7 @@ def looks(pool: ChangedShare, weights: Floats, *, delta: float) -> tuple[int, ..
     """After how many answers to look: the last is the number by which a candidate that lost nothing passes in 80% of
     cases, where half of the answers are decisive; at most all of them.
 
-    >>> looks(Share("", "", 0.142, 0.13, 0.155, 426, 3000.0), np.ones(426), delta=0.02)
+    >>> looks(ChangedShare("", "", 0.142, 0.13, 0.155, 426, 3000.0), np.ones(426), delta=0.02)
     (20, 40, 80, 160, 254)
     """
     m = len(weights)
@@ -455,7 +455,7 @@ ANSWERS = {scores: answer for answer, scores in SCORES.items()}
 def judgements_path(log: Path) -> Path:
     """Where the judgements of a log of queries are kept.
 
-    >>> place_of(Path("logs/march.txt")).name
+    >>> judgements_path(Path("logs/march.txt")).name
     'march.txt.qrels'
     """
     return log.with_name(log.name + ENDING)

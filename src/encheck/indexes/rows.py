@@ -328,7 +328,7 @@ def group_of(cause: Cause, rows: tuple[int, ...], evidence: str) -> RowGroup:
 def split_into_groups(rows: Ints, right: Ints) -> Iterator[Ints]:
     """Runs of rows with no right row between them; rows of shorter runs are one group. Both arguments rise.
 
-    >>> [one.tolist() for one in grouped(np.arange(3, 15), np.array([2, 15]))]
+    >>> [one.tolist() for one in split_into_groups(np.arange(3, 15), np.array([2, 15]))]
     [[3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]]
     """
     before = np.searchsorted(right, rows)

@@ -62,7 +62,7 @@ def comment(results: RunFile | None, *, made: str = "") -> str:
 def fit_parts(sections: Sequence[CommentPart], *, limit: int = LIMIT) -> str:
     """The sections that fit, in their order; the last line counts the parts and sections that do not.
 
-    >>> fitted([Section("a"), Section("b", ["c", "d" * 200])], limit=150)
+    >>> fit_parts([CommentPart("a"), CommentPart("b", ["c", "d" * 200])], limit=150)
     'a\\n\\nb\\nc\\n\\nToo long for a comment: 1 more entry is left out here.\\n'
     """
     room, out, dropped = limit - len(_too_long(10**9)), list[str](), 0
@@ -103,7 +103,7 @@ def _too_long(count: int) -> str:
 def markdown_line(text: str, *, most: int = MOST) -> str:
     """A text that others wrote, in one line of Markdown, cut where it is long.
 
-    >>> said("@you see https://example.org, GH-12")
+    >>> markdown_line("@you see https://example.org, GH-12")
     '<span>@</span>you see https<span>:</span>//example.org, GH<span>-</span>12'
     """
     return escape(one_line(text, most))

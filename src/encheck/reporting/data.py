@@ -342,7 +342,7 @@ def _score_facts(scores: NDArray[np.float64]) -> Iterator[tuple[str, str]]:
 def counts_text(found: Mapping[str, int]) -> str:
     """Names with their numbers, in the order of the names.
 
-    >>> counts({"b": 2, "a": 1})
+    >>> counts_text({"b": 2, "a": 1})
     'a: 1, b: 2'
     """
     return ", ".join(f"{name}: {found[name]}" for name in sorted(found))

@@ -69,7 +69,7 @@ def run_commands(results: RunFile, folder: Path | None) -> RunCommands:
 def chosen_options(settings: Mapping[str, Setting], *, but: Sequence[str] = ()) -> str:
     """Options that change the figures and that results.json keeps, where they are no defaults; a blank before each.
 
-    >>> chosen({"sample": None, "strict": True, "seed": 7}, but=NOT_OF_A_GATE)
+    >>> chosen_options({"sample": None, "strict": True, "seed": 7}, but=NOT_OF_A_GATE)
     ' --sample=all --seed=7'
     """
     return "".join(f" {option}" for option in _chosen_options(settings, but))

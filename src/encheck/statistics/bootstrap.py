@@ -339,13 +339,13 @@ def widened_interval(share: float, low: float, high: float, *, n: int, clusters:
     There, with fewer than MIN_ITEMS_A_SIDE items on one side, percentiles of a bootstrap reach too short, and where all
     agree they have no width at all.
 
-    >>> low, high = widened(1.0, 1.0, 1.0, n=60, clusters=60)
+    >>> low, high = widened_interval(1.0, 1.0, 1.0, n=60, clusters=60)
     >>> round(low, 3), high
     (0.94, 1.0)
-    >>> low, high = widened(59 / 60, 0.95, 1.0, n=60, clusters=60)
+    >>> low, high = widened_interval(59 / 60, 0.95, 1.0, n=60, clusters=60)
     >>> round(low, 3), high
     (0.911, 1.0)
-    >>> widened(0.5, 0.4, 0.6, n=60, clusters=60)
+    >>> widened_interval(0.5, 0.4, 0.6, n=60, clusters=60)
     (0.4, 0.6)
     """
     from scipy.special import betaincinv

@@ -14,7 +14,7 @@ ITEMS_AT_ONCE = 250_000
 def chunks_of(count: int) -> Iterator[slice]:
     """So many items, some at a time: what is made of millions of them need not be held at once.
 
-    >>> list(parts_of(3))
+    >>> list(chunks_of(3))
     [slice(0, 3, None)]
     """
     return (slice(start, min(start + ITEMS_AT_ONCE, count)) for start in range(0, count, ITEMS_AT_ONCE))

@@ -217,7 +217,7 @@ def look_bounds(fractions: tuple[float, ...], *, alpha: float, spending: Spendin
 
     `fractions` of the information rise, and the last is 1.
 
-    >>> [round(bound, 2) for bound in bounds((0.5, 1.0), alpha=0.05)]
+    >>> [round(bound, 2) for bound in look_bounds((0.5, 1.0), alpha=0.05)]
     [2.16, 2.2]
     """
     found: list[float] = []
@@ -236,7 +236,7 @@ def crossing_probability(fractions: Sequence[float], limits: Sequence[float], *,
 
     `drift` is the mean of z at the last look, 0 where nothing is there.
 
-    >>> crossing([1.0], [1.959964]).round(4).tolist()
+    >>> crossing_probability([1.0], [1.959964]).round(4).tolist()
     [0.05]
     """
     walk, left = Walk(drift=drift), []

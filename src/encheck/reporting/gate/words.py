@@ -143,7 +143,7 @@ def part(said: Gate | GateDecision) -> str:
 def made_for(against: GateDecision) -> str:
     """What the gate decided for, and the margin.
 
-    >>> made_for(Decision("pass", (), (), purpose="search", margin=0.04))
+    >>> made_for(GateDecision("pass", (), (), purpose="search", margin=0.04))
     ', for another model of this search (a loss of 4 points has to be ruled out)'
     """
     if against.purpose == "change" or against.margin is None:
@@ -495,7 +495,7 @@ def _joined(reasons: Sequence[str], against: GateAgainst) -> str:
 def listed_names(names: Sequence[str]) -> str:
     """Names as a sentence lists them: the first, and how many more.
 
-    >>> listed(["search"]), listed(["a", "b", "c", "d", "e"])
+    >>> listed_names(["search"]), listed_names(["a", "b", "c", "d", "e"])
     ('search', 'a, b, c and 2 more')
     """
     names = list(dict.fromkeys(names))

@@ -82,7 +82,7 @@ def margins_that_win(results: RunFile) -> dict[str, tuple[float, float]]:
 def item_shares(counts: Mapping[str, int], most: int) -> dict[str, int]:
     """How many of each case are shown when all together may be `most`: no case loses before the largest do.
 
-    >>> shares({"a": 10, "b": 500, "c": 900}, 700)
+    >>> item_shares({"a": 10, "b": 500, "c": 900}, 700)
     {'a': 10, 'b': 345, 'c': 345}
     """
     low, high = 0, max(counts.values(), default=0)
