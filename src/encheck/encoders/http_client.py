@@ -65,7 +65,9 @@ def most_answer_bytes(texts: list[str], dimension: int | None) -> int:
     return FLOOR + numbers * BYTES_A_NUMBER + text_bytes
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
+class RefuseRedirects(urllib.request.HTTPRedirectHandler):
+    """Follows none: a key goes to the host that it is for, and the answer is an error of its own."""
+
     def redirect_request(self, *_args: Any, **_named: Any) -> None:
         """None is followed: a redirect would carry the key elsewhere."""
 
@@ -79,7 +81,7 @@ class AbortableRequest:
 
     def open(self, request: urllib.request.Request, *, timeout: float) -> Any:
         """Send the request; what comes back, once its headers are there."""
-        handlers: list[Any] = [_NoRedirect()]
+        handlers: list[Any] = [RefuseRedirects()]
         for handler, scheme, kind in (
             (urllib.request.HTTPHandler(), "http", HTTPConnection),
             (urllib.request.HTTPSHandler(), "https", HTTPSConnection),

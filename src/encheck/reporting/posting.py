@@ -15,6 +15,7 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
+from encheck.encoders.http_client import RefuseRedirects
 from encheck.errors import EncheckError, UsageError
 from encheck.system.documents import parse_json, read_json
 
@@ -178,7 +179,7 @@ def _account(thread: CommentThread) -> Any:
 
 def _answer(request: urllib.request.Request, what: str) -> Any:
     try:
-        with urllib.request.build_opener(_NoRedirect).open(request, timeout=TIMEOUT) as answer:
+        with urllib.request.build_opener(RefuseRedirects).open(request, timeout=TIMEOUT) as answer:
             data = answer.read(MOST_BYTES + 1)
         if len(data) > MOST_BYTES:
             raise EncheckError(f"{what}: the answer has more than {MOST_BYTES:,} bytes")
@@ -188,13 +189,6 @@ def _answer(request: urllib.request.Request, what: str) -> Any:
             raise HostRefusal(error.code, what) from None
     except (urllib.error.URLError, HTTPException, OSError, ValueError) as error:
         raise EncheckError(f"{what}: {type(error).__name__}: {error}") from None
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Follows none: the token goes to the host that it is for."""
-
-    def redirect_request(self, *_args: Any, **_more: Any) -> None:
-        """None: the answer is an error of its own."""
 
 
 def _event(environment: Environment) -> dict[str, Any]:

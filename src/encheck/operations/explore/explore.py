@@ -24,8 +24,8 @@ from encheck.metrics.pairs import worth
 from encheck.operations.explore.material import (
     FRAMES,
     ExploredItem,
-    ItemParts,
     Material,
+    SplitItems,
     hash_fraction,
     split_items,
     texts_of,
@@ -249,7 +249,7 @@ def explore(
 
 def _search_all(
     materials: Sequence[Material],
-    parts: dict[str, ItemParts],
+    parts: dict[str, SplitItems],
     meter: MarginMeter,
     seed: int,
     found: Exploration,
@@ -276,7 +276,7 @@ def _search_all(
     return searches
 
 
-def _summary(search: ConstructionSearch, parts: ItemParts) -> SearchSummary:
+def _summary(search: ConstructionSearch, parts: SplitItems) -> SearchSummary:
     clusters = [clusters_among(some, range(len(some))) for some in parts]
     first, second, third = clusters
     return SearchSummary(
@@ -294,7 +294,7 @@ def _rank_rows(searches: Sequence[ConstructionSearch]) -> list[tuple[Constructio
 
 def _confirm(
     rows: Sequence[tuple[Construction, SearchEstimate]],
-    parts: dict[str, ItemParts],
+    parts: dict[str, SplitItems],
     meter: MarginMeter,
     seed: int,
     found: Exploration,
@@ -310,7 +310,7 @@ def _confirm(
         found.rows.append(done)
 
 
-def _to_read(cell: Construction, parts: dict[str, ItemParts]) -> tuple[ExploredItem, ...]:
+def _to_read(cell: Construction, parts: dict[str, SplitItems]) -> tuple[ExploredItem, ...]:
     """A few items of a construction, of clusters that were neither searched nor confirmed; one a cluster."""
     own = [item for item in parts[cell.property].reading if cell.holds(item)]
     return tuple({item.cluster: item for item in own}.values())[:TO_READ]

@@ -292,7 +292,7 @@ PartName = Literal["search", "confirmation", "reading"]
 SHARES: tuple[tuple[PartName, float], ...] = (("search", 0.4), ("confirmation", 0.9), ("reading", 1.0))
 
 
-class ItemParts(NamedTuple):
+class SplitItems(NamedTuple):
     """The items of each part."""
 
     search: tuple[ExploredItem, ...]
@@ -312,7 +312,7 @@ def part_of(cluster: str, *, seed: int) -> PartName:
     return next(name for name, end in SHARES if place < end)
 
 
-def split_items(items: Sequence[ExploredItem], *, seed: int) -> ItemParts:
+def split_items(items: Sequence[ExploredItem], *, seed: int) -> SplitItems:
     """The items in their parts; one with a text of an earlier part is left out."""
     found: dict[PartName, tuple[ExploredItem, ...]] = {}
     taken: set[str] = set()
@@ -320,7 +320,7 @@ def split_items(items: Sequence[ExploredItem], *, seed: int) -> ItemParts:
         own = tuple(i for i in items if part_of(i.cluster, seed=seed) == name and taken.isdisjoint(i.texts))
         taken |= texts_of(own)
         found[name] = own
-    return ItemParts(found["search"], found["confirmation"], found["reading"])
+    return SplitItems(found["search"], found["confirmation"], found["reading"])
 
 
 def texts_of(items: Iterable[ExploredItem]) -> set[str]:

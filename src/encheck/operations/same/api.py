@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from encheck.operations.same.comparison import SameReport
-    from encheck.operations.same.sides import ComparedModel
+    from encheck.operations.same.sides import ModelAnswers
     from encheck.running.subject import Role, Subject
 
 SAVED = ".json"  # how the name of a saved file ends
@@ -78,7 +78,7 @@ def same(
         does = {"vector": "gives vectors", "pair": "scores pairs"}
         raise UsageError(f"A {does[kinds['A']]}, but B {does[kinds['B']]}. Remedy: compare two models of one kind")
     some = texts_for(list(subjects.values()), role=role)
-    sides: dict[str, ComparedModel] = kept | {
+    sides: dict[str, ModelAnswers] = kept | {
         name: ask_model(subject, some, role=role) for name, subject in subjects.items()
     }
     if save is not None:

@@ -38,7 +38,7 @@ from encheck.operations.same.changes import (
     setting,
     twin_rows,
 )
-from encheck.operations.same.sides import ComparedModel, Kind, agree
+from encheck.operations.same.sides import Kind, ModelAnswers, agree
 from encheck.reporting.html.page import pack, page
 from encheck.reporting.results import write_named
 from encheck.reporting.text import table
@@ -83,7 +83,7 @@ class ChangeCause:
     says: str
 
 
-def find_causes(a: ComparedModel, b: ComparedModel, role: TextRole) -> tuple[list[ChangeCause], str]:
+def find_causes(a: ModelAnswers, b: ModelAnswers, role: TextRole) -> tuple[list[ChangeCause], str]:
     """The causes that explain together why vectors in this role differ; or none, and what is known all the same."""
     texts, old, new = common_vectors(a, b, role)
     sides = ((a, b, old, new, ("A", "B")), (b, a, new, old, ("B", "A")))
@@ -112,7 +112,7 @@ def find_causes(a: ComparedModel, b: ComparedModel, role: TextRole) -> tuple[lis
     return [], hint
 
 
-def common_vectors(a: ComparedModel, b: ComparedModel, role: TextRole) -> tuple[list[FixedText], Vectors, Vectors]:
+def common_vectors(a: ModelAnswers, b: ModelAnswers, role: TextRole) -> tuple[list[FixedText], Vectors, Vectors]:
     """The texts that both have vectors of, and these vectors in a role: shape [n, d] each."""
     names = {one.text for one in b.texts}
     some = [one for one in a.texts if one.text in names]
@@ -128,8 +128,8 @@ class _Search:
 
     def __init__(
         self,
-        x: ComparedModel,
-        y: ComparedModel,
+        x: ModelAnswers,
+        y: ModelAnswers,
         role: TextRole,
         texts: Sequence[FixedText],
         target: Vectors,
@@ -461,7 +461,7 @@ def texts_for(subjects: Sequence[Subject], *, role: str | None = None) -> list[F
     return list(some)
 
 
-def compare_sides(a: ComparedModel, b: ComparedModel) -> SameReport:
+def compare_sides(a: ModelAnswers, b: ModelAnswers) -> SameReport:
     """Whether these are one model in use; both give vectors, or both score pairs."""
     if unstable := [name for name, side in (("A", a), ("B", b)) if side.unstable]:
         said = "gives a text another vector each time: several models answer, or one whose output is random"
@@ -494,7 +494,7 @@ def compare_sides(a: ComparedModel, b: ComparedModel) -> SameReport:
     )  # fmt: skip
 
 
-def _explain(a: ComparedModel, b: ComparedModel) -> tuple[list[ChangeCause], list[str]]:
+def _explain(a: ModelAnswers, b: ModelAnswers) -> tuple[list[ChangeCause], list[str]]:
     """The causes over all roles; and what else is known, of roles that they do not explain."""
     known: list[ChangeCause] = []
     reasons: list[str] = []
@@ -521,7 +521,7 @@ def _explain(a: ComparedModel, b: ComparedModel) -> tuple[list[ChangeCause], lis
     return known, list(dict.fromkeys(reasons))
 
 
-def _rounding_notes(a: ComparedModel, b: ComparedModel, figures: Sequence[TextFigure]) -> list[str]:
+def _rounding_notes(a: ModelAnswers, b: ModelAnswers, figures: Sequence[TextFigure]) -> list[str]:
     """How far the vectors of one model in use lie apart, and why that may be."""
     said = []
     if figures and a.kind == "vector":
@@ -537,7 +537,7 @@ def _rounding_notes(a: ComparedModel, b: ComparedModel, figures: Sequence[TextFi
     return said
 
 
-def _figures(a: ComparedModel, b: ComparedModel) -> tuple[TextFigure, ...]:
+def _figures(a: ModelAnswers, b: ModelAnswers) -> tuple[TextFigure, ...]:
     """One for each text that both have; none where dimensions differ."""
     if a.sample.dimension != b.sample.dimension:
         return ()

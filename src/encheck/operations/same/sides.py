@@ -39,7 +39,7 @@ REMEDY = "Remedy: encheck same MODEL --save FILE.json, while the model is the on
 
 
 @dataclass(frozen=True, eq=False)
-class ComparedModel:
+class ModelAnswers:
     """What one model gave the texts, by role, in `sample`; of a reranker scores of shape [n, 1].
 
     `role` is the one that was asked for, if one was. `unstable` says that a text alone gets another vector each time,
@@ -116,7 +116,7 @@ def kind_of(model: Model) -> Kind:
     return "vector" if isinstance(model, Encoder) else "pair"
 
 
-def ask_model(subject: Subject, some: Sequence[FixedText], *, role: Role | None = None) -> ComparedModel:
+def ask_model(subject: Subject, some: Sequence[FixedText], *, role: Role | None = None) -> ModelAnswers:
     """Call a model; EncoderError names it where it fails. Empty texts may be refused."""
     model = subject.model
     try:
@@ -144,7 +144,7 @@ def ask_model(subject: Subject, some: Sequence[FixedText], *, role: Role | None 
         named if kind == "vector" else {"": kept[roles[0]]}, stable_fingerprint(subject),
     )  # fmt: skip
     said = dtype if isinstance(dtype, str) else None
-    return ComparedModel(subject.label, kind, role, said, sample, tuple(known), padded, unstable, model)
+    return ModelAnswers(subject.label, kind, role, said, sample, tuple(known), padded, unstable, model)
 
 
 def _without_refused(model: Model, some: Sequence[FixedText], role: str) -> list[FixedText]:
@@ -201,7 +201,7 @@ def _batching(model: Model, every: Sequence[str], role: str, kind: Kind) -> tupl
     return True, False, not agree(alone, encode_changed(model, some, role), kind).all()
 
 
-def save_side(path: Path, side: ComparedModel) -> None:
+def save_side(path: Path, side: ModelAnswers) -> None:
     """Write what a model gave, as JSON (`Saved`); UsageError if no file can be there, or nothing is known."""
     if side.unstable:
         raise EncheckError(
@@ -219,7 +219,7 @@ def save_side(path: Path, side: ComparedModel) -> None:
     write_named(path, as_json(kept))
 
 
-def read_side(path: Path) -> ComparedModel:
+def read_side(path: Path) -> ModelAnswers:
     """What such a file keeps; UsageError if it is missing, damaged, newer, or of other texts."""
     try:
         found = read_json(path, most=MOST_BYTES)
@@ -247,6 +247,6 @@ def read_side(path: Path) -> ComparedModel:
         if any(not np.isfinite(one.vectors).all() for one in sample.roles.values()):
             raise ValueError("vectors are not finite")
         label = f"{model.label} as saved on {saved.made.on}"
-        return ComparedModel(label, model.kind, model.role, model.dtype, sample, some, model.padded)
+        return ModelAnswers(label, model.kind, model.role, model.dtype, sample, some, model.padded)
     except (ValueError, LookupError) as error:
         raise UsageError(f"{path} is damaged: {error}. {REMEDY}") from error
