@@ -40,7 +40,7 @@ def test_antonym_is_farther_than_paraphrase(judge):
     gates=margin_rate,
     floor=0.5,
     aim=0.9,
-    source="docs/checks.md: a control beside criterion 3 of Mahajan et al. 2023",
+    source="docs/reference/checks.md: a control beside criterion 3 of Mahajan et al. 2023",
     selects=True,
     means="Results that say the opposite crowd out results that use another word for the same thing.",
     headline=True,
@@ -57,7 +57,7 @@ def test_antonym_is_farther_than_synonym_of_the_same_word(judge):
     metric=margin_rate.calibrated,
     show=(margin_rate, *MARGINS),
     unjudged="the control word fits nowhere, so the figure tells of nonsense and not of opposites",
-    source="docs/checks.md: a control beside criterion 3 of Mahajan et al. 2023",
+    source="docs/reference/checks.md: a control beside criterion 3 of Mahajan et al. 2023",
 )
 def test_antonym_is_farther_than_control(judge):
     """When one word is replaced, an unrelated word leaves the sentence nearer than an antonym: shown, no verdict."""

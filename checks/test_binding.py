@@ -1,4 +1,4 @@
-"""Which attribute belongs to which thing decides the meaning (docs/probes.md#fresh-probes).
+"""Which attribute belongs to which thing decides the meaning (docs/method/probes.md#fresh-probes).
 
 "A red car and a blue truck" and "a blue car and a red truck" contain the same words. An order, a dose or a rota that
 mixes them up is wrong in every line.

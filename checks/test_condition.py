@@ -1,4 +1,4 @@
-"""What holds if and what holds unless are opposites (docs/generators.md).
+"""What holds if and what holds unless are opposites (docs/method/generators.md).
 
 "If" and "unless" decide when a rule applies, in contracts, manuals and medical advice. The embedded probes contain no
 conditions: with --experimental, they are made from your own text.
@@ -11,7 +11,7 @@ from encheck.presets import change_is_farther, other_statement_is_farther, seen_
     "condition",
     tells="a condition from its exception",
     capability="assertion",
-    source="docs/generators.md",
+    source="docs/method/generators.md",
     means='Rules and their exceptions are mixed up more often: "if it rains" is found for "unless it rains".',
 )
 def test_other_condition_is_farther_than_edit_that_keeps_the_meaning(judge):
@@ -23,7 +23,7 @@ def test_other_condition_is_farther_than_edit_that_keeps_the_meaning(judge):
     "condition",
     tells="a rewording that keeps the condition from another statement",
     capability="assertion",
-    source="docs/generators.md",
+    source="docs/method/generators.md",
     means="Texts that say something else more often rank above texts that keep the condition.",
 )
 def test_other_statement_is_farther_than_edit_that_keeps_the_condition(judge):
@@ -35,7 +35,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_condition(judge):
     "condition",
     tells="a condition from its exception",
     capability="assertion",
-    source="docs/generators.md",
+    source="docs/method/generators.md",
     means='Texts that say "if" and texts that say "unless" are mixed up more often.',
 )
 def test_condition_is_seen_in_both_directions(judge):

@@ -16,7 +16,7 @@ from encheck.metrics.health import contract_kept, ends_seen
     metric=contract_kept,
     floor=1.0,
     aim=1.0,
-    source="docs/probes.md",
+    source="docs/method/probes.md",
     means="Caches and indexes hold vectors that the model does not reproduce.",
 )
 def test_same_text_gets_the_same_answer_twice(judge):
@@ -31,7 +31,7 @@ def test_same_text_gets_the_same_answer_twice(judge):
     metric=ends_seen,
     floor=1.0,
     aim=1.0,
-    source="docs/probes.md",
+    source="docs/method/probes.md",
     means="The end of a long text cannot be found.",
 )
 def test_end_of_a_long_text_is_seen(judge):

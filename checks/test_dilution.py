@@ -1,4 +1,4 @@
-"""An edit still shows when the sentence stands in a longer text (158 groups of the probes, docs/probes.md).
+"""An edit still shows when the sentence stands in a longer text (158 groups of the probes, docs/method/probes.md).
 
 Documents are embedded in chunks. If one sentence of a chunk changes its meaning, the chunk's vector has to move.
 Otherwise search cannot tell the corrected page from the wrong one.
@@ -23,7 +23,7 @@ EDITED = (  # the order counts: a hash of the sentence picks one of those that i
     metric=margin_rate.calibrated,
     show=(margin_rate, *MARGINS),
     aim=0.8,
-    source="docs/probes.md",
+    source="docs/method/probes.md",
     means="A corrected page looks like its old version more often, so search and deduplication miss the change.",
     headline=True,
 )

@@ -1,4 +1,4 @@
-"""Another name is another thing; another name of the same thing is not (docs/probes.md).
+"""Another name is another thing; another name of the same thing is not (docs/method/probes.md).
 
 Answering a question about one company with another's figures is the costliest kind of wrong answer, yet the two texts
 share nearly all their words.

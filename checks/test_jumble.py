@@ -48,7 +48,7 @@ def test_jumble_is_farther_than_paraphrase(judge):
     gates=margin_rate,
     floor=0.5,
     aim=0.9,
-    source="docs/checks.md: a control beside criterion 4 of Mahajan et al. 2023",
+    source="docs/reference/checks.md: a control beside criterion 4 of Mahajan et al. 2023",
     selects=True,
     means="A broken sentence is harder to tell from one that was reordered and still means the same.",
     headline=True,
@@ -69,7 +69,7 @@ def test_jumble_is_farther_than_reorder(judge):
     gates=margin_rate,
     floor=0.5,
     aim=0.8,
-    source="docs/checks.md: a control beside criterion 4 of Mahajan et al. 2023",
+    source="docs/reference/checks.md: a control beside criterion 4 of Mahajan et al. 2023",
     selects=True,
     means='Who did what to whom is mixed up more often, as in "the client sued the bank".',
 )

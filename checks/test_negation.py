@@ -1,4 +1,4 @@
-"""What is denied and what is asserted makes a statement, whichever words deny (docs/probes.md).
+"""What is denied and what is asserted makes a statement, whichever words deny (docs/method/probes.md).
 
 "We have peaches in stock but not plums" and "peaches aren't in stock but plums are" share almost all their words.
 Retrieval that ranks them side by side hands a reader, or a language model, the opposite of the answer. On text of one's
@@ -36,7 +36,7 @@ def test_negation_is_farther_than_edit_that_keeps_the_meaning(judge):
     metric=margin_rate.calibrated,
     show=(margin_rate, *MARGINS),
     aim=0.8,
-    source="docs/probes.md",
+    source="docs/method/probes.md",
     means='"Not cheap" and "expensive" are recognised as alike less often.',
 )
 def test_negated_antonym_is_nearer_than_antonym(judge):

@@ -1,4 +1,4 @@
-"""Another number is another fact; another notation of the same number is not (docs/probes.md).
+"""Another number is another fact; another notation of the same number is not (docs/method/probes.md).
 
 Doses, prices, dates and limits are one token each. Two texts that differ only there state different facts.
 """

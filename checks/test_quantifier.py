@@ -1,4 +1,4 @@
-"""Another quantifier changes the meaning; other words for the same quantifier do not (docs/probes.md).
+"""Another quantifier changes the meaning; other words for the same quantifier do not (docs/method/probes.md).
 
 "All", "some" and "none" decide whether a claim follows from a text, which is the question in fact checking and policy
 search.

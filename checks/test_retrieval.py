@@ -58,7 +58,7 @@ def test_query_finds_its_documents(judge):
     show=(first_stage,),
     gates="without labels, the gate goes by how many answers change",
     unjudged="without labels, only a gate can judge: it goes by how many answers change",
-    source="docs/search.md",
+    source="docs/tasks/search.md",
 )
 def test_logged_query_keeps_its_answers(judge):
     """How often the first answer to a logged query is the one of BM25. A gate sees which answers change."""

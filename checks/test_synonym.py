@@ -39,7 +39,7 @@ def test_synonym_keeps_the_similarity(judge):
     show=(margin_rate, *MARGINS),
     floor=0.5,
     aim=0.8,
-    source="docs/checks.md: a control beside criterion 2 of Mahajan et al. 2023",
+    source="docs/reference/checks.md: a control beside criterion 2 of Mahajan et al. 2023",
     selects=True,
     means="A text with a synonym is harder to tell from a text that says something else.",
     headline=True,

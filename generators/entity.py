@@ -2,7 +2,7 @@
 
 Of "Helen Marsh", "H. Marsh" is the same person and "Laura Doyle" another. The other name comes of the same data
 where they have one of that kind, else of a list. A mirror has the other name in the notation that the changed text
-does not have: what keeps the text changes the mirror, and the other way round (docs/probes.md).
+does not have: what keeps the text changes the mirror, and the other way round (docs/method/probes.md).
 """
 
 from __future__ import annotations

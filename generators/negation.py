@@ -2,8 +2,8 @@
 
 Of "is covered", "is indeed covered" keeps the statement, "is not covered" turns it, and "is supposed to be covered"
 says something else. Of "is not covered", "isn't covered" keeps it and "is covered" turns it. The second source, a
-mirror, says what the changed text says, in other words (docs/probes.md): "isn't covered" is kept by "is not covered"
-and turned by "is indeed covered".
+mirror, says what the changed text says, in other words (docs/method/probes.md): "isn't covered" is kept by "is not
+covered" and turned by "is indeed covered".
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ def _plan(predicate: Predicate, rng: Draws) -> PredicateTexts | str:
 def _sides(predicate: Predicate) -> tuple[list[str], list[str], list[str]]:
     """The ways for the kept text, the changed one and the mirror.
 
-    What changes the statement has no word of emphasis, which readers took for odd there (docs/generators.md).
+    What changes the statement has no word of emphasis, which readers took for odd there (docs/method/generators.md).
     """
     said, denied = _ways(predicate)
     stressed = _stressed(predicate)

@@ -2,8 +2,8 @@
 
 A `Phenomenon` is declared in its own file. Where a reading gives the ways to say the same and the ways to say something
 else, each a whole sentence, `choice_of` chooses a kept text, a changed text and a mirror of them: the mirror says what
-the changed text says, in other words (docs/probes.md). A coin decides which text the edit distance favours, and the
-mirror pulls the other way, where there is such a choice.
+the changed text says, in other words (docs/method/probes.md). A coin decides which text the edit distance favours, and
+the mirror pulls the other way, where there is such a choice.
 """
 
 from __future__ import annotations
@@ -276,7 +276,7 @@ def validity_of(relation: str) -> Validity | None:
     """How many of the edits of this relation blind readers found right: the ceiling of any rate on them.
 
     A triple (a text with its kept and its changed edit, or with its control) is right where both readers confirm all
-    its relations and its English (docs/generators.md). None of edits that no file declares a title for.
+    its relations and its English (docs/method/generators.md). None of edits that no file declares a title for.
 
     >>> from encheck.generators.phenomenon import validity_of
     >>> validity_of("number").right, validity_of("temporal").rate, validity_of("unheard-of")

@@ -164,7 +164,7 @@ def _named(word: str, names: tuple[str, ...]) -> str:
 
 
 def failed_doctests(folder: Path) -> list[str]:
-    """The examples of the code and of docs/api.md, with a store of their own."""
+    """The examples of the code and of docs/reference/api.md, with a store of their own."""
     command = [
         sys.executable,
         "-m",
@@ -177,7 +177,7 @@ def failed_doctests(folder: Path) -> list[str]:
     ]
     environment = os.environ | {"ENCHECK_STORE": str(folder / "doctests.sqlite")}
     done = subprocess.run(
-        [*command, "src/encheck", "generators", "papers/src", "docs/api.md"], cwd=ROOT, env=environment
+        [*command, "src/encheck", "generators", "papers/src", "docs/reference/api.md"], cwd=ROOT, env=environment
     )
     return ["a doctest failed"] * bool(done.returncode)
 

@@ -1,4 +1,4 @@
-"""The table of docs/checks.md, made from what the checks declare: `python scripts/checks_table.py` writes it.
+"""The table of docs/reference/checks.md, made from what the checks declare: `python scripts/checks_table.py` writes it.
 
 A property links to the first section of PAGES that has its name for a heading, or names it in its first line.
 """

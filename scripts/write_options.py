@@ -1,10 +1,10 @@
-"""Write the table of options into docs/options.md, below its introduction."""
+"""Write the table of options into docs/reference/options.md, below its introduction."""
 
 from pathlib import Path
 
 from encheck.options import reference
 
-PAGE = Path(__file__).resolve().parents[1] / "docs/options.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs/reference/options.md"
 START = "<!-- made by scripts/write_options.py -->\n"
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Write docs/commands.md from the command line, docs/claims.md from what the checks declare, and the schema of each
+"""Write docs/reference/commands.md from the command line, docs/reference/claims.md from what the checks declare, and the schema of each
 file that is written of one class to docs/reference.
 """
 

@@ -192,7 +192,7 @@ def test_the_table_of_checks_is_that_of_the_declarations():
     sys.path.insert(0, str(ROOT / "scripts"))
     import checks_table
 
-    assert checks_table.table() in (ROOT / "docs/checks.md").read_text("utf-8"), "run scripts/checks_table.py"
+    assert checks_table.table() in (ROOT / "docs/reference/checks.md").read_text("utf-8"), "run scripts/checks_table.py"
 
 
 def test_every_check_that_can_block_says_what_a_loss_means_to_users():

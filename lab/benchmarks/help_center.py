@@ -1,6 +1,6 @@
 """Makes a help centre of 60 Markdown articles of an imaginary shop, and a log of 592 queries, 500 of them different.
 
-Run: python lab/benchmarks/help_center.py FOLDER LOG [--labels FILE]. The examples in docs/search.md are of gates on it.
+Run: python lab/benchmarks/help_center.py FOLDER LOG [--labels FILE]. docs/tasks/search.md has gates on it.
 FILE says which article each of 540 questions is about (JSON lines: query, document, act), for `--data=retrieval:FILE`.
 """
 

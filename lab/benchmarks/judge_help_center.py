@@ -1,6 +1,6 @@
 """Judges a gate on the help centre of `help_center.py` as somebody would who knows the article of each query.
 
-Run: python lab/benchmarks/judge_help_center.py REPORT. An example in docs/search.md is of it.
+Run: python lab/benchmarks/judge_help_center.py REPORT. An example in docs/tasks/search.md is of it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Behavioural tests for sentence encoders, as pytest checks.
 
-Every name here is imported when it is first used: `import encheck` costs next to nothing. docs/api.md has examples.
+Every name here is imported when it is first used: `import encheck` costs next to nothing. Examples: docs/reference/api.md.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ def compare_costs(
         options: other options of `encheck run`, with underscores (store, device, dtype, seed, model_arg, ...).
 
     Returns:
-        A row for each model, the Pareto front, and the pairs that are not separable (docs/report.md#which-to-take).
+        A row for each model, the Pareto front, and the pairs that are not separable (docs/tasks/choose.md).
 
     Raises:
         UsageError: too few or too many models, or data without labels.

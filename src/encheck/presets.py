@@ -20,7 +20,7 @@ from encheck.metrics.metric import calibrated
 
 MARGINS = (mean_margin, mean_margin.calibrated)
 RATES = (margin_rate, margin_rate.calibrated, *MARGINS)
-SHARED: dict[str, Any] = {"floor": 0.5, "aim": 0.8, "source": "docs/probes.md"}
+SHARED: dict[str, Any] = {"floor": 0.5, "aim": 0.8, "source": "docs/method/probes.md"}
 
 
 def change_is_farther(name: str, **declared: Any) -> Callable[[Function], Function]:

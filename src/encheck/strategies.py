@@ -1,6 +1,6 @@
 """Strategies for hypothesis: sentences, minimal pairs, paraphrases and hostile texts, for tests of your own.
 
-They are drawn from certified frames, so what hypothesis shrinks to is still true. docs/strategies.md has examples;
+They are drawn from certified frames, so what hypothesis shrinks to is still true. docs/tasks/own-tests.md has examples;
 `encheck.relations` measures what should hold of a model.
 """
 

@@ -1,4 +1,4 @@
-"""The embedded probes are what their datasheet (docs/probes.md) says: size, balance, no artefacts."""
+"""The embedded probes are what their datasheet (docs/method/probes.md) says: size, balance, no artefacts."""
 
 import sys
 from collections import Counter

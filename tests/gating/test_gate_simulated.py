@@ -1,7 +1,7 @@
 """How often the gate errs, on simulated checkpoints: part of lab/benchmarks/gate.py, with the gate's own function.
 
-A bound is as far from what docs/gate.md promises as chance takes it in one of a million cases, were the promise just
-held: with another seed, or another numpy, these tests fail less often than that.
+A bound is as far from what docs/method/gate.md promises as chance takes it in one of a million cases, were the promise
+just held: with another seed, or another numpy, these tests fail less often than that.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """How often a gate errs on a search with labels: part of lab/benchmarks/search.py, with the gate's own function.
 
-A bound is as far from what docs/search.md promises as chance takes it in one of a million cases, were the promise just
-held.
+A bound is as far from what docs/method/gate.md promises as chance takes it in one of a million cases, were the promise
+just held.
 """
 
 import sys

@@ -72,7 +72,7 @@ def test_an_option_is_one_edit_for_settings_baselines_and_docs(grown):
 
 
 def test_the_page_of_options_is_the_table():
-    page = (ROOT / "docs/options.md").read_text("utf-8")
+    page = (ROOT / "docs/reference/options.md").read_text("utf-8")
     assert "For a checkpoint that you do not trust, use `encheck run`" in page
     assert page.endswith(f"\n{reference()}"), "Remedy: python scripts/write_options.py"
 

@@ -1,4 +1,4 @@
-"""action.yml and the examples of docs/gate.md: what they run, and the exit code and outputs that come of it."""
+"""action.yml and the examples of docs/tasks/gate.md: what they run, and the exit code and outputs that come of it."""
 
 import json
 import os
@@ -255,7 +255,7 @@ def test_the_token_is_given_to_the_step_that_comments_alone():
 
 
 @pytest.mark.parametrize(
-    "block", re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/gate.md").read_text("utf-8"), re.DOTALL)
+    "block", re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/tasks/gate.md").read_text("utf-8"), re.DOTALL)
 )
 def test_the_examples_are_yaml_and_name_options_that_there_are(block):
     from encheck.options import OPTIONS

@@ -1,4 +1,4 @@
-"""The four ways of docs/ci.md: valid, safe for the shell, and run from the built wheel in an environment of its own."""
+"""The four ways of docs/tasks/ci.md: valid, safe for the shell, run from the built wheel in a new environment."""
 
 import json
 import os
@@ -13,9 +13,9 @@ import yaml
 from test_action import BASH, SCRIPTS
 
 ROOT = Path(__file__).resolve().parents[2]
-DOC = (ROOT / "docs/ci.md").read_text("utf-8")
+DOC = (ROOT / "docs/tasks/ci.md").read_text("utf-8")
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", DOC, re.DOTALL)
-PAGES = DOC + (ROOT / "docs/gate.md").read_text("utf-8")
+PAGES = DOC + (ROOT / "docs/tasks/gate.md").read_text("utf-8")
 GITHUB, GITLAB = (text for kind, text in BLOCKS if kind == "yaml")
 JENKINS = (ROOT / "docs/Jenkinsfile").read_text("utf-8")
 (FOR_GITHUB,) = (text for kind, text in BLOCKS if kind == "groovy")

@@ -67,7 +67,7 @@ def test_the_readme_opens_with_similarities_of_the_default_model(readme):
 def test_the_share_of_opposites_is_what_the_margin_rate_leaves():
     row = read()[f"antonym_is_farther_than_paraphrase/{CASE}/margin_rate"]
     value, low, high = (f"{100 - 100 * row[name]:.1f}" for name in ("value", "high", "low"))
-    assert f"In **{value}%** of sentences ({low} to {high})" in text("docs/checks.md")
+    assert f"In **{value}%** of sentences ({low} to {high})" in text("docs/reference/checks.md")
 
 
 def test_a_figure_that_moved_and_one_that_is_missing_are_told(tmp_path):

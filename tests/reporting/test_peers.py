@@ -75,7 +75,7 @@ def test_another_figure_of_the_same_check_has_no_peers():
 
 
 def test_the_table_of_the_docs_has_figures_of_the_peers():
-    lines = (ROOT / "docs/models.md").read_text("utf-8").split("\n")
+    lines = (ROOT / "docs/reference/models.md").read_text("utf-8").split("\n")
     rows = [line.split("|")[3:-1] for line in lines if line.startswith("| ") and line.count("%") >= 4]
     there = {tuple(f"{100 * share:.0f}%" for share in one.values.values()) for one in KNOWN.figures.values()}
     assert len(rows) == 17

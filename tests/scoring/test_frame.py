@@ -306,7 +306,7 @@ def test_a_gate_s_table_has_the_scores_and_hashes_of_a_frame(kind):
 
 
 def test_the_document_of_the_report_says_what_every_column_and_kind_is():
-    text = (ROOT / "docs/report.md").read_text("utf-8")
+    text = (ROOT / "docs/reference/results.md").read_text("utf-8")
     assert [name for name in (*COLUMNS, *OPTIONAL, *KINDS) if f"`{name}`" not in text] == []
     assert {*frame("chain").to_columns(), *frame("pair").to_columns()} <= {*COLUMNS, *OPTIONAL}
 

@@ -30,7 +30,7 @@ from encheck.strategies import (
     sentences,
 )
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs/strategies.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs/tasks/own-tests.md"
 EXAMPLES = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
 FEW = settings(max_examples=6, database=None, deadline=None)
 

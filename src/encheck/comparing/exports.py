@@ -105,7 +105,7 @@ def line_sources(found: ModelComparison, line: PropertyLine) -> list[BibEntry]:
     """
     sources, kind = [line.source], re.split(r"[@:]", line.data)[0]
     if kind in OWN_DATA:
-        sources.append("docs/probes.md")
+        sources.append("docs/method/probes.md")
     elif kind in known_data_sets():
         sources.append(getattr(known_data_sets()[kind], "CITATION", ""))
     own = next((t for m in found.models for t in m.side.tables.values()

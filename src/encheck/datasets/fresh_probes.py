@@ -1,7 +1,7 @@
 """Fresh probes, `--data probes:fresh=SEED`: groups made from certified frames, unpublished until they are made.
 
 `fresh/frames.tsv` has sentences with a gap, `forms.tsv` what may stand in the gap and why it keeps or changes the
-meaning, `lists.tsv` and the notations below what fills them. No encoder had a say in any of it (docs/probes.md).
+meaning, `lists.tsv` and the notations below what fills them. No encoder had a say in any of it (docs/method/probes.md).
 """
 
 from __future__ import annotations

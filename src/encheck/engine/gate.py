@@ -102,7 +102,7 @@ def gate(
     report_dir: str | Path | None = None,
     **options: OptionValue,
 ) -> GateResult:
-    """Decide whether one model may replace another (docs/gate.md has the rule).
+    """Decide whether one model may replace another (docs/method/gate.md has the rule).
 
     Both are evaluated together, on the same items, in this process and in silence.
 

@@ -3,7 +3,7 @@
 One look at all items, both models on the same ones. Contracts first; then *block*, where a row is shown to have
 lost more than delta / 2 (two-sided tests, a closed family of each row and its parts, Holm-corrected within each budget
 of alpha); then *pass*, where no family can have lost 1.5 delta, no row 2 delta and, by its estimate, none delta;
-otherwise *inconclusive*. Errors follow what items share (`statistics.sharing`). docs/gate.md has the error rates.
+otherwise *inconclusive*. Errors follow what items share (`statistics.sharing`). Error rates: docs/method/gate.md.
 
 Alpha is split into budgets, so that an extra hypothesis does not weaken those of another budget. Search with labels has
 a primary endpoint, which is tested with 3% of the gate's 5% whatever else is tested. Behaviour shares 1%, and slices of

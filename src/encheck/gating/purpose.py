@@ -9,7 +9,7 @@ decide, each by one rule on d = NEW - OLD, its two-sided 95% interval [l, u], an
 
 All components have to be yes, which needs no correction; one no suffices. Which components there are is fixed by the
 command and the data, never by scores. Everything else stands beside as a trade. Watched behaviours that fall by much
-for certain leave the answer to the user. docs/gate.md has the error rates.
+for certain leave the answer to the user. docs/method/gate.md has the error rates.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ EXIT_CODES: Mapping[Outcome, ExitCode] = {"pass": 0, "block": 1, "inconclusive":
 
 @dataclass(frozen=True)
 class Rule:
-    """How strict a gate is. The defaults are those of docs/gate.md, whose error rates are measured.
+    """How strict a gate is. The defaults are those of docs/method/gate.md, whose error rates are measured.
 
     `rate_delta` and `mean_delta` are the losses that matter, as proportion and on the calibrated scale. A row
     blocks when its change is below `-block * delta`, tested at `alpha` for all rows together (Holm). It

@@ -334,7 +334,7 @@ def classified(dataset: Dataset, level: int | str, _maker: Maker) -> Items:
 
 
 def crossed(phenomenon: str) -> Builder:
-    """Crossed groups of one phenomenon (docs/probes.md).
+    """Crossed groups of one phenomenon (docs/method/probes.md).
 
     Of text without written edits they are made where there are generators of all three texts.
     """

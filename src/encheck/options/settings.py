@@ -527,7 +527,7 @@ def refuse_wrong(parsed: Any) -> None:
 
 
 def reference() -> str:
-    """The table of options in docs/options.md: every option in Markdown, a table a group."""
+    """The table of options in docs/reference/commands.md: every option in Markdown, a table a group."""
     lines: list[str] = []
     for group, title in GROUPS.items():
         lines += [f"## {title}", "", "| option | what it does | default |", "| --- | --- | --- |"]

@@ -31,7 +31,7 @@ from encheck.types import Group
 log = logging.getLogger("encheck")
 NOTE = (
     f"Kinds of {CLUSTERS} clusters or more, compared with the other items of their check, the surface held equal.",
-    f"At most {MOST} are nominated, and at most 5% of searches confirm any by chance (docs/report.md#where-it-fails).",
+    f"At most {MOST} are nominated, and at most 5% of searches confirm any by chance (docs/tasks/explore.md).",
 )
 _EXPLAINED = 0.5
 

@@ -19,7 +19,7 @@ OPTIONAL = (
     "gold", "key", "near_why", "far_why", "step", "source_is_second", "source_role", "text_role", "slice", "shares",
     "construction", "answers", "weight",
 )  # fmt: skip
-"""The columns that are empty for some kinds of items; docs/report.md says what each column holds."""
+"""The columns that are empty for some kinds of items; docs/reference/results.md says what each column holds."""
 
 
 def item_schema() -> Schema:

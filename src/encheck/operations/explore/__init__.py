@@ -1,1 +1,1 @@
-"""The search for constructions that a model gets wrong: `encheck explore` (docs/explore.md)."""
+"""The search for constructions that a model gets wrong: `encheck explore` (docs/tasks/explore.md)."""

@@ -37,7 +37,7 @@ def audit_index(
     progress: Progress | None = None,
     **arguments: Any,
 ) -> IndexAudit:
-    """Compare the vectors of a stored index with fresh ones, text by text (docs/index-audit.md).
+    """Compare the vectors of a stored index with fresh ones, text by text (docs/tasks/index-audit.md).
 
     Args:
         model: what `load_model` takes or returns, a function from a list of texts to vectors [n, d], or

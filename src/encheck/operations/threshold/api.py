@@ -39,7 +39,7 @@ def threshold(
     report_dir: Spec | None = None,
     progress: Progress | None = None,
 ) -> ThresholdReport:
-    """Find the lowest threshold that keeps false accepts within a budget, and its cost (rule: docs/threshold.md).
+    """Find the lowest threshold that keeps false accepts within a budget, and its cost (docs/method/threshold.md).
 
     Args:
         model: a model, as in `load_model`, or "vectors:FILE".
