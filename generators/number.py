@@ -3,7 +3,8 @@
 Of a number that can be written in two ways, the kept edit writes it in the other way, and the changed edit writes
 another number in that way: both move as much of the notation. The second source, a mirror, has the other number in the
 way of the text, so that what keeps the text changes the mirror and the other way round (docs/method/probes.md). The
-control keeps the number, and says something else of the same place: "12 people" and "12 women", "5 minutes" and "5 hours".
+control keeps the number, and says something else of the same place: "12 people" and "12 women", "5 minutes" and
+"5 hours".
 """
 
 from __future__ import annotations

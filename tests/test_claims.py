@@ -188,13 +188,6 @@ def test_checks_of_one_property_are_of_one_family():
     assert len(families) == len({name for name, _ in families})
 
 
-def test_the_table_of_checks_is_that_of_the_declarations():
-    sys.path.insert(0, str(ROOT / "scripts"))
-    import checks_table
-
-    assert checks_table.table() in (ROOT / "docs/reference/checks.md").read_text("utf-8"), "run scripts/checks_table.py"
-
-
 def test_every_check_that_can_block_says_what_a_loss_means_to_users():
     blocking = {name: one.declared for name, one in shipped().items() if one.declared.gates or one.family == "contract"}
     assert [name for name, one in blocking.items() if not one.means.endswith(".")] == []

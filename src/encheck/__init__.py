@@ -1,6 +1,7 @@
 """Behavioural tests for sentence encoders, as pytest checks.
 
-Every name here is imported when it is first used: `import encheck` costs next to nothing. Examples: docs/reference/api.md.
+Every name here is imported when it is first used: `import encheck` costs next to nothing. docs/reference/api.md has
+examples.
 """
 
 from __future__ import annotations

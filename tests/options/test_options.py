@@ -68,13 +68,13 @@ def test_an_option_is_one_edit_for_the_command(grown):
 def test_an_option_is_one_edit_for_settings_baselines_and_docs(grown):
     settings, row = grown("-c", ASKED).splitlines()
     assert settings == "blue red red"
-    assert row == "| `--colour NAME` | Colour of the bikeshed. | blue |"
+    assert row == "- `--colour NAME`: Colour of the bikeshed. (default: blue)"
 
 
-def test_the_page_of_options_is_the_table():
-    page = (ROOT / "docs/reference/options.md").read_text("utf-8")
+def test_the_page_of_commands_ends_with_the_options():
+    page = (ROOT / "docs/reference/commands.md").read_text("utf-8")
     assert "For a checkpoint that you do not trust, use `encheck run`" in page
-    assert page.endswith(f"\n{reference()}"), "Remedy: python scripts/write_options.py"
+    assert page.endswith(f"\n{reference().rstrip()}\n"), "Remedy: python scripts/write_reference.py"
 
 
 def test_no_two_options_have_one_name_or_one_place():

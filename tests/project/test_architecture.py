@@ -180,7 +180,7 @@ def test_a_check_file_is_short_and_has_no_helpers():
 
 def test_the_documents_name_every_generator_and_every_key_of_the_project():
     generators = {part.__name__ for part, _ in WORKS}
-    for document, names in (("generators", generators), ("checks", keys())):
+    for document, names in (("method/generators", generators), ("tasks/add-a-check", keys())):
         text = (ROOT / f"docs/{document}.md").read_text("utf-8")
         assert not [name for name in names if name not in text], document
 

@@ -15,7 +15,6 @@ from test_action import BASH, SCRIPTS
 ROOT = Path(__file__).resolve().parents[2]
 DOC = (ROOT / "docs/tasks/ci.md").read_text("utf-8")
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", DOC, re.DOTALL)
-PAGES = DOC + (ROOT / "docs/tasks/gate.md").read_text("utf-8")
 GITHUB, GITLAB = (text for kind, text in BLOCKS if kind == "yaml")
 JENKINS = (ROOT / "docs/Jenkinsfile").read_text("utf-8")
 (FOR_GITHUB,) = (text for kind, text in BLOCKS if kind == "groovy")
@@ -57,11 +56,6 @@ def test_a_second_run_into_one_folder_removes_the_whole_report_of_the_first():
 
     removed = [set(re.search(r"for old in (.*?);", text, re.DOTALL)[1].split()) for text in (PLAIN, JENKINS)]
     assert [set(CLEARED) - names for names in removed] == [set(), set()]
-
-
-@pytest.mark.parametrize("block", re.findall(r"```yaml\n(.*?)```", PAGES, re.DOTALL))
-def test_the_examples_are_yaml(block):
-    assert yaml.safe_load(block)
 
 
 def test_the_examples_name_options_that_there_are():

@@ -23,6 +23,12 @@ def conf():
     return module
 
 
+def declared():
+    return {
+        name.removeprefix("test_").replace("_", " "): claim.declared for name, claim, _ in write_reference._checks()
+    }
+
+
 @pytest.mark.parametrize("page", write_reference.PAGES)
 def test_the_pages_are_what_the_code_declares(page):
     made = write_reference.PAGES[page]().rstrip() + "\n"
@@ -30,21 +36,31 @@ def test_the_pages_are_what_the_code_declares(page):
 
 
 def test_the_reference_has_a_schema_for_each_file_and_no_other():
-    written = {f"reference/{path.name}" for path in (ROOT / "docs/reference").iterdir()}
-    assert written == {page for page in write_reference.PAGES if page.startswith("reference/")}
+    written = {f"reference/{path.name}" for path in (ROOT / "docs/reference").glob("*.json")}
+    assert written == {page for page in write_reference.PAGES if page.endswith(".json")}
 
 
-def test_every_check_has_one_entry_with_its_metric_aim_and_source():
-    text = write_reference.claims()
-    entries = text.split("\n### ")[1:]
-    assert len({entry.partition("\n")[0] for entry in entries}) == len(entries) == text.count("- **Family**")
-    for key in ("Metric", "Floor", "Aim", "Gate", "Source", "Code"):
-        assert all(f"- **{key}**: " in entry for entry in entries), key
+def test_every_check_has_one_line_with_its_metric_and_aim():
+    text, of_checks = "\n".join(write_reference.check_list()), declared()
+    lines = re.findall(r"^- (.+?)(?: \(.+?\))?: `(\w+)`, (aim \S+|no verdict)", text, re.MULTILINE)
+    assert len(lines) == len(of_checks)
+    assert {name: metric for name, metric, _ in lines} == {name: str(one.metric) for name, one in of_checks.items()}
+    without = {name for name, one in of_checks.items() if one.aim is None}
+    assert {name for name, _, aim in lines if aim == "no verdict"} == without
 
 
-def test_examples_of_a_help_text_become_shell_and_the_rest_stays():
-    text = write_reference._text("First.\n\nExamples:\n\n    encheck run\n\n    encheck run -x\n\nLast.")
-    assert text == "First.\n\nExamples:\n\n```sh\nencheck run\n\nencheck run -x\n```\n\nLast.\n"
+def test_every_property_has_a_section_that_says_what_its_files_are_about():
+    text = "\n".join(write_reference.check_list())
+    sections = dict(re.findall(r"^### (\w+)\n\n(.+)$", text, re.MULTILINE))
+    assert sections.keys() == {claim.property for _, claim, _ in write_reference._checks()}
+    assert all(len(said.partition(" Family: ")[0].split()) > 4 for said in sections.values())
+
+
+def test_every_command_has_a_section_with_its_own_options():
+    text = "\n".join(write_reference.commands())
+    gate = text.partition("### encheck gate\n")[2].partition("\n### ")[0]
+    assert "- `--margin POINTS`: " in gate
+    assert "- `--data" not in gate, "that is an option of a run"
 
 
 def test_the_contents_lead_to_every_page_once(conf):

@@ -36,7 +36,7 @@ FULL = 127  # of int8
 MORE_CUT = 0.01  # of the user's documents: so many more than before are no matter of rounding
 SAME_LENGTH = 0.01  # relative; what rounding changes of a length is less
 SAME_VECTOR = 1e-5  # relative; what the size of a batch changes in fp32 is less, another precision changes more
-RELATED = 0.3  # damaged copies of MiniLM have 0.61 or more, rotated and other models 0.01 or less (lab/notebook/gate.md)
+RELATED = 0.3  # damaged copies of MiniLM have 0.61 or more, rotated ones 0.01 or less (lab/notebook/gate.md)
 
 
 @dataclass(frozen=True, slots=True)

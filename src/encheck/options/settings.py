@@ -527,15 +527,14 @@ def refuse_wrong(parsed: Any) -> None:
 
 
 def reference() -> str:
-    """The table of options in docs/reference/commands.md: every option in Markdown, a table a group."""
+    """The options in docs/reference/commands.md: every option in Markdown, a list a group."""
     lines: list[str] = []
     for group, title in GROUPS.items():
-        lines += [f"## {title}", "", "| option | what it does | default |", "| --- | --- | --- |"]
+        lines += [f"### {title}", ""]
         for one in OPTIONS.values():
             if one.group == group and not one.hidden:
                 value = "" if one.is_flag else f" {one.metavar or ' or '.join(one.choices)}"
-                text, default = (cell.replace("|", "\\|").replace("<", "&lt;") for cell in (one.help, one.default_text))
-                lines.append(f"| `--{one.name}{value}` | {text} | {default} |")
+                lines.append(f"- `--{one.name}{value}`: {one.text.replace('<', '&lt;')}")
         lines.append("")
     return "\n".join(lines)
 

@@ -1,7 +1,7 @@
 """Which word can stand for which, and where: synonyms and antonyms that hold in nearly every sentence.
 
-The table (substitutes.tsv) was written word by word over the lexicon's relations (docs/method/generators.md). The lexicon
-has a say in how common a word is, and which sense the two have together.
+The table (substitutes.tsv) was written word by word over the lexicon's relations (docs/method/generators.md). The
+lexicon has a say in how common a word is, and which sense the two have together.
 """
 
 from __future__ import annotations
