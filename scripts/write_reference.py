@@ -85,7 +85,7 @@ def parameter_line(one: Any) -> str:
 
 
 def check_list() -> Iterator[str]:
-    """The checks, a section a property: what its files are about, their family and code, and a line a check."""
+    """The checks, a section a property: what its files are about, with the source, and a line a check."""
     found = sorted(_checks(), key=lambda one: one[1].property)
     for name, some in itertools.groupby(found, lambda one: one[1].property):
         yield property_entry(name, list(some))
@@ -100,11 +100,10 @@ def _checks() -> Iterator[tuple[str, Claim, ClaimEntry]]:
 
 def property_entry(name: str, found: list[tuple[str, Claim, ClaimEntry]]) -> str:
     declared = [claim.declared for _, claim, _ in found]
-    families = dict.fromkeys(one.family + (f": {one.capability}" if one.capability else "") for one in declared)
     titles = dict.fromkeys(PAGE.sub(lambda page: ")" * (page[1] == ", "), entry.title) for _, _, entry in found)
     sources = [one for one in dict.fromkeys(one.source for one in declared)
                if not one.startswith("docs/") and not any(one in title for title in titles)]  # fmt: skip
-    said = [*map(_words, titles), f"Family: {'; '.join(families)}.", *(f"Source: {_words(one)}." for one in sources)]
+    said = [*map(_words, titles), *(f"Source: {_words(one)}." for one in sources)]
     lines = (check_line(test, claim) for test, claim, _ in found)
     return f"### {name}\n\n{' '.join(said)}\n\n" + "\n".join(lines) + "\n"
 
