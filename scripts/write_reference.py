@@ -75,13 +75,16 @@ def command_entry(command: Any, parent: Any) -> Iterator[str]:
 
 
 def parameter_line(one: Any) -> str:
-    """An argument or an option with its help, and its default where the help does not say it."""
+    """An argument or an option with the first sentence of its help and its default, which the help may state."""
     is_argument = one.param_type_name == "argument"
     names = one.metavar or one.name.upper() if is_argument else ", ".join([*one.opts, *one.secondary_opts])
     value = f" {one.metavar}" if one.metavar and not is_argument else ""
     is_said = one.required or not one.show_default or str(one.default) in ("None", "False", "")
     default = "" if is_said else f" (default: {one.default})"
-    return f"- `{names}{value}`: {' '.join((one.help or '').split())}{default}"
+    says, _, more = " ".join((one.help or "").split()).removesuffix(".").partition(". ")
+    stated = re.search(r"[Dd]efault: (.+?)\)?$", more)
+    says += f" (default: {stated[1]})" if stated else ""
+    return f"- `{names}{value}`: {says}{default}"
 
 
 def check_list() -> Iterator[str]:

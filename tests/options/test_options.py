@@ -68,12 +68,12 @@ def test_an_option_is_one_edit_for_the_command(grown):
 def test_an_option_is_one_edit_for_settings_baselines_and_docs(grown):
     settings, row = grown("-c", ASKED).splitlines()
     assert settings == "blue red red"
-    assert row == "- `--colour NAME`: Colour of the bikeshed. (default: blue)"
+    assert row == "- `--colour NAME`: Colour of the bikeshed (default: blue)"
 
 
 def test_the_page_of_commands_ends_with_the_options():
     page = (ROOT / "docs/reference/commands.md").read_text("utf-8")
-    assert "For a checkpoint that you do not trust, use `encheck run`" in page
+    assert "**Checkpoints of others**: use `encheck run`" in page
     assert page.endswith(f"\n{reference().rstrip()}\n"), "Remedy: python scripts/write_reference.py"
 
 

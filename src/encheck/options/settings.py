@@ -527,14 +527,16 @@ def refuse_wrong(parsed: Any) -> None:
 
 
 def reference() -> str:
-    """The options in docs/reference/commands.md: every option in Markdown, a list a group."""
+    """The options in docs/reference/commands.md: of each its first sentence in Markdown, a list a group."""
     lines: list[str] = []
     for group, title in GROUPS.items():
         lines += [f"### {title}", ""]
         for one in OPTIONS.values():
             if one.group == group and not one.hidden:
                 value = "" if one.is_flag else f" {one.metavar or ' or '.join(one.choices)}"
-                lines.append(f"- `--{one.name}{value}`: {one.text.replace('<', '&lt;')}")
+                says = one.help.partition(". ")[0].rstrip(".")
+                default = f" (default: {one.default_text})" if one.default_text else ""
+                lines.append(f"- `--{one.name}{value}`: {says}{default}".replace("<", "&lt;"))
         lines.append("")
     return "\n".join(lines)
 
