@@ -280,7 +280,7 @@ def test_the_default_model_is_not_encoded_on_the_probes_unless_it_is_used_in_ano
 
 
 class Cascade:
-    """As docs/tasks/replace.md has it: counts of words, and word overlap for the pairs that reach a threshold."""
+    """As docs/tasks/replace.md says: counts of words, and word overlap for the pairs that reach a threshold."""
 
     def __init__(self, first):
         self.model, self.verifier, self.first = BagOfWords(), Overlap(), first
