@@ -1,4 +1,4 @@
-"""A property of your own: what your triplets, or your contrasts of queries, hold apart (docs/reference/checks.md).
+"""A property of your own: what your triplets, or your contrasts of queries, hold apart (docs/tasks/own-tests.md).
 
 What goes wrong in your application may be none of the properties that ship. Thirty rows of it say what no list can.
 """
@@ -18,7 +18,7 @@ UNJUDGED = "a property of your own: a threshold of yours says how often a model 
     show=(margin_rate, mean_margin, mean_margin.calibrated),
     gates=margin_rate,
     unjudged=UNJUDGED,
-    source="docs/reference/checks.md",
+    source="docs/tasks/own-tests.md",
     means="The texts that you took apart by this property are mixed up more often.",
 )
 def test_positive_is_nearer_than_negative(judge):
@@ -33,7 +33,7 @@ def test_positive_is_nearer_than_negative(judge):
     show=(figures,),
     gates=directions_mean,
     unjudged=UNJUDGED,
-    source="docs/reference/checks.md",
+    source="docs/tasks/own-tests.md",
     means="Of the two documents that you took apart by this property, users get the wrong one more often.",
 )
 def test_query_prefers_its_own_document(judge):

@@ -1,4 +1,4 @@
-"""Which losses the dev part of the probes finds in 80% of cases: the table of docs/tasks/training.md.
+"""Which losses the dev part of the probes finds in 80% of cases: the figures of docs/tasks/training.md.
 
     python lab/recipes/dev_power.py [--model sbert] [--noise 0.15] [--runs 50] [--seed 0]
 

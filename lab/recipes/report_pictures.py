@@ -1,4 +1,4 @@
-"""The pictures of docs/reference/results.md: the page of a run, and a row of it that was opened.
+"""The pictures of docs/start/first-run.md: the page of a run, and a row of it that was opened.
 
 python lab/recipes/report_pictures.py RUN/report.html [--browser chromium]
 """
