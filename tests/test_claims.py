@@ -3,7 +3,6 @@
 import importlib
 import json
 import pkgutil
-import sys
 from pathlib import Path
 
 import pytest

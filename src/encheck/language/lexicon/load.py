@@ -1,8 +1,8 @@
 """The lexicon: which words share a sense, which are opposed, how common they are.
 
 `lexicon()` opens the one that comes with the package, built from WordNet 3.0 (docs/method/language.md);
-`lexicon("nltk")` asks NLTK's WordNet, and `lexicon(PATH)` the WordNet files of a folder. All three give the same answers on
-the same release.
+`lexicon("nltk")` asks NLTK's WordNet, and `lexicon(PATH)` the WordNet files of a folder. All three give the same
+answers on the same release.
 
 Words are written as WordNet writes them: in their own case, with `_` for a blank. Parts of speech are "n", "v", "a" and
 "r"; satellite adjectives ("s") count as "a".
