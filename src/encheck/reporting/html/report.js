@@ -1,5 +1,5 @@
 "use strict";
-// What the page does when it is used: draws charts and lists items of what is opened, filters, sorts, turns dark.
+// What the page does when it is used: lists items of what is opened, filters, sorts, turns dark.
 (() => {
   const PAGE = 6;
   const MOST_EDITS = 8;
@@ -23,40 +23,10 @@
 
   // Dark or light: as the system has it, until somebody asks otherwise.
   const system = matchMedia("(prefers-color-scheme: dark)");
-  const theme = () => document.documentElement.dataset.theme || (system.matches ? "dark" : "light");
-  const isDark = () => theme() === "dark";
-  const config = () => {
-    const ink = isDark() ? "#e6e9ef" : "#1c2330";
-    const line = isDark() ? "#3a4252" : "#d8dde6";
-    const words = { labelColor: ink, titleColor: ink, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal" };
-    return {
-      background: null,
-      view: { stroke: null },
-      axis: { ...words, gridColor: line, domainColor: line, tickColor: line },
-      legend: words,
-      header: words,
-      text: { color: ink },
-      rule: { color: ink },
-      font: "system-ui, sans-serif",
-    };
-  };
-  const draw = async (plot) => {
-    const { charts } = await unpacked();
-    plot.dataset.drawn = theme();
-    const actions = { export: true, source: false, compiled: false, editor: false };
-    const options = { ast: true, renderer: "svg", actions, config: config(), downloadFileName: plot.dataset.chart };
-    await window.vegaEmbed(plot, charts[plot.dataset.chart], options);
-    plot.querySelector("summary")?.setAttribute("aria-label", "Save this chart");
-  };
-  // What is closed is drawn once it is opened, and again where it was drawn in the other theme.
-  const isDue = (plot) => !plot.closest("details:not([open]), [hidden]") && plot.dataset.drawn !== theme();
-  const drawDue = (place) => Promise.all([...place.querySelectorAll("[data-chart]")].filter(isDue).map(draw));
-  const redraw = () => drawDue(document);
   byId("theme")?.addEventListener("click", () => {
-    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
-    redraw();
+    const theme = document.documentElement.dataset.theme || (system.matches ? "dark" : "light");
+    document.documentElement.dataset.theme = theme === "dark" ? "light" : "dark";
   });
-  system.addEventListener("change", redraw);
 
   // Items of a case: the most wrong ones first, with the edit marked.
   const pieces = (source, text, edits) => {
@@ -156,7 +126,8 @@
   };
   const list = async (check) => {
     const place = check.querySelector(":scope > .body > .items");
-    if (!place || place.childElementCount) return;
+    if (!place || place.dataset.listed) return;
+    place.dataset.listed = "yes";
     const { cases, texts } = await unpacked();
     const mine = JSON.parse(check.dataset.cases);
     const choose = make("select");
@@ -192,7 +163,7 @@
       const isOf = (i) => Object.entries(parts).every(([name, select]) => !select.value || values[name][i] === select.value);
       found = c.item.map((_, i) => i).filter((i) => (!wanted || has(i)) && (!wrong.checked || c.wrong[i]) && isOf(i));
       if (order.value === "typical") found = typical(c, found);
-      const cut = c.all > c.item.length ? `, the most wrong of ${c.all}: items.parquet has the others` : "";
+      const cut = c.all > c.item.length ? `, the worst of ${c.all}: items.parquet has the others` : "";
       output.textContent = `${found.length} of ${c.item.length} items${cut}`;
       box.replaceChildren();
       next();
@@ -207,30 +178,26 @@
     more.addEventListener("click", next);
     chosen();
   };
-  const open = (check) => Promise.all([list(check), drawDue(check)]);
   const isSeen = (check) => check.open && !check.parentElement.closest("details:not([open])");
   document.querySelectorAll("details.check").forEach((check) => {
-    check.addEventListener("toggle", () => isSeen(check) && open(check));
-    if (isSeen(check)) open(check);
+    check.addEventListener("toggle", () => isSeen(check) && list(check));
+    if (isSeen(check)) list(check);
   });
   document.querySelectorAll("details.property").forEach((property) => {
-    const opened = () => [...property.querySelectorAll("details.check")].filter(isSeen).forEach(open);
+    const opened = () => [...property.querySelectorAll("details.check")].filter(isSeen).forEach(list);
     property.addEventListener("toggle", () => property.open && opened());
   });
-  [...document.querySelectorAll("[data-chart]")].filter((plot) => !plot.closest("details")).forEach(draw);
 
   // One picture of a check is seen at a time.
   document.querySelectorAll(".switch").forEach((group) => {
     const buttons = [...group.querySelectorAll("button")];
-    buttons.forEach((button) =>
-      button.addEventListener("click", () => {
-        buttons.forEach((one) => {
-          one.setAttribute("aria-pressed", one === button);
-          byId(one.getAttribute("aria-controls")).hidden = one !== button;
-        });
-        drawDue(group.parentElement);
-      }),
-    );
+    const choose = (chosen) =>
+      buttons.forEach((one) => {
+        one.setAttribute("aria-pressed", one === chosen);
+        byId(one.getAttribute("aria-controls")).hidden = one !== chosen;
+      });
+    buttons.forEach((button) => button.addEventListener("click", () => choose(button)));
+    choose(buttons[0]);
   });
 
   // Commands are copied where the browser lets a page do so.
