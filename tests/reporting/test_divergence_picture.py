@@ -27,7 +27,7 @@ def test_the_shares_of_a_label_and_split_are_those_of_its_pairs():
     paraphrases, others = drawn["train"].strokes
     ground, half, top = 200, 111, 22  # pixels of 0%, 50% and 100%
     assert paraphrases.path.startswith(f"M44,{ground}V{half}")  # one of the two pairs has the same words
-    assert others.path.endswith(f"V{top}H390V{ground}z")  # and one other has no word in common
+    assert others.path.endswith(f"V{top}H380V{ground}z")  # and one other has no word in common
 
 
 def test_a_split_has_a_chart_of_its_own():

@@ -93,7 +93,7 @@ def test_an_axis_has_round_ticks(low, high, ticks):
 
 def test_a_line_leaves_out_what_is_beyond_its_axis_and_clips_no_figure_to_it():
     x, y = charts.x_axis(0.0, 1.0, ""), charts.share_axis()
-    assert charts.line_path(x, y, [(-1, 0.1), (0, 0), (1, 1), (2, 0.5)]) == "M44,200 390,22"
+    assert charts.line_path(x, y, [(-1, 0.1), (0, 0), (1, 1), (2, 0.5)]) == "M44,200 380,22"
 
 
 def test_items_have_their_domain_and_slice_where_those_are_known():

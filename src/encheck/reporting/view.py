@@ -75,7 +75,8 @@ class MatrixCell:
 def full_name(model: ModelEntry, label: str = "") -> str:
     """What a page calls a model: the last part of its name, and in brackets its label where that is another."""
     last, label = model.name.rstrip("/").rpartition("/")[2], label or model.label
-    return f"{last} ({label})" if last not in ("", model.label) else label
+    is_other = last not in ("", model.label) and ":" not in last  # a colon stands before a class
+    return f"{last} ({label})" if is_other else label
 
 
 def partial_lines(results: RunFile) -> Iterator[str]:

@@ -621,7 +621,7 @@ def write_same_page(path: Path, found: SameReport) -> None:
     headline = same_headline(found)
     verdict = VerdictBanner(
         TONES[found.outcome], found.outcome.upper(), headline[0].upper() + headline[1:],
-        next(iter(found.reasons), ""), NextStep(STEPS[found.outcome]),
+        "".join(f"{reason[0].upper()}{reason[1:]}." for reason in found.reasons[:1]), NextStep(STEPS[found.outcome]),
     )  # fmt: skip
     made = page(
         "identity.html",

@@ -19,6 +19,7 @@ from encheck.statistics.hypothesis_tests import units_needed
 from encheck.system.typed_files import as_json
 
 WIDEST = 60
+THROUGH = ("what gets through", "of what should get through")
 HEAD = ("threshold", "accepted", "hits", "false accepts", "recall", "precision")
 
 
@@ -187,7 +188,7 @@ def is_uneven(made: Promise) -> bool:
 
 def behaviour_lines(where: str, behaviours: Sequence[Behaviour]) -> Iterator[str]:
     """What gets through by kind, what should not and what should."""
-    for kept, name in ((False, "what gets through"), (True, "of what should get through")):
+    for kept, name in zip((False, True), THROUGH, strict=True):
         said = [f"{b.name} {percent(b.accepted.value)}" for b in behaviours if b.kept is kept]
         if said:
             yield f"{name} {where}: {', '.join(said)}"
@@ -354,7 +355,7 @@ def render_page(found: ThresholdReport) -> str:
         PAGE,
         found=found,
         banner_of=threshold_banner(found),
-        lines=list(answers(found)),
+        lines=[line for line in answers(found) if not line.startswith(THROUGH)],
         notes=list(notes(found)),
         data=data_line(found.data),
         pictures={name: (caption, chart) for name, (caption, chart) in drawn.items() if chart},

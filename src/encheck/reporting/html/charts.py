@@ -17,7 +17,7 @@ from encheck.reporting.view import best_surface, surface_curve
 from encheck.run_file import Result
 from encheck.scoring.frame import ItemFrame
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 400, 238, 44, 390, 22, 200  # of a chart and of what it draws in, in pixels
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 400, 238, 44, 380, 22, 200  # of a chart and of what it draws in, in pixels
 ROW, LABEL = 15, 16  # pixels of a row of marks and of the label above it
 BINS = 40
 GOOD, BAD = 0, 1  # of the colours
@@ -131,7 +131,7 @@ def share_axis(high: float = 1.0, title: str = "") -> Axis:
 def line_path(x: Axis, y: Axis, points: Points) -> str:
     """A line through these points, those left out that lie beyond the ends of the x axis."""
     inside = [(x.at(a), y.at(b)) for a, b in points if x.low - 1e-9 <= a <= x.high + 1e-9]
-    return "M" + " ".join(f"{a:g},{b:g}" for a, b in inside) if inside else ""
+    return "M" + " ".join(f"{a:.0f},{b:.0f}" for a, b in inside) if inside else ""
 
 
 def band_path(x: Axis, y: Axis, rows: Sequence[tuple[float, float, float]]) -> str:

@@ -10,7 +10,7 @@ import base64
 import gzip
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -28,8 +28,9 @@ from encheck.reporting.gate.rows import GateLine, explanations, family_cells, ov
 from encheck.reporting.gate.words import NEW, GateStory, gate_story, undecided
 from encheck.reporting.html import charts, sections
 from encheck.run_file import Result, RunFile
-from encheck.scoring.frame import ItemFrame
+from encheck.scoring.frame import ItemFrame, edits_of
 from encheck.system.terminal import LINES, visible
+from encheck.types import Edit
 
 if TYPE_CHECKING:
     import jinja2
@@ -38,7 +39,8 @@ if TYPE_CHECKING:
 Frames = Mapping[str, ItemFrame]
 Margins = Mapping[str, tuple[float, float]]
 MOST_OF_CASE = 200  # items that a page holds, the worst ones
-MOST_BYTES = 450_000  # of base64: with everything else, the page of a model stays under 1 MB
+MOST_BYTES = 400_000  # of base64: with everything else, the page of a model stays under 1 MB
+NONE, EDITED = -1, -2  # in the place of a text: there is none; it is the source with its edits
 
 
 def pack(content: Mapping[str, Any]) -> str:
@@ -57,7 +59,7 @@ def packed_payload(frames: Frames, asked: Margins, domains: Mapping[str, str] | 
         text = pack(_packed_content(frames, most, asked, domains or {}))
         if len(text) <= MOST_BYTES or most == 1:
             return text, most
-        most = max(1, most * 3 // 4)
+        most = max(1, min(most - 1, most * MOST_BYTES // len(text)))
 
 
 def margins_that_win(results: RunFile) -> dict[str, tuple[float, float]]:
@@ -89,12 +91,17 @@ def _packed_case(
     """Columns of the `count` most wrong items, the worst first; texts by their place in `texts`."""
 
     def place(text: str | None) -> int:
-        return -1 if text is None else texts.setdefault(visible(text), len(texts))
+        return NONE if text is None else texts.setdefault(visible(text), len(texts))
 
     order, columns, lost = frame.worst(count), frame.to_columns(), frame.lost(epsilon=epsilon, unit=unit)
-    found: dict[str, Any] = {name: [place(columns[name][i]) for i in order] for name in ("source", "near", "far")}
-    for name in ("near_edits", "far_edits"):
-        found[name] = [json.loads(columns[name][i] or "[]") for i in order]
+    found: dict[str, Any] = {"source": [place(columns["source"][i]) for i in order]}
+    for name in ("near", "far"):
+        edits = [edits_of(columns[f"{name}_edits"][i]) for i in order]
+        found[f"{name}_edits"] = [[[e.start, e.end, e.text] for e in some] for some in edits]
+        found[name] = [
+            EDITED if some and edited(columns["source"][i], some) == columns[name][i] else place(columns[name][i])
+            for i, some in zip(order, edits, strict=True)
+        ]
     for name in ("near_score", "far_score"):
         found[name] = [_number(columns[name][i]) for i in order]
     for name in ("item", "label"):
@@ -112,6 +119,19 @@ def _packed_case(
     found["all"] = len(frame)
     found["wrong"] = [int(lost[i]) for i in order]
     return found
+
+
+def edited(source: str, edits: Iterable[Edit]) -> str:
+    """The source with these edits.
+
+    >>> edited("a fast car", [Edit(2, 6, "slow")])
+    'a slow car'
+    """
+    out, at = [], 0
+    for edit in edits:
+        out += [source[at : edit.start], edit.text]
+        at = edit.end
+    return "".join([*out, source[at:]])
 
 
 def _number(value: float | None) -> float | None:

@@ -28,6 +28,14 @@
     document.documentElement.dataset.theme = theme === "dark" ? "light" : "dark";
   });
 
+  // The text at -2 is the source with its edits; at -1 there is none.
+  const textOf = (c, side, i, texts) => {
+    const at = c[side][i];
+    if (at !== -2) return at >= 0 ? texts[at] : null;
+    const signs = [...texts[c.source[i]]];
+    for (const [start, end, put] of [...c[`${side}_edits`][i]].reverse()) signs.splice(start, end - start, put);
+    return signs.join("");
+  };
   // Items of a case: the most wrong ones first, with the edit marked.
   const pieces = (source, text, edits) => {
     const signs = [...source];
@@ -63,7 +71,7 @@
     if (c.side) found.append(make("p", c.side[i], "soft"));
     found.append(list);
     told(list, c.question ? "query" : "sentence", null, source, source, []);
-    const [near, far] = [c.near[i] >= 0 ? texts[c.near[i]] : "", c.far[i] >= 0 ? texts[c.far[i]] : null];
+    const [near, far] = [textOf(c, "near", i, texts) ?? "", textOf(c, "far", i, texts)];
     if (far !== null) {
       const isWrong = c.far_score[i] >= c.near_score[i];
       const sides = [
@@ -97,7 +105,7 @@
   };
   // What an item can be chosen by: a part of the data, a domain, an edit that several items share.
   const editOf = (c, i, texts) => {
-    const side = c.far[i] >= 0 ? "far" : "near";
+    const side = c.far[i] !== -1 ? "far" : "near";
     if (c[`${side}_edits`][i].length !== 1) return "";
     const [start, end, put] = c[`${side}_edits`][i][0];
     const out = [...texts[c.source[i]]].slice(start, end).join("").trim();
@@ -145,7 +153,7 @@
     bar.append(control("order", order));
     Object.entries(parts).forEach(([name, select]) => bar.append(control(name, select)));
     bar.append(control("with the words", search));
-    if (cases[mine[0][0]].far.some((at) => at >= 0)) bar.append(control("only mistakes", wrong));
+    if (cases[mine[0][0]].far.some((at) => at !== -1)) bar.append(control("only mistakes", wrong));
     bar.append(output);
     place.append(make("h4", "Items"), bar, box, more);
     let [found, values] = [[], {}];
@@ -159,7 +167,7 @@
     const refresh = () => {
       const c = now();
       const wanted = search.value.toLowerCase();
-      const has = (i) => ["source", "near", "far"].some((s) => c[s][i] >= 0 && texts[c[s][i]].toLowerCase().includes(wanted));
+      const has = (i) => ["source", "near", "far"].some((side) => textOf(c, side, i, texts)?.toLowerCase().includes(wanted));
       const isOf = (i) => Object.entries(parts).every(([name, select]) => !select.value || values[name][i] === select.value);
       found = c.item.map((_, i) => i).filter((i) => (!wanted || has(i)) && (!wrong.checked || c.wrong[i]) && isOf(i));
       if (order.value === "typical") found = typical(c, found);
