@@ -16,7 +16,7 @@ from encheck.generators.phenomenon import title_of
 from encheck.metrics import both_directions
 from encheck.reporting.failures import rounded
 from encheck.reporting.text import pieces
-from encheck.run_file import DataEntry, ModelEntry, Result, RunFile, SurfaceFigure
+from encheck.run_file import DataEntry, Result, RunFile, SurfaceFigure
 from encheck.scoring.frame import Columns, ItemFrame, edits_of
 from encheck.scoring.scores import item_frame
 from encheck.similarity import WORD_OVERLAP
@@ -72,11 +72,14 @@ class MatrixCell:
     all: str
 
 
-def full_name(model: ModelEntry, label: str = "") -> str:
-    """What a page calls a model: the last part of its name, and in brackets its label where that is another."""
-    last, label = model.name.rstrip("/").rpartition("/")[2], label or model.label
-    is_other = last not in ("", model.label) and ":" not in last  # a colon stands before a class
-    return f"{last} ({label})" if is_other else label
+def full_name(name: str, label: str) -> str:
+    """What a page calls a model: the last part of its name, and in brackets its label where that is another.
+
+    >>> full_name("sentence-transformers/all-MiniLM-L6-v2", "sbert"), full_name("package.module:Class", "mine")
+    ('all-MiniLM-L6-v2 (sbert)', 'mine')
+    """
+    last = name.rstrip("/").rpartition("/")[2]
+    return f"{last} ({label})" if last not in ("", label) and ":" not in last else label
 
 
 def partial_lines(results: RunFile) -> Iterator[str]:

@@ -198,7 +198,12 @@ def margin_chart(cases: Mapping[str, ItemFrame], scales: Mapping[str, float] | N
     In the unit of each case's calibrated scale where `scales` has it, else raw. One line a case; where there is one
     case, bars in two colours. The axis ends where 99% of the items lie.
     """
-    found = {name: _margins(frame) / (scales or {}).get(name, 1.0) for name, frame in cases.items() if frame.is_contest}
+    found = {}
+    for name, frame in cases.items():
+        if frame.is_contest:
+            near, far = frame.near_and_far()
+            margins = (near - far) / (scales or {}).get(name, 1.0)
+            found[name] = margins[np.isfinite(margins)]
     every = np.concatenate([*found.values(), np.zeros(0)])
     if not len(every):
         return None
@@ -229,15 +234,9 @@ def margin_chart(cases: Mapping[str, ItemFrame], scales: Mapping[str, float] | N
     return Chart(f"How much nearer the right text is, {unit}", x, y, strokes, rules=rules, legend=legend)
 
 
-def _margins(frame: ItemFrame) -> Any:
-    near, far = frame.near_and_far()
-    found = near - far
-    return found[np.isfinite(found)]
-
-
 def similarity_chart(cases: Mapping[str, ItemFrame]) -> Chart | None:
     """Similarities of what should be near and of what should be far: histograms of one case, ranges of several."""
-    both = {name: _finite_sides(frame) for name, frame in cases.items()}
+    both = {name: [scores[np.isfinite(scores)] for scores in frame.near_and_far()] for name, frame in cases.items()}
     every = np.concatenate([*(scores for sides in both.values() for scores in sides), np.zeros(0)])
     if not len(every):
         return None
@@ -247,11 +246,6 @@ def similarity_chart(cases: Mapping[str, ItemFrame]) -> Chart | None:
     (sides,) = both.values()
     edges = np.linspace(float(every.min()), float(every.max()) + 1e-9, BINS + 1)
     return _two_histograms(title, NEAR_FAR, sides, edges, x_title="similarity", y_title="share of items")
-
-
-def _finite_sides(frame: ItemFrame) -> tuple[Any, Any]:
-    near, far = frame.near_and_far()
-    return near[np.isfinite(near)], far[np.isfinite(far)]
 
 
 def _two_histograms(

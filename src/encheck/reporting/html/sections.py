@@ -351,12 +351,10 @@ def _profile_block(results: RunFile, data: str, models: Sequence[str], found: Se
     known = peers_on(results, data)
     rows = [_property_row(name, some, declared, models, lines, known) for name, some in by_property.items()]
     families = dict.fromkeys([*FAMILIES, CONTRACT, *(row.family for row in rows)])
-    kept = {family: sorted((r for r in rows if r.family == family), key=_weakness) for family in families}
+    kept = {
+        family: sorted((r for r in rows if r.family == family), key=lambda r: (r.order, r.name)) for family in families
+    }
     return ProfileBlock(data, [(_TITLES.get(family, family), some) for family, some in kept.items() if some])
-
-
-def _weakness(row: PropertyRow) -> tuple[float, str]:
-    return (row.order, row.name)
 
 
 def _property_row(
