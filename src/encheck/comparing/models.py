@@ -138,7 +138,7 @@ def model_of(name: str, label: str, results: RunFile, items: Items, *, folder: s
         look = f"a first look at {first.clusters:,} of {first.of_clusters:,} clusters"
     return ComparedModel(
         name, label, scores_of_run(results, items, label), rows, items, data, editions, results.declarations, best,
-        folder, results.run.started, look, full_name(own.name, name),
+        folder, results.run.started, look, full_name(own, name),
     )  # fmt: skip
 
 

@@ -226,14 +226,14 @@ def _model_sentence(results: RunFile, model: ModelEntry) -> str:
     known = [one for one in lines if one.standing]
     if not known:
         rows = [row for row in view.judged_rows(results) if row.model == model.label]
-        return view.model_headline(view.full_name(model.name, model.label), rows) if rows else ""
+        return view.model_headline(view.full_name(model), rows) if rows else ""
     above = sum(one.standing == "above chance" for one in known)
     weakest = min(known, key=lambda one: one.high - (one.chance or 0.0))
     tells = results.declarations[weakest.check].tells
     what = f"telling {tells}" if tells else weakest.name
     at = f"{percent(weakest.value)}, where guessing gets {percent(weakest.chance or 0.0)}"
     properties = f"{len(known)} properties" if len(known) > 1 else "one property"
-    name = view.full_name(model.name, model.label)
+    name = view.full_name(model)
     return f"{name} is above chance in {above} of {properties}, and weakest at {what} ({at})"
 
 

@@ -10,13 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from encheck.encoders.model_config import ModelConfig
 from encheck.errors import needed
 from encheck.gating.types import Z
 from encheck.generators.phenomenon import title_of
 from encheck.metrics import both_directions
 from encheck.reporting.failures import rounded
 from encheck.reporting.text import pieces
-from encheck.run_file import DataEntry, Result, RunFile, SurfaceFigure
+from encheck.run_file import DataEntry, ModelEntry, Result, RunFile, SurfaceFigure
 from encheck.scoring.frame import Columns, ItemFrame, edits_of
 from encheck.scoring.scores import item_frame
 from encheck.similarity import WORD_OVERLAP
@@ -72,14 +73,15 @@ class MatrixCell:
     all: str
 
 
-def full_name(name: str, label: str) -> str:
+def full_name(model: ModelEntry | ModelConfig, label: str = "") -> str:
     """What a page calls a model: the last part of its name, and in brackets its label where that is another.
 
-    >>> full_name("sentence-transformers/all-MiniLM-L6-v2", "sbert"), full_name("package.module:Class", "mine")
-    ('all-MiniLM-L6-v2 (sbert)', 'mine')
+    >>> full_name(ModelConfig("sbert", name="sentence-transformers/all-MiniLM-L6-v2"))
+    'all-MiniLM-L6-v2 (sbert)'
     """
-    last = name.rstrip("/").rpartition("/")[2]
-    return f"{last} ({label})" if last not in ("", label) and ":" not in last else label
+    label = label or model.label
+    last = "" if model.name == model.adapter else model.name.rstrip("/").rpartition("/")[2]
+    return f"{last} ({label})" if last not in ("", model.label) else label
 
 
 def partial_lines(results: RunFile) -> Iterator[str]:

@@ -222,7 +222,7 @@ def render(
         "report.html",
         payload=payload,
         results=results,
-        names=", ".join(view.full_name(one.name, one.label) for one in results.models),
+        names=", ".join(map(view.full_name, results.models)),
         partial=list(view.partial_lines(results)),
         banners=[one.banner for one in gates] or [decisions.run_banner(results)],
         story=story.story(results, frames),
@@ -344,7 +344,7 @@ def render_gate(results: RunFile, gate: Gate) -> str:
         has_script=False,
         gate_views=gate_views(results),
         results=results,
-        candidate=view.full_name(results.models[0].name, results.models[0].label),
+        candidate=view.full_name(results.models[0]),
         partial=list(view.partial_lines(results)),
         undecided=undecided(gate),
     )
