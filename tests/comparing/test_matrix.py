@@ -139,6 +139,7 @@ def test_what_one_model_alone_gets_wrong_comes_first(three):
 def test_page_and_terminal_mark_what_is_certain_by_a_sign_too(three):
     found = compare(three)
     page, told = render(found), "\n".join(lines(found))
+    assert '<h2 id="answer">bad is better than old in none of 1 property and worse in 1; new is shown to be' in page
     assert f'<span class="value">0.33</span><span class="sign" aria-hidden="true">{SIGNS["worse"]}</span>' in page
     assert "antonym   -       0.83  0.33 -  0.80 ~" in told
     assert "bad: better in 0, worse in 1 (antonym), cannot tell in 0" in told

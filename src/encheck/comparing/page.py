@@ -20,7 +20,9 @@ from encheck.comparing.differences import CaseDifference, flips_count
 from encheck.comparing.models import ComparedModel
 from encheck.gating import contamination
 from encheck.metrics import named
+from encheck.metrics.health import recall_at_1
 from encheck.reporting.decisions import NextStep, VerdictBanner
+from encheck.reporting.gate.words import OF_THE_SPACE
 from encheck.reporting.html import page as html
 from encheck.reporting.text import pieces
 from encheck.reporting.view import sentence
@@ -125,17 +127,22 @@ def banner(found: ModelComparison) -> VerdictBanner:
     """How many properties each model is better and worse in than the reference; of many models, of the best one."""
     every = list(tallies(found.matrix, found.models))
     first = found.first.name
+    of = f"{len(found.matrix)} {'property' if len(found.matrix) == 1 else 'properties'}"
     step = NextStep("A comparison decides nothing. Gate the model that you want to ship:", "encheck gate NEW OLD")
     if not found.matrix or not every:
         return VerdictBanner("", "COMPARED", f"No property could be compared with {first}", step=step)
     shown = every
     if len(every) > MOST_SAID:
         shown = sorted(every, key=lambda one: one[1]["worse"] - one[1]["better"])[:1]
-    said = [f"{name} is better in {n['better']}, worse in {n['worse']}, and cannot be told apart in the others"
-            for name, n in shown]  # fmt: skip
-    best = "the best is: " if len(every) > MOST_SAID else ""
-    answer = f"Of {len(found.matrix)} properties against {first}: {best}{'; '.join(said)}"
-    return VerdictBanner("", "COMPARED", answer, step=step)
+    said = []
+    for name, counts in shown:
+        better, worse = counts["better"], counts["worse"]
+        if better or worse:
+            said.append(f"{name} is better than {first} in {better or 'none'} of {of} and worse in {worse or 'none'}")
+        else:
+            said.append(f"{name} is shown to be neither better nor worse than {first} in any of {of}")
+    best = f"Of {len(every)} models, " if len(every) > MOST_SAID else ""
+    return VerdictBanner("", "COMPARED", f"{best}{'; '.join(said)}", step=step)
 
 
 def _health(models: Sequence[ComparedModel]) -> list[tuple[str, list[PropertyLine]]]:
@@ -153,7 +160,9 @@ def _health(models: Sequence[ComparedModel]) -> list[tuple[str, list[PropertyLin
         cells = tuple(
             PropertyCell(*one.numbers, one.n, one.clusters) if one and one.low is not None else None for one in own
         )
-        name = f"{_label(metric)}, {row.data}" if several else _label(metric)
+        kind = "rate" if metric == recall_at_1.name else metric
+        plain = OF_THE_SPACE.get(kind, _label(metric)).lower()
+        name = f"{plain}, {row.data}" if several else plain
         lines.append(PropertyLine(name, HEALTH, row.data, row.check, row.level, metric, "", None, None, "", cells))
     return [("health of the space, each with its own interval", lines)] if lines else []
 
