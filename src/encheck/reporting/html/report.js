@@ -94,7 +94,11 @@
     const of = ["slice", "domain"].map((name) => (c[name] && c[name][i] >= 0 ? texts[c[name][i]] : "")).filter(Boolean);
     of.forEach((part) => found.append(make("span", part, "tag")));
     const again = make("p", "See it again: ", "soft");
-    again.append(make("code", `encheck show ${quoted(c.item[i])} ${options}`));
+    const command = make("code");
+    for (const word of ["encheck", "show", quoted(c.item[i]), ...options.split(" ")]) {
+      command.append(word.length < 40 ? make("span", word, "word") : word, " ");  // "-" and "-model" stay together
+    }
+    again.append(command);
     found.append(again);
     return found;
   };
