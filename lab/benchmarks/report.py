@@ -42,7 +42,7 @@ def main() -> None:
         print("| what | figure | aim |\n| --- | --- | --- |")
         spent = f"{seconds:.1f} s of processor time, {peak:,.0f} MB"
         print(f"| making the page of {options.items:,} items | {spent} | 10 s, 1 GB |")
-        print(f"| its size | {page.stat().st_size / 1e6:.1f} MB | 25 MB |")
+        print(f"| its size | {page.stat().st_size / 1e6:.2f} MB | 1 MB |")
         if options.browser:
             print(f"| until it can be used | {usable(page, options.browser):.1f} s | 2 s |")
 

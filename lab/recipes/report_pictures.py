@@ -31,7 +31,7 @@ def main() -> None:
         _until(page, ".property:has-text('swapchain')", options.out / "report.png")
         row = page.locator(f"details.property:has(.name:text-matches('^{OPENED}'))")
         row.locator("summary").first.click()
-        row.locator("svg.marks").first.wait_for()
+        row.locator("svg.drawn").first.wait_for()
         row.locator(".example").nth(3).wait_for()
         _part(page, row, "details.check[open] .example >> nth=3", options.out / "report-check.png")
         browser.close()

@@ -198,7 +198,7 @@ def test_a_first_look_is_said_to_be_one(two):
     found = compare(two)
     said = "m (b) is a first look at 100 of 3,000 clusters: only what it measured is compared"
     assert next(lines(found)) == said
-    assert f"<p>{said}.</p>" in render(found)
+    assert f">{said}</p>" in render(found)
 
 
 def test_the_command_writes_page_and_json(two, tmp_path):

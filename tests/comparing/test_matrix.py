@@ -1,7 +1,8 @@
 """The matrix of a comparison: figures, what is certain, the reference, items that one model alone gets wrong."""
 
 import json
-from dataclasses import replace
+import re
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from encheck.comparing.comparison import SIGNS, compare, verdicts
 from encheck.comparing.differences import PairedChange
 from encheck.comparing.page import render
 from encheck.comparing.terminal import lines
+from encheck.types import Declaration
 
 
 def won(count, *, of=60):
@@ -136,9 +138,25 @@ def test_what_one_model_alone_gets_wrong_comes_first(three):
     assert "28 items: antonym 28" in page
 
 
+def test_the_page_has_the_health_of_each_space_without_a_sign(three):
+    said = asdict(Declaration("health", "health", metric="room")) | {"says": "", "title": "", "why": ""}
+    for folder, value in zip(three, (0.8, 0.4, 0.79), strict=True):
+        path = folder / "results.json"
+        found = json.loads(path.read_text("utf-8"))
+        found["claims"]["apart"] = said
+        of_space = {"id": f"apart/{folder.name}-d-1/room", "check": "apart", "property": "health", "metric": "room",
+                    "value": value, "low": value - 0.1, "high": value + 0.1}  # fmt: skip
+        found["checks"].append(found["checks"][0] | of_space)
+        path.write_text(json.dumps(found), "utf-8")
+    row = render(compare(three)).partition("distance of unrelated texts")[2].partition("</tr>")[0]
+    assert re.findall(r'<span class="value">([^<]*)</span>', row) == ["0.80", "0.40", "0.79"]
+    assert 'class="sign"' not in row
+
+
 def test_page_and_terminal_mark_what_is_certain_by_a_sign_too(three):
     found = compare(three)
     page, told = render(found), "\n".join(lines(found))
+    assert '<h2 id="answer">bad is better than old in none of 1 property and worse in 1; new is shown to be' in page
     assert f'<span class="value">0.33</span><span class="sign" aria-hidden="true">{SIGNS["worse"]}</span>' in page
     assert "antonym   -       0.83  0.33 -  0.80 ~" in told
     assert "bad: better in 0, worse in 1 (antonym), cannot tell in 0" in told

@@ -1,4 +1,6 @@
-"""What a run decides, in a line for each question."""
+"""What opens a page, and what a run decides beside it."""
+
+import re
 
 import pytest
 from gate_fakes import gate_against, gate_of_one
@@ -7,14 +9,15 @@ from recorded import run_file
 from encheck.gating.reindex import Reindex
 from encheck.gating.scale_shift import ThresholdShift
 from encheck.gating.types import PartialGate
-from encheck.reporting.decisions import run_decisions
+from encheck.reporting.decisions import run_banner, run_decisions
+from encheck.reporting.html import page as html
+from encheck.reporting.view import partial_lines
 
 WHOLE = {"pairs": 10, "clusters": 10, "labels": {}, "shards": 1, "skipped": 0, "engine": {"kind": "local"}}
 
 
-def answers(settings=None, **gate):
-    found = run_file({"run": {"settings": settings or {}}, "checks": []} | gate)
-    return [(one.question, one.answer, one.command) for one in run_decisions(found)]
+def banner(settings=None, **more):
+    return run_banner(run_file({"run": {"settings": settings or {}}, "checks": []} | more))
 
 
 @pytest.mark.parametrize(
@@ -24,9 +27,10 @@ def answers(settings=None, **gate):
         (["sbert"], "encheck gate NEW_MODEL sbert --data=mrpc:x"),
     ],
 )
-def test_without_a_baseline_a_run_cannot_say_and_names_the_gate_that_can(models, command):
-    ((_, said, typed),) = answers({"models": models, "data": ["probes", "mrpc:x"]})
-    assert (said, typed) == ("This run cannot say: it has no baseline to compare with", command)
+def test_a_run_does_not_decide_and_names_the_gate_that_can(models, command):
+    found = banner({"models": models, "data": ["probes", "mrpc:x"]})
+    assert found.lead.startswith("One run does not decide whether a model may ship")
+    assert found.step.command == command
 
 
 @pytest.mark.parametrize(
@@ -41,34 +45,52 @@ def test_without_a_baseline_a_run_cannot_say_and_names_the_gate_that_can(models,
 def test_the_gate_has_the_options_that_the_model_and_the_figures_need(models, command):
     """Named for the one model: in a gate an argument without a label is for both."""
     settings = {"models": models, "model_args": ["prompt=a b", "my-ckpt:x=1"], "data": ["probes"], "quick": True}
-    ((_, _, typed),) = answers({**settings, "seed": 7, "queries": "log.txt"})
-    assert typed == (f"{command} --seed=7 --queries=log.txt" if command else "")
+    found = banner({**settings, "seed": 7, "queries": "log.txt"})
+    assert found.step.command == (f"{command} --seed=7 --queries=log.txt" if command else "")
 
 
 def test_what_cannot_be_typed_is_said_how_else_to_gate():
-    found = {"run": {"settings": {"models": ["object:mine"], "data": ["probes"]}}, "checks": []}
-    assert run_decisions(run_file(found))[0].more == ("Call encheck.gate(new, old) with the model and the one in use.",)
-    found["run"]["settings"]["engine"] = "local"
-    assert "--sample=N" in run_decisions(run_file(found))[0].more[0]
+    settings = {"models": ["object:mine"], "data": ["probes"]}
+    assert banner(settings).step.says == "To decide, call encheck.gate(new, old) with this model and the one in use."
+    assert "--sample=N" in banner({**settings, "engine": "local"}).step.says
 
 
 def test_after_a_run_that_measured_nothing_no_gate_is_named():
     measured = {"ckpt": {"selected": 9, "measured": 0, "items": 0}}
     data = [{"name": "probes", "measured": measured}]
-    assert answers({"models": ["./ckpt"]}, data=data) == [
-        ("May it ship?", "This run cannot say: nothing was measured", "")
-    ]
+    found = banner({"models": ["./ckpt"]}, data=data)
+    assert (found.stamp, found.step.command) == ("NOTHING MEASURED", "")
     measured["other"] = {"selected": 9, "measured": 1, "items": 5}
-    assert answers({"models": ["./ckpt", "other"]}, data=data)[0][2] == "encheck gate ./ckpt sbert"
+    assert banner({"models": ["./ckpt", "other"]}, data=data).step.command == "encheck gate ./ckpt sbert"
 
 
 def test_a_gate_on_data_in_shards_takes_a_sample_of_one_file():
-    found = {"run": {"settings": {"models": ["./ckpt"], "data": ["pairs:x.parquet"]}}, "checks": []}
-    found |= {"data": [{"name": "pairs", "whole": WHOLE}]}
-    assert run_decisions(run_file(found))[0].command == "encheck gate ./ckpt sbert --data=pairs:x.parquet --sample=2000"
-    found["run"]["settings"]["engine"] = "ray"
-    (first,) = run_decisions(run_file(found))
-    assert (first.command, "--sample=N" in first.more[0]) == ("", True)
+    settings = {"models": ["./ckpt"], "data": ["pairs:x.parquet"]}
+    found = banner(settings, data=[{"name": "pairs", "whole": WHOLE}])
+    assert found.step.command == "encheck gate ./ckpt sbert --data=pairs:x.parquet --sample=2000"
+
+
+def test_the_banner_says_where_the_model_stands_and_that_a_first_look_is_no_whole_run():
+    claims = {name: {"family": "order", "chance": 0.5, "tells": f"{name} words"} for name in "ab"}
+    rows = [{"id": f"{name}/m-d-1/x", "check": name, "property": name, "metric": "margin_rate", "value": value, "n": 9,
+             "low": value - 0.1, "high": value + 0.1, "aim": 0.9, "verdict": "below_aim"}
+            for name, value in (("a", 0.8), ("b", 0.2))]  # fmt: skip
+    models = [{"name": "owner/all-MiniLM-L6-v2"}]
+    found = banner(checks=rows, claims=claims, models=models)
+    assert found.answer == (
+        "all-MiniLM-L6-v2 (m) is above chance in 1 of 2 properties, and weakest at telling b words (20%, where "
+        "guessing gets 50%)"
+    )
+    assert (found.tone, found.stamp) == ("", "MEASURED")
+    look = {"texts": 5, "of_texts": 50, "clusters": 362, "of_clusters": 3242}
+    assert banner(checks=rows, claims=claims, first_look=look).stamp == "FIRST LOOK"
+    (said,) = partial_lines(run_file({"checks": rows, "claims": claims, "first_look": look}))
+    assert said == "Partial: 362 of 3,242 clusters"
+    rows[1]["verdict"] = "fail"
+    assert (banner(checks=rows, claims=claims).tone, banner(checks=rows, claims=claims).stamp) == (
+        "bad",
+        "1 CHECK FAILED",
+    )
 
 
 @pytest.mark.parametrize(
@@ -76,23 +98,30 @@ def test_a_gate_on_data_in_shards_takes_a_sample_of_one_file():
     [
         ("pass", None, "Yes: "),
         ("block", None, "No: "),
-        ("inconclusive", None, "Not decided: "),
-        ("inconclusive", PartialGate(("roles",), (), "-m"), "Not decided: the gate says INCONCLUSIVE against"),
-        ("block", PartialGate(("roles",), (), "-m"), "No: "),
+        ("inconclusive", None, "Not yet: "),
+        ("inconclusive", PartialGate(("roles",), (), "-m"), "Partial: "),
     ],
 )
-def test_a_gate_answers_whether_the_model_may_ship(outcome, partial, said):
+def test_a_gate_opens_the_page_with_whether_the_model_may_ship(outcome, partial, said):
     gate = gate_of_one(gate_against(outcome=outcome, reasons=("a", "b", "c"), partial=partial))
-    ((question, answer, _),) = answers(gate=gate)
-    assert question == "May it ship?"
-    assert answer.startswith(said)
+    page = html.render(run_file({"checks": [], "gate": gate}), {})
+    first = page.partition("<main>")[2].partition("</section>")[0]
+    assert re.search(f'<h2 id="answer">{said}', first)
+    assert 'class="action"' in first
+
+
+def test_a_gate_that_passes_without_having_measured_its_data_does_not_say_yes():
+    measured = {"m": {"selected": 9, "measured": 0, "items": 0}}
+    found = run_file(
+        {"checks": [], "gate": gate_of_one(gate_against(outcome="pass")), "data": [{"measured": measured}]}
+    )
+    assert "Not yet: nothing of d was measured" in html.render(found, {})
 
 
 def test_re_index_and_threshold_are_answered_where_the_gate_has_them():
     shift = ThresholdShift("mine", 0.7, 200, 50, 0.25, 0.2, 0.65)
     against = gate_against(outcome="pass", reindex=Reindex(True, "yes", "other weights"), thresholds=(shift,))
-    found = answers(gate=gate_of_one(against))
-    assert found[1:] == [
-        ("Must I re-index?", "Yes (other weights)", ""),
-        ("Does my threshold still fit?", shift.says, ""),
-    ]
+    found = run_decisions(run_file({"checks": [], "gate": gate_of_one(against)}))
+    assert [(one.question, one.answer) for one in found] == [
+        ("Must I re-index?", "Yes (other weights)"), ("Does my threshold still fit?", shift.says),
+    ]  # fmt: skip

@@ -3,10 +3,9 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from encheck.ids import CaseId
-from encheck.reporting.html.charts import divergence_chart
+from encheck.reporting.html.charts import divergence_charts
 from encheck.scoring.frame import ItemFrame, TextColumns
 from encheck.scoring.pairs import LABELLED
 
@@ -22,25 +21,18 @@ FRAME = ItemFrame(
 )
 
 
-def values(frame):
-    found = {}
-    for v in divergence_chart(frame)["data"]["values"]:
-        found.setdefault((v["panel"], v["side"]), {})[v["divergence"]] = v["share"]
-    return found
-
-
 def test_the_shares_of_a_label_and_split_are_those_of_its_pairs():
-    found = values(FRAME)
-    assert set(found["train", "paraphrases"].values()) == {0, 0.5}
-    assert found["train", "paraphrases"][0.0] == 0.5  # the pair of the same words
-    assert found["train", "others"][0.95] == 1  # no word in common
-    assert sum(found["test", "others"].values()) == pytest.approx(1)
+    drawn = divergence_charts(FRAME)
+    assert list(drawn) == ["test", "train"]
+    paraphrases, others = drawn["train"].strokes
+    ground, half, top = 200, 111, 22  # pixels of 0%, 50% and 100%
+    assert paraphrases.path.startswith(f"M44,{ground}V{half}")  # one of the two pairs has the same words
+    assert others.path.endswith(f"V{top}H380V{ground}z")  # and one other has no word in common
 
 
-def test_a_split_has_a_panel_of_its_own_and_one_alone_has_none():
-    assert "facet" in divergence_chart(FRAME)
-    assert "facet" not in divergence_chart(replace(FRAME, splits=("", "", "", "")))
+def test_a_split_has_a_chart_of_its_own():
+    assert list(divergence_charts(replace(FRAME, splits=("", "", "", "")))) == ["all"]
 
 
 def test_one_label_alone_has_no_picture():
-    assert divergence_chart(replace(FRAME, labels=(1, 1, None, 1))) is None
+    assert divergence_charts(replace(FRAME, labels=(1, 1, None, 1))) == {}

@@ -7,7 +7,7 @@ from test_reporting import row
 from encheck.datasets.probes import domains
 from encheck.ids import CaseId
 from encheck.reporting.html import charts
-from encheck.reporting.html.page import packed_payload
+from encheck.reporting.html.page import MOST_OF_CASE, packed_payload
 from encheck.reporting.html.sections import mark_of, verdict_words
 from encheck.reporting.profile import AgainstReference, ProfileLine
 from encheck.scoring.frame import ItemFrame, TextColumns
@@ -71,25 +71,41 @@ def frame(margins, **columns):
 
 def test_margins_are_drawn_to_the_scale_of_the_data_with_zero_between_wrong_and_right():
     drawn = charts.margin_chart({"m": frame([-0.02, 0.01, 0.03, 0.04])}, {"m": 0.5})
-    values = drawn["layer"][0]["data"]["values"] if "data" in drawn["layer"][0] else drawn["data"]["values"]
-    assert sum(v["share"] for v in values if v["side"] == "wrong") == pytest.approx(0.25, abs=0.01)
-    assert all(v["end"] <= 1e-3 for v in values if v["side"] == "wrong")
-    low, high = drawn["layer"][0]["encoding"]["x"]["scale"]["domain"]
-    assert -0.06 < low < -0.03  # in the unit of the calibrated scale, and not from -1 to 1
-    assert 0.07 < high < 0.1
+    assert [one.title for one in drawn.strokes] == ["wrong: 25.0%", "right: 75.0%"]
+    assert -0.06 < drawn.x.low < -0.03  # in the unit of the calibrated scale, and not from -1 to 1
+    assert 0.07 < drawn.x.high < 0.1
+    zero = f"H{drawn.x.at(0.0):g}V"
+    assert zero in drawn.strokes[0].path
     assert charts.margin_chart({}) is None
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [
+        (0.0, 1.0, ["0%", "20%", "40%", "60%", "80%", "100%"]),
+        (0.0, 0.034, ["0%", "1%", "2%", "3%"]),
+        (0.0, 0.004, ["0.0%", "0.1%", "0.2%", "0.3%", "0.4%"]),
+    ],
+)
+def test_an_axis_has_round_ticks(low, high, ticks):
+    assert [label for _, label in charts.Axis(low, high, 200, 0, has_percent=True).ticks] == ticks
+
+
+def test_a_line_leaves_out_what_is_beyond_its_axis_and_clips_no_figure_to_it():
+    x, y = charts.x_axis(0.0, 1.0, ""), charts.share_axis()
+    assert charts.line_path(x, y, [(-1, 0.1), (0, 0), (1, 1), (2, 0.5)]) == "M44,200 380,22"
 
 
 def test_items_have_their_domain_and_slice_where_those_are_known():
     from encheck.reporting.html import page
 
     some = frame([0.1, 0.2], slices=("news", "chat"))
-    content = page._packed_content({"a": some}, {"a": 2}, {}, {"The cache is full.": "api"})
+    content = page._packed_content({"a": some}, 2, {}, {"The cache is full.": "api"})
     case = content["cases"]["a"]
     assert [content["texts"][place] for place in case["domain"]] == ["api", "api"]
     assert [content["texts"][place] for place in case["slice"]] == ["news", "chat"]
-    assert "domain" not in page._packed_content({"a": some}, {"a": 2}, {}, {})["cases"]["a"]
-    assert packed_payload({"a": some}, {}, {})[1] == {"a": 2}
+    assert "domain" not in page._packed_content({"a": some}, 2, {}, {})["cases"]["a"]
+    assert packed_payload({"a": some}, {})[1] == MOST_OF_CASE
 
 
 def test_each_sentence_of_the_embedded_probes_has_a_domain_and_others_have_none():

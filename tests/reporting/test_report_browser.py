@@ -7,9 +7,6 @@ from test_reporting import HOSTILE, row
 from test_reporting import results as results_of
 
 from encheck.reporting.html import page as html
-from encheck.reporting.rebuild import rebuild
-from encheck.reporting.results import write_items, write_results
-from encheck.scoring.run_items import RunItems
 from encheck.types import Declaration
 
 SIZE = {"width": 1280, "height": 900}
@@ -93,7 +90,7 @@ def test_a_property_opens_in_place_with_its_picture_and_its_worst_items(opened, 
     page = opened(text)
     assert page.locator("details.property[open]").count() == 0
     check = open_row(page)
-    check.locator("svg.marks").first.wait_for()
+    check.locator("svg.drawn").first.wait_for()
     shown = check.locator(".example")
     assert shown.count() == 6
     assert shown.first.locator("dt").all_inner_texts() == ["sentence", "nearer 0.600", "farther 0.500"]
@@ -105,9 +102,8 @@ def test_a_property_opens_in_place_with_its_picture_and_its_worst_items(opened, 
 def test_one_picture_is_seen_at_a_time_and_a_switch_changes_it(opened, text):
     page = opened(text)
     check = open_row(page)
-    check.locator("svg.marks").first.wait_for()
+    check.locator("svg.drawn").first.wait_for()
     check.locator(".switch button", has_text="similarities").click()
-    check.locator("figure:not([hidden]) svg.marks").wait_for()
     assert check.locator("figure:visible").count() == 1
     assert check.locator(".switch [aria-pressed=true]").inner_text() == "similarities"
 
@@ -185,25 +181,12 @@ def test_dark_mode_follows_the_system_and_the_button(opened, text):
     page.locator("#theme").click()
     assert page.evaluate(background) != dark
     page.locator("#unfold").click()
-    page.locator("svg.marks").first.wait_for()
-    page.wait_for_timeout(500)
-    assert page.locator("svg.marks text").first.evaluate("e => getComputedStyle(e).fill") == "rgb(28, 35, 48)"
+    text_colour = page.locator("svg.drawn text").first.evaluate("e => getComputedStyle(e).fill")
+    assert text_colour == DARK_ON_LIGHT
 
 
-OPEN_CHART = "details[id^=antonym] svg.marks text"
-DARK_ON_LIGHT, LIGHT_ON_DARK = "rgb(28, 35, 48)", "rgb(230, 233, 239)"
-
-
-def test_charts_that_were_closed_when_the_theme_changed_are_drawn_in_it_when_they_open(opened, text):
-    from playwright.sync_api import expect
-
-    page = opened(text, color_scheme="light")
-    page.locator("#unfold").click()
-    page.locator(OPEN_CHART).first.wait_for()
-    page.locator("#fold").click()
-    page.locator("#theme").click()
-    page.locator("#unfold").click()
-    expect(page.locator(OPEN_CHART).first).to_have_css("fill", LIGHT_ON_DARK)
+OPEN_CHART = "details[id^=antonym] svg.drawn text"
+DARK_ON_LIGHT = "rgb(28, 35, 48)"
 
 
 def test_what_is_dark_on_the_screen_prints_dark_on_light_with_its_bars(opened, text):
@@ -224,7 +207,7 @@ def test_people_who_do_not_see_or_point_can_use_it(opened, text, width, scheme):
     page = opened(text, color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 800})
     page.locator("#unfold").click()
-    page.locator("svg.marks").first.wait_for()
+    page.locator("svg.drawn").first.wait_for()
     found = Axe().run(page).response["violations"]
     assert [(v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in ("serious", "critical")] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -265,32 +248,21 @@ def test_the_keyboard_reaches_filters_headings_and_checks(opened, text):
 def test_it_prints(opened, text):
     page = opened(text)
     page.locator("#unfold").click()
-    page.locator("svg.marks").first.wait_for()
+    page.locator("svg.drawn").first.wait_for()
     assert page.pdf()[:5] == b"%PDF-"
     page.emulate_media(media="print")
     assert not page.locator("#filters").is_visible()
     assert page.locator(".property .plot-line").first.is_visible()
 
 
-@pytest.mark.long
-def test_a_page_takes_fifty_thousand_items_and_says_what_it_leaves_out(opened, tmp_path):
-    many = {k: v for j in range(5) for k, v in items(f"claim_{j}", 10_400).items()}
-    rows = [row(id=f"claim_{j}/m-d-1/margin_rate", check=f"claim_{j}", metric="margin_rate") for j in range(5)]
-    write_results(tmp_path, results_of(*rows))
-    write_items(tmp_path, RunItems.of_columns(many))
-    out = rebuild(tmp_path, tmp_path / "big.html")
-    assert out.stat().st_size < 25_000_000
-    page = opened(out.read_text("utf-8"), name="big.html")
-    assert "50000 most wrong of 52000 items" in page.inner_text("main")
-    page.locator(".example").first.wait_for()
-    assert "10000 of 10000 items, the most wrong of 10400" in page.locator(".items output").first.inner_text()
-
-
-def test_without_javascript_the_page_says_why_charts_and_items_are_empty(chromium, text, tmp_path):
+def test_without_javascript_figures_and_pictures_are_there_and_the_page_says_what_is_not(chromium, text, tmp_path):
     (tmp_path / "report.html").write_text(text, "utf-8")
     page = chromium.new_page(java_script_enabled=False)
     page.goto((tmp_path / "report.html").as_uri())
-    assert "with JavaScript, which is off" in page.inner_text("body")
+    assert "need JavaScript, which is off" in page.inner_text("body")
+    page.locator("details.property summary").first.click()
+    assert page.locator("details.property[open] details.check[open] svg.drawn").first.is_visible()
+    assert not page.locator("#filters").is_visible()
 
 
 def test_a_hand_made_result_is_a_safe_page(opened):

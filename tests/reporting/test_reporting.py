@@ -94,7 +94,7 @@ def packed_in(page):
 def test_hostile_text_in_the_page_stays_text():
     page = html.render(results(row(reason=HOSTILE)), items())
     tags = [tag for tag, attrs in Tags(page).found if tag == "script"]
-    assert len(tags) == 3  # what the page reads, the chart library, the page's own
+    assert len(tags) == 2  # what the page reads, and its own
     assert not {"iframe", "img", "object", "embed"} & {tag for tag, _ in Tags(page).found}
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
@@ -165,17 +165,19 @@ def test_the_page_holds_verdict_figure_curve_and_the_most_wrong_item_first():
     case = packed["cases"]["antonym_is_farther_than_paraphrase/m-d-1"]
     assert [i.split("/")[1] for i in case["item"][:2]] == ["0000", "0001"]
     assert case["near_score"] == sorted(case["near_score"])
-    drawn = next(one for one in packed["charts"].values() if "above epsilon" in one["description"])
-    curve = drawn["layer"][0]["data"]["values"]
-    assert [p["epsilon"] for p in curve] == [e / 10 for e in range(-3, 4)]
+    drawn = page.partition('aria-label="Share of items with a calibrated margin above epsilon"')[2].partition("</svg>")[
+        0
+    ]
+    line = re.search(r'class="c0" d="M([^"]*)"', drawn).group(1)
+    assert len(line.split()) == 7  # epsilon from -0.3 to 0.3
 
 
 def test_more_items_than_a_page_holds_are_cut_to_the_most_wrong_and_the_page_says_so(monkeypatch):
-    monkeypatch.setattr(html, "MOST_ITEMS", 5)
+    monkeypatch.setattr(html, "MOST_OF_CASE", 5)
     page = html.render(results(row()), items(9))
     case = packed_in(page)["cases"]["antonym_is_farther_than_paraphrase/m-d-1"]
     assert [i.split("/")[1] for i in case["item"]] == [f"{i:04x}" for i in range(5)]
-    assert "5 most wrong of 9 items" in page
+    assert "This page holds the 5 worst items of each check." in page
 
 
 @pytest.mark.parametrize(("epsilon", "lost"), [(0.0, 6), (0.3, 7)])

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from encheck.comparing.costs import CostReport, ModelCost
-from encheck.reporting.html.page import pack, page
+from encheck.reporting.decisions import NextStep, VerdictBanner
+from encheck.reporting.html.page import page
 from encheck.reporting.text import table
 from encheck.statistics.bootstrap import Figure
 
@@ -77,5 +78,13 @@ def render(report: CostReport) -> str:
     """The page; every text in it is escaped by the template."""
     import sys
 
-    payload = pack({"charts": {}, "cases": {}, "texts": []})
-    return page("costs.html", payload, report=report, text=sys.modules[__name__])
+    front = " and ".join(filter(None, (", ".join(report.front[:-1]), report.front[-1])))
+    out = (
+        f"{len(report.beaten)} of {len(report.models)} are beaten: another is better in something and worse in nothing"
+    )
+    banner = VerdictBanner(
+        "", "THE FRONT", f"Take {front}" if len(report.front) == 1 else f"Choose among {front}",
+        f"{out}." if report.beaten else "No model is beaten by another in everything.",
+        NextStep("Weigh what you pay for each against its quality on your data."),
+    )  # fmt: skip
+    return page("costs.html", report=report, text=sys.modules[__name__], verdict=banner)

@@ -14,7 +14,7 @@ from encheck.gating.pairing import ModelScores
 from encheck.gating.weighing import scores_of_run
 from encheck.reporting.profile import headlines
 from encheck.reporting.results import read_items, read_results
-from encheck.reporting.view import Items, measured_in_shards
+from encheck.reporting.view import Items, full_name, measured_in_shards
 from encheck.run_file import ModelEntry, Result, RunFile, listed
 from encheck.types import Declaration
 
@@ -31,7 +31,8 @@ class ComparedModel:
     editions, what its checks declare.
 
     `headlines` has by (data, property) the row that stands for the property. `run` is the folder's name, `started` when
-    the run began, in ISO 8601. `look` says what a first look was taken from, and nothing of a whole run.
+    the run began, in ISO 8601. `look` says what a first look was taken from, and nothing of a whole run. `full_name`
+    has the last part of the model's own name before `name`, where that is another.
     """
 
     name: str
@@ -46,6 +47,7 @@ class ComparedModel:
     run: str = ""
     started: str = ""
     look: str = ""
+    full_name: str = ""
 
 
 def read_models(folders: Sequence[Path], *, reference: str | None = None) -> list[ComparedModel]:
@@ -127,6 +129,7 @@ def model_of(name: str, label: str, results: RunFile, items: Items, *, folder: s
         log.warning(said, name, len(sampled))
         items = {case: columns for case, columns in items.items() if case not in sampled}
     rows = [row for row in results.checks if row.model == label]
+    (own,) = (one for one in results.models if one.label == label)
     data = {d.name: d.fingerprint for d in results.data}
     editions = {d.name: d.version for d in results.data}
     best = {(on, one): row for on in data for one, row in headlines(results, model=label, data=on).items()}
@@ -135,7 +138,7 @@ def model_of(name: str, label: str, results: RunFile, items: Items, *, folder: s
         look = f"a first look at {first.clusters:,} of {first.of_clusters:,} clusters"
     return ComparedModel(
         name, label, scores_of_run(results, items, label), rows, items, data, editions, results.declarations, best,
-        folder, results.run.started, look,
+        folder, results.run.started, look, full_name(own, name),
     )  # fmt: skip
 
 

@@ -7,20 +7,33 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from encheck.comparing import forest, scatter
-from encheck.comparing.comparison import SIGNS, Flip, ModelComparison, PropertyLine, has_better_side, tallies
+from encheck.comparing.comparison import (
+    SIGNS,
+    Flip,
+    ModelComparison,
+    PropertyCell,
+    PropertyLine,
+    has_better_side,
+    tallies,
+)
 from encheck.comparing.differences import CaseDifference, flips_count
 from encheck.comparing.models import ComparedModel
 from encheck.gating import contamination
 from encheck.metrics import named
+from encheck.metrics.health import recall_at_1
+from encheck.reporting.decisions import NextStep, VerdictBanner
+from encheck.reporting.gate.words import OF_THE_SPACE
 from encheck.reporting.html import page as html
-from encheck.reporting.html.page import pack
 from encheck.reporting.text import pieces
 from encheck.reporting.view import sentence
+from encheck.run_file import Result
 from encheck.scoring.frame import edits_of
 from encheck.system.terminal import visible
 from encheck.verdict import MIN_CLUSTERS
 
 MOST_ALONE, MOST_OF_PROPERTY, MOST_OTHERS = 10, 3, 10  # items that are shown: of a model, of one property of it, others
+MOST_SAID = 3  # models of which the first sentence says how they compare
+HEALTH = "health"  # the family of checks of the whole space
 DILEMMA = "A high benchmark score does not mean that a model behaves well: the dilemma of Mahajan et al. 2023."
 
 
@@ -81,10 +94,10 @@ def render(found: ModelComparison) -> str:
     ids = {name: f"property-{i}" for i, name in enumerate(dict.fromkeys(_properties(found)))}
     return html.page(
         "compare.html",
-        pack({"charts": {}, "cases": {}, "texts": []}),
+        verdict=banner(found),
         models=found.models,
         reference=found.first.name,
-        groups=_groups(found.matrix),
+        groups=_groups(found.matrix) + _health(found.models),
         ids=ids,
         details=_details(found),
         shown={name: [line for line in found.matrix if line.property == name] for name in ids},
@@ -108,6 +121,50 @@ def render(found: ModelComparison) -> str:
         contamination=list(contamination.lines(found.contamination)),
         clusters=MIN_CLUSTERS,
     )
+
+
+def banner(found: ModelComparison) -> VerdictBanner:
+    """How many properties each model is better and worse in than the reference; of many models, of the best one."""
+    every = list(tallies(found.matrix, found.models))
+    first = found.first.name
+    of = f"{len(found.matrix)} {'property' if len(found.matrix) == 1 else 'properties'}"
+    step = NextStep("A comparison decides nothing. Gate the model that you want to ship:", "encheck gate NEW OLD")
+    if not found.matrix or not every:
+        return VerdictBanner("", "COMPARED", f"No property could be compared with {first}", step=step)
+    shown = every
+    if len(every) > MOST_SAID:
+        shown = sorted(every, key=lambda one: one[1]["worse"] - one[1]["better"])[:1]
+    said = []
+    for name, counts in shown:
+        better, worse = counts["better"], counts["worse"]
+        if better or worse:
+            said.append(f"{name} is better than {first} in {better or 'none'} of {of} and worse in {worse or 'none'}")
+        else:
+            said.append(f"{name} is shown to be neither better nor worse than {first} in any of {of}")
+    best = f"Of {len(every)} models, " if len(every) > MOST_SAID else ""
+    return VerdictBanner("", "COMPARED", f"{best}{'; '.join(said)}", step=step)
+
+
+def _health(models: Sequence[ComparedModel]) -> list[tuple[str, list[PropertyLine]]]:
+    """What each check of the space measures of each model, without a sign: no item has a part in such a figure."""
+    rows: dict[tuple[str, str], Result] = {}
+    for model in models:
+        for row in model.rows:
+            its = model.declared[row.check]
+            if its.family == HEALTH and row.metric == its.metric and row.low is not None:
+                rows.setdefault((row.case.of_any_model, row.metric or ""), row)
+    several = len({row.data for row in rows.values()}) > 1
+    lines = []
+    for (case, metric), row in rows.items():
+        own = [next((r for r in m.rows if (r.case.of_any_model, r.metric) == (case, metric)), None) for m in models]
+        cells = tuple(
+            PropertyCell(*one.numbers, one.n, one.clusters) if one and one.low is not None else None for one in own
+        )
+        kind = "rate" if metric == recall_at_1.name else metric
+        plain = OF_THE_SPACE.get(kind, _label(metric)).lower()
+        name = f"{plain}, {row.data}" if several else plain
+        lines.append(PropertyLine(name, HEALTH, row.data, row.check, row.level, metric, "", None, None, "", cells))
+    return [("health of the space, each with its own interval", lines)] if lines else []
 
 
 def _properties(found: ModelComparison) -> Iterator[str]:

@@ -15,10 +15,11 @@ from encheck.gating.types import GateAgainst
 from encheck.options import OPTIONS, Settings, gate_options, model_options
 from encheck.options.settings import Setting
 from encheck.reporting import view
-from encheck.reporting.gate import words
 from encheck.reporting.gate.words import NEW, endpoint_remedy, what_has_to_change
+from encheck.reporting.profile import profile
+from encheck.reporting.story import percent
 from encheck.reporting.view import unmeasured_data
-from encheck.run_file import RunEntry, RunFile, listed
+from encheck.run_file import ModelEntry, RunEntry, RunFile, listed
 from encheck.running.labels import OBJECT, data_labels, labels
 
 NOT_OF_A_GATE = ("quick", "strict", "engine")
@@ -183,53 +184,72 @@ def _ways_to_decide(against: GateAgainst) -> Iterator[str]:
     yield from (f"{text[0].upper()}{text[1:]}." for text in against.remedies)
 
 
-COLOURS = {"pass": "good", "block": "bad"}
-SHIPS = {"pass": "Yes", "block": "No", "inconclusive": "Not decided"}
-
-
 @dataclass(frozen=True)
-class RunDecision:
-    """A question, the answer in a line, what more there is to it, and what to type."""
+class VerdictBanner:
+    """What opens a page: the verdict in a word, the answer in a sentence, why in another, and the first step.
 
-    question: str
+    `tone` is good, bad, open or "". `number` is the answer where that is a number.
+    """
+
+    tone: str
+    stamp: str
     answer: str
-    kind: str = "none"
-    more: tuple[str, ...] = ()
-    command: str = ""
+    lead: str = ""
+    step: NextStep | None = None
+    number: str = ""
 
 
-def run_decisions(results: RunFile) -> list[RunDecision]:
-    """The answers that the run has; the first is whether the model may ship."""
-    return [*_may_ship(results), *_must_reindex(results), *_threshold_fits(results)]
-
-
-def _may_ship(results: RunFile) -> Iterator[RunDecision]:
-    gate = results.gate
-    for against in gate.against if gate else ():
-        kind = COLOURS.get(against.outcome, "tied")
-        ships = SHIPS[against.outcome]
-        if against.outcome == "pass" and (nothing := unmeasured_data(results)):
-            ships = f"Not decided, for nothing of {', '.join(sorted({data for data, _ in nothing}))} was measured"
-        answer = f"{ships}: the gate says {words.title(against)} against {against.baseline}{words.part(against)}"
-        yield RunDecision(
-            "May it ship?", answer, kind, (*against.reasons[:2], *(words.undecided(gate) if gate else ()))
+def run_banner(results: RunFile) -> VerdictBanner:
+    """The banner of a run without a gate, which cannot say whether a model may ship."""
+    if _is_empty(results):
+        why = next(iter(view.run_headlines(results)), "")
+        step = NextStep("See below what each check needs of the data.")
+        return VerdictBanner(
+            "open", "NOTHING MEASURED", "None of the selected checks found anything to measure", why, step
         )
-    if not gate and _is_empty(results):
-        yield RunDecision("May it ship?", "This run cannot say: nothing was measured")
-    elif not gate:
-        command = gate_command(results)
-        more = (
-            (f"Replace {NEW_PLACEHOLDER} with the model that you want to ship.",) if NEW_PLACEHOLDER in command else ()
-        )
-        more = more if command else (SHARDS if results.run.settings.get("engine") else IN_MEMORY,)
-        yield RunDecision(
-            "May it ship?", "This run cannot say: it has no baseline to compare with", "none", more, command
-        )
+    failed = {row.check for row in results.checks if row.verdict in ("fail", "error")}
+    looked = results.first_look is not None
+    stamp = (
+        f"{len(failed)} CHECK{'S' * (len(failed) != 1)} FAILED" if failed else "FIRST LOOK" if looked else "MEASURED"
+    )
+    answer = "; ".join(filter(None, (_model_sentence(results, one) for one in results.models)))
+    lead = "One run does not decide whether a model may ship: a gate does, against the model in use."
+    return VerdictBanner(
+        "bad" if failed else "open" if looked else "", stamp, answer or "No property was measured", lead,
+        _step_after_run(results),
+    )  # fmt: skip
+
+
+def _model_sentence(results: RunFile, model: ModelEntry) -> str:
+    """In how many properties the model is above chance, and where it is the weakest; "" where none has chance."""
+    lines = [one for data in results.data for one in profile(results, model=model.label, data=data.name)]
+    known = [one for one in lines if one.standing]
+    if not known:
+        rows = [row for row in view.judged_rows(results) if row.model == model.label]
+        return view.model_headline(view.full_name(model), rows) if rows else ""
+    above = sum(one.standing == "above chance" for one in known)
+    weakest = min(known, key=lambda one: one.high - (one.chance or 0.0))
+    tells = results.declarations[weakest.check].tells
+    what = f"telling {tells}" if tells else weakest.name
+    at = f"{percent(weakest.value)}, where guessing gets {percent(weakest.chance or 0.0)}"
+    properties = f"{len(known)} properties" if len(known) > 1 else "one property"
+    name = view.full_name(model)
+    return f"{name} is above chance in {above} of {properties}, and weakest at {what} ({at})"
 
 
 NEW_PLACEHOLDER = "NEW_MODEL"
-IN_MEMORY = "Call encheck.gate(new, old) with the model and the one in use."
-SHARDS = "A gate pairs two models item by item: give it one file of these pairs and --sample=N, and leave out --engine."
+
+
+def _step_after_run(results: RunFile) -> NextStep:
+    """The rest of a first look; else the gate to run."""
+    if results.run.rest and results.run.rest.command:
+        return NextStep("Measure the rest:", results.run.rest.command)
+    if command := gate_command(results):
+        new = f" ({NEW_PLACEHOLDER} is the model that you want to ship)" * (NEW_PLACEHOLDER in command)
+        return NextStep(f"To decide{new}:", command)
+    if results.run.settings.get("engine"):
+        return NextStep("To decide, gate one file of these pairs with --sample=N and without --engine.")
+    return NextStep("To decide, call encheck.gate(new, old) with this model and the one in use.")
 
 
 def gate_command(results: RunFile) -> str:
@@ -262,15 +282,23 @@ def _is_empty(results: RunFile) -> bool:
     return bool(pairs) and pairs == [*unmeasured_data(results)]
 
 
-def _must_reindex(results: RunFile) -> Iterator[RunDecision]:
-    for against in results.gate.against if results.gate else ():
-        if found := against.reindex:
-            answer = found.says.removeprefix("re-index: ")
-            answer = answer[0].upper() + answer[1:]
-            yield RunDecision("Must I re-index?", answer, "good" if found.needed is False else "tied")
+@dataclass(frozen=True)
+class RunDecision:
+    """A question that a run answers beside its verdict: the answer in a line, and what more there is to it."""
+
+    question: str
+    answer: str
+    more: tuple[str, ...] = ()
 
 
-def _threshold_fits(results: RunFile) -> Iterator[RunDecision]:
-    said = [one.says for against in (results.gate.against if results.gate else ()) for one in against.thresholds]
-    if found := [*said, *view.threshold_lines(results)]:
-        yield RunDecision("Does my threshold still fit?", found[0], "none", tuple(found[1:]))
+def run_decisions(results: RunFile) -> list[RunDecision]:
+    """Whether stored vectors have to be made again, and whether a threshold in use still fits, where that is known."""
+    gates = results.gate.against if results.gate else ()
+    found = []
+    for index in filter(None, (against.reindex for against in gates)):
+        answer = index.says.removeprefix("re-index: ")
+        found.append(RunDecision("Must I re-index?", answer[0].upper() + answer[1:]))
+    said = [*(one.says for against in gates for one in against.thresholds), *view.threshold_lines(results)]
+    if said:
+        found.append(RunDecision("Does my threshold still fit?", said[0], tuple(said[1:])))
+    return found

@@ -1,4 +1,4 @@
-"""What somebody would repeat of a run: up to five sentences, each certain, each with a real mistake."""
+"""What somebody would repeat of a run: up to five sentences, each certain, each with a real item."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ StoryLine = Literal["baseline", "reference", "chance", "rival", "strength"]
 MOST, OF_A_FAMILY = 5, 2
 EXPLAINED = 0.1  # how much a finding weighs that the surface explains
 ROOM = 0.1  # of the way from chance to 1: an interval that ends below it leaves room for little more than guessing
-LONGEST, WORST = 180, 40  # characters of an example's texts; the items among which the shortest is shown
+WORST = 40  # items among which the shortest is shown
 WHOLE = {"auc", "auc_n", "spearman", "mean_spearman", "weighted_mean_spearman", "similarity_gap"}
 ODDS = {0.5: "one in two", 0.25: "one in four"}
 LINES: Mapping[StoryLine, str] = {
@@ -35,7 +35,7 @@ LINES: Mapping[StoryLine, str] = {
 
 @dataclass(frozen=True)
 class StorySentence:
-    """What is certain, in words, and one item that the model got wrong (None where no item can be shown).
+    """What is certain, in words, and one item that the model got wrong, of a strength right (None: none can be shown).
 
     `claim` is what somebody would say, `figures` what it rests on. `size` is how far the nearest end of the interval
     lies from the line; `check` and `data` say where it was measured, `tested` is the property.
@@ -312,7 +312,8 @@ def _with_example(one: StorySentence, results: RunFile, frames: Mapping[str, Ite
     cases = [
         row for row in judged_rows(results) if (row.model, row.data, row.check) == (one.model, one.data, one.check)
     ]
-    found = (mistake(frames[str(row.case)]) for row in cases if str(row.case) in frames)
+    choose = success if one.line == "strength" else mistake
+    found = (choose(frames[str(row.case)]) for row in cases if str(row.case) in frames)
     return replace(one, example=next((item for item in found if item), None))
 
 
@@ -321,15 +322,29 @@ def mistake(frame: ItemFrame) -> dict[str, Any] | None:
     if frame.far is None or not frame.is_contest:
         return None
     margins = (frame.near.scores - frame.far.scores).tolist()
-    wrong = sorted((i for i, margin in enumerate(margins) if margin < 0), key=margins.__getitem__)[:WORST]
-    if not wrong:
+    wrong = sorted((i for i, margin in enumerate(margins) if margin < 0), key=margins.__getitem__)
+    return _shortest(frame, wrong[:WORST])
+
+
+def success(frame: ItemFrame) -> dict[str, Any] | None:
+    """The shortest of the 40 items that are the most right; of a group, one side where every side is right."""
+    if frame.far is None or not frame.is_contest:
         return None
+    right = frame.rightness.tolist()
+    found = sorted((i for i, margin in enumerate(right) if margin > 0), key=lambda i: -right[i])
+    return _shortest(frame, found[:WORST])
+
+
+def _shortest(frame: ItemFrame, some: Sequence[int]) -> dict[str, Any] | None:
+    """The item with the fewest characters, those with marked edits first; None of none."""
     columns = frame.to_columns()
 
     def length(i: int) -> tuple[bool, int]:
         size = sum(len(columns[name][i] or "") for name in ("source", "near", "far"))
         return (not (columns["near_edits"][i] or "[]")[2:] and not (columns["far_edits"][i] or "[]")[2:], size)
 
-    i = min(wrong, key=length)
+    if not some:
+        return None
+    i = min(some, key=length)
     example = with_pieces({name: values[i] for name, values in columns.items()})
-    return {**example, "is_question": frame.kind.is_question}
+    return {**example, "is_question": frame.kind.is_question, "is_right": example["near_score"] > example["far_score"]}

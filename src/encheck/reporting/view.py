@@ -10,13 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from encheck.encoders.model_config import ModelConfig
 from encheck.errors import needed
 from encheck.gating.types import Z
 from encheck.generators.phenomenon import title_of
 from encheck.metrics import both_directions
 from encheck.reporting.failures import rounded
 from encheck.reporting.text import pieces
-from encheck.run_file import DataEntry, Result, RunFile, SurfaceFigure
+from encheck.run_file import DataEntry, ModelEntry, Result, RunFile, SurfaceFigure
 from encheck.scoring.frame import Columns, ItemFrame, edits_of
 from encheck.scoring.scores import item_frame
 from encheck.similarity import WORD_OVERLAP
@@ -70,6 +71,27 @@ class MatrixCell:
     words: Mapping[int, str]
     properties: Mapping[int, str]
     all: str
+
+
+def full_name(model: ModelEntry | ModelConfig, label: str = "") -> str:
+    """What a page calls a model: the last part of its name, and in brackets its label where that is another.
+
+    >>> full_name(ModelConfig("sbert", name="sentence-transformers/all-MiniLM-L6-v2"))
+    'all-MiniLM-L6-v2 (sbert)'
+    """
+    label = label or model.label
+    last = "" if model.name == model.adapter else model.name.rstrip("/").rpartition("/")[2]
+    return f"{last} ({label})" if last not in ("", model.label) else label
+
+
+def partial_lines(results: RunFile) -> Iterator[str]:
+    """How little a run measured that stopped after its first look, or whose checks were selected."""
+    if look := results.first_look:
+        yield f"Partial: {look.clusters:,} of {look.of_clusters:,} clusters"
+    if results.selection and results.selection.unselected:
+        ran = {row.check for row in results.checks if row.verdict != "skipped"}
+        every = ran | {one.partition("/")[0] for one in results.selection.unselected}
+        yield f"Partial: {len(ran):,} of {len(every):,} checks"
 
 
 def judged_rows(results: RunFile) -> list[Result]:
@@ -191,7 +213,7 @@ def run_headlines(results: RunFile) -> list[str]:
     nothing = unmeasured_data(results)
     there = [row for row in judged_rows(results) if (row.data, row.model) not in nothing]
     rows = {m.label: [r for r in there if r.model == m.label] for m in results.models}
-    said = (_model_headline(model, its) for model, its in rows.items() if its or not nothing)
+    said = (model_headline(model, its) for model, its in rows.items() if its or not nothing)
     return [*first_look_lines(results), *shard_lines(results), *map(_nothing_measured, nothing.items()), *said]
 
 
@@ -236,7 +258,8 @@ def measured_in_shards(results: RunFile, items: Items) -> set[str]:
     return {case for case, size in sizes.items() if case in items and size > len(items[case]["item"])}
 
 
-def _model_headline(model: str, rows: Sequence[Result]) -> str:
+def model_headline(model: str, rows: Sequence[Result]) -> str:
+    """What a model passes, what it fails, and what is known of that."""
     counts = {v: [r for r in rows if r.verdict == v] for v in WORDS}
     counted = [r for r in rows if r.verdict not in ("skipped", None)]
     if rows and not rows_that_ran(rows):

@@ -110,10 +110,13 @@ def test_the_page_opens_with_its_pictures_and_no_text_becomes_code(folder, found
     page.on("pageerror", lambda error: said.append(str(error)))
     page.goto((folder / "threshold.html").as_uri())
     page.wait_for_selector("html[data-ready]")
-    page.wait_for_selector("#sweep svg, #sweep canvas")
-    assert page.locator("h1").inner_text() == "encheck threshold: new in the place of old"
-    assert page.locator(".answer h2").inner_text() == "A threshold keeps the budget"
-    assert page.locator(".lead").inner_text().startswith(f"{threshold_text(found.at)}: lowest threshold ")
+    assert page.locator("#sweep svg, #trade svg").count() == 2
+    assert page.locator("h1").inner_text() == "encheck threshold: new.parquet (new) in the place of old"
+    number = threshold_text(found.at)
+    assert page.locator(".answer .number-answer").inner_text() == number
+    answer = f"Use new at {number}: it keeps false accepts within 1%, with 95% confidence."
+    assert page.locator(".answer h2").inner_text() == answer
+    assert page.locator(".answer .action").inner_text() == f"Accept the pairs that score {number} or more."
     page.set_viewport_size({"width": 360, "height": 800})
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
     assert page.locator("td").evaluate_all("all => all.filter(one => one.getBoundingClientRect().right > 361)") == []
@@ -288,7 +291,7 @@ def test_a_verifier_makes_a_threshold_where_there_is_none_alone(verified, tmp_pa
     raw = json.loads((tmp_path / "threshold.json").read_text("utf-8"))
     jsonschema.validate(raw, schema, cls=jsonschema.Draft202012Validator)
     assert raw["cascade"]["calls"]["value"] == both.calls.value
-    assert "With the verifier, a threshold keeps the budget" in (tmp_path / "threshold.html").read_text("utf-8")
+    assert "behind it at" in (tmp_path / "threshold.html").read_text("utf-8")
 
 
 def test_a_verifier_that_sees_nothing_helps_nothing(verified):

@@ -39,7 +39,8 @@ from encheck.operations.same.changes import (
     twin_rows,
 )
 from encheck.operations.same.sides import Kind, ModelAnswers, agree
-from encheck.reporting.html.page import pack, page
+from encheck.reporting.decisions import NextStep, VerdictBanner
+from encheck.reporting.html.page import page
 from encheck.reporting.results import write_named
 from encheck.reporting.text import table
 from encheck.running.subject import Subject
@@ -575,6 +576,13 @@ HEADS = {
     "pair": ("pairs", "number", "moved", "median difference", "largest"),
 }
 WORST = 20
+TONES: dict[Outcome, str] = {"same": "good", "same for use": "good", "another": "bad", "cannot tell": "open"}
+STEPS: dict[Outcome, str] = {
+    "same": "Keep the vectors that you have.",
+    "same for use": "Keep the vectors that you have.",
+    "another": "Undo the change, or gate B against A and encode your documents again.",
+    "cannot tell": "Give it more texts, or a model that answers alike each time.",
+}
 
 
 def same_headline(found: SameReport) -> str:
@@ -610,11 +618,15 @@ def write_same_page(path: Path, found: SameReport) -> None:
     """Write the page: the answer, the kinds of texts, what moved most. UsageError if no file can be there."""
     sign = 1 if found.kind == "vector" else -1
     worst = sorted((one for one in found.texts if one.moved), key=lambda one: sign * one.figure)[:WORST]
+    headline = same_headline(found)
+    verdict = VerdictBanner(
+        TONES[found.outcome], found.outcome.upper(), headline[0].upper() + headline[1:],
+        "".join(f"{reason[0].upper()}{reason[1:]}." for reason in found.reasons[:1]), NextStep(STEPS[found.outcome]),
+    )  # fmt: skip
     made = page(
         "identity.html",
-        pack({"charts": {}, "cases": {}, "texts": []}),
         found=found,
-        headline=same_headline(found),
+        verdict=verdict,
         head=HEADS[found.kind],
         lines=_kind_rows(found),
         worst=[(one.id, f"{one.figure:.3f}", one.text[:160]) for one in worst],

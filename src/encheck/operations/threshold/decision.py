@@ -40,6 +40,7 @@ from encheck.operations.threshold.rates import (
     rival_scores,
 )
 from encheck.options import Settings
+from encheck.reporting.view import full_name
 from encheck.running.resources import open_store, resolve_models
 from encheck.running.service import EncoderService
 from encheck.running.subject import Subject
@@ -146,7 +147,7 @@ class ThresholdReport:
 
     `outcome` is what became of the promise; without one, "undecided" where the old threshold could not be matched.
     `exit_code` is 0 for yes, 1 where the promise cannot be kept, 10 where that cannot be told. With a `cascade`, a
-    verifier behind the model, the outcome is that of both.
+    verifier behind the model, the outcome is that of both. `full_name` has the model's own name too.
 
     `at` is the threshold that slices, rivals and behaviours are of, and `why` says which one that is. Rates have 95%
     intervals over clusters; a promise is a bound of its own. `examples` are negatives that this threshold accepts.
@@ -159,6 +160,7 @@ class ThresholdReport:
     outcome: Ends
     exit_code: ExitCode
     model: str
+    full_name: str
     baseline: str
     data: PairCounts
     asked: ThresholdRequest
@@ -270,7 +272,8 @@ def _report(
     )  # fmt: skip
     return ThresholdReport(
         outcome=outcome, exit_code=EXIT_CODES[outcome],
-        model=new.subject.label, baseline=old.subject.label if old else "",
+        model=new.subject.label, full_name=full_name(new.subject.config),
+        baseline=old.subject.label if old else "",
         data=pair_counts, asked=asked, promise=made, kept=point(made.threshold if made else None),
         strictest=point(strictest),
         own=point(asked.own), old=point(asked.old_threshold, old.scores) if old else None,

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from textwrap import shorten
-from typing import Any
 
 from encheck.operations.threshold.cascade import Behaviour, Cascade
 from encheck.operations.threshold.decision import NegativePair, PairCounts, RivalRates, ThresholdReport
 from encheck.operations.threshold.rates import RATE_NAMES, RATES, MatchedThreshold, ThresholdRates
-from encheck.reporting.html.charts import Spec, dotted_rule, four_decimals, layered_spec, nominal_field, series_colour
-from encheck.reporting.html.page import pack, page
+from encheck.reporting.decisions import NextStep, VerdictBanner
+from encheck.reporting.html.charts import Axis, Chart, Stroke, band_path, line_path, share_axis, x_axis
+from encheck.reporting.html.page import page
 from encheck.reporting.results import write_named
 from encheck.statistics.bootstrap import Figure
 from encheck.statistics.false_accepts import MIN_ACCEPTED, OF_USE, Promise
@@ -19,6 +19,7 @@ from encheck.statistics.hypothesis_tests import units_needed
 from encheck.system.typed_files import as_json
 
 WIDEST = 60
+THROUGH = ("what gets through", "of what should get through")
 HEAD = ("threshold", "accepted", "hits", "false accepts", "recall", "precision")
 
 
@@ -187,7 +188,7 @@ def is_uneven(made: Promise) -> bool:
 
 def behaviour_lines(where: str, behaviours: Sequence[Behaviour]) -> Iterator[str]:
     """What gets through by kind, what should not and what should."""
-    for kept, name in ((False, "what gets through"), (True, "of what should get through")):
+    for kept, name in zip((False, True), THROUGH, strict=True):
         said = [f"{b.name} {percent(b.accepted.value)}" for b in behaviours if b.kept is kept]
         if said:
             yield f"{name} {where}: {', '.join(said)}"
@@ -238,123 +239,126 @@ def notes(found: ThresholdReport) -> Iterator[str]:
     yield from found.unsaid
 
 
-SHARE_AXIS: Spec = {"type": "quantitative", "scale": {"domain": [0, 1]}, "axis": {"format": "%"}}
-
-
-def sweep_chart(found: ThresholdReport) -> Spec:
+def sweep_chart(found: ThresholdReport) -> Chart:
     """What every threshold accepts, with 95% bands; dotted where the thresholds of the answers are."""
-    values = [one for base in RATES for one in _rate_values(found.sweep, base)]
-    x = {"field": "threshold", "type": "quantitative", "title": "threshold", "scale": {"zero": False}}
     marks = {found.at: found.why}
     if found.old:
         marks.setdefault(found.old.threshold, "the old number")
     if found.kept:
         marks.setdefault(found.kept.threshold, "keeps the budget")
-    return layered_spec(
-        "Share accepted at every threshold, with 95% bands",
-        [
-            *_banded_layers(x, "accepted", ("series", "threshold", "value", "low", "high")),
-            *(dotted_rule("x", cut, f"{threshold_text(cut)}: {note}") for cut, note in marks.items()),
-        ],
-        values,
-    )
+    ends = [point.threshold for point in found.sweep] + [*marks]
+    x, y = x_axis(min(ends), max(ends), "threshold"), share_axis(title="accepted")
+    rows = {
+        base.replace("_", " "): [
+            (point.threshold, rate) for point in found.sweep if (rate := getattr(point, base)) is not None
+        ]
+        for base in RATES
+    }
+    return _banded_chart("Share accepted at every threshold, with 95% bands", x, y, rows, rules=[
+        (x.at(cut), f"{threshold_text(cut)}: {note}") for cut, note in marks.items()
+    ])  # fmt: skip
 
 
-def trade_chart(found: ThresholdReport) -> Spec | None:
+def trade_chart(found: ThresholdReport) -> Chart | None:
     """What each false accept buys: the model with its band, surface scorers, and chance on the diagonal."""
     gain = "recall" if any(point.recall for point in found.sweep) else "hits"
     curves = {found.model: found.sweep, **{one.name: one.curve for one in found.rivals}}
-    values = [
-        {"series": name, "false accepts": four_decimals(point.false_accepts.value), "threshold": point.threshold,
-         **{k: four_decimals(getattr(getattr(point, gain), k)) for k in ("value", "low", "high")}}
-        for name, points in curves.items() for point in points if point.false_accepts and getattr(point, gain)
-    ]  # fmt: skip
-    if not values:
+    rows = {
+        name: sorted(
+            ((point.false_accepts.value, rate) for point in points
+             if point.false_accepts and (rate := getattr(point, gain)) is not None),
+            key=lambda one: one[0],
+        )
+        for name, points in curves.items()
+    }  # fmt: skip
+    if not any(rows.values()):
         return None
-    values += [{"series": "chance", "false accepts": p, "value": p, "low": p, "high": p} for p in (0.0, 1.0)]
-    x = {"field": "false accepts", "title": "false accepts", **SHARE_AXIS}
-    layers = _banded_layers(x, gain, ("series", "threshold", "false accepts", "value", "low", "high"))
-    for layer in layers[1:]:
-        layer["encoding"]["order"] = {"field": "false accepts"}
-    budget = [dotted_rule("x", found.promise.budget, "the budget")] if found.promise else []
-    return layered_spec(f"{gain} against false accepts, with 95% bands", [*layers, *budget], values)
+    x, y = x_axis(0.0, 1.0, "false accepts", has_percent=True), share_axis(title=gain)
+    rows["chance"] = [(share, Figure(share, share, share)) for share in (0.0, 1.0)]
+    rules = [(x.at(found.promise.budget), "the budget")] if found.promise else []
+    return _banded_chart(f"{gain} against false accepts, with 95% bands", x, y, rows, rules=rules)
 
 
-def behaviour_chart(found: ThresholdReport) -> Spec | None:
-    """How many probes of each kind the threshold accepts, with 95% intervals."""
-    values = [
-        {"kind": one.name, "series": "should get through" if one.kept else "should not", "n": one.n,
-         **{k: four_decimals(getattr(one.accepted, k)) for k in ("value", "low", "high")}}
-        for one in found.behaviours
-    ]  # fmt: skip
-    if not values:
-        return None
-    y = {"field": "kind", "type": "nominal", "title": None, "sort": None, "axis": {"labelLimit": 320}}
-    return layered_spec(
-        f"Probes accepted at {threshold_text(found.at)}, by kind",
-        [
-            {"mark": {"type": "rule", "strokeWidth": 2},
-             "encoding": {"y": y, "x": {"field": "low", "title": "accepted", **SHARE_AXIS}, "x2": {"field": "high"},
-                          "color": series_colour()}},
-            {"mark": {"type": "point", "filled": True, "size": 55},
-             "encoding": {"y": y, "x": {"field": "value", **SHARE_AXIS}, "color": series_colour(),
-                          "tooltip": [nominal_field(f) for f in ("kind", "series", "value", "low", "high", "n")]}},
-        ],
-        values,
-        height=20 + 16 * len(values),
-    )  # fmt: skip
-
-
-def _rate_values(points: tuple[ThresholdRates, ...], base: str) -> Iterator[dict[str, Any]]:
-    for point in points:
-        if rate := getattr(point, base):
-            yield {"series": base.replace("_", " "), "threshold": point.threshold,
-                   **{k: four_decimals(getattr(rate, k)) for k in ("value", "low", "high")}}  # fmt: skip
-
-
-def _banded_layers(x: Spec, title: str, told: tuple[str, ...]) -> list[Spec]:
-    return [
-        {"mark": {"type": "area", "opacity": 0.2},
-         "encoding": {"x": x, "y": {"field": "low", "title": title, **SHARE_AXIS}, "y2": {"field": "high"},
-                      "color": series_colour()}},
-        {"mark": {"type": "line", "strokeWidth": 2.5},
-         "encoding": {"x": x, "y": {"field": "value", **SHARE_AXIS}, "color": series_colour()}},
-        {"mark": {"type": "point", "opacity": 0, "size": 60},
-         "encoding": {"x": x, "y": {"field": "value", **SHARE_AXIS}, "color": series_colour(),
-                      "tooltip": [nominal_field(f) for f in told]}},
-    ]  # fmt: skip
+def _banded_chart(
+    title: str,
+    x: Axis,
+    y: Axis,
+    rows: Mapping[str, Sequence[tuple[float, Figure]]],
+    *,
+    rules: Sequence[tuple[float, str]],
+) -> Chart:
+    """A line with its band for each name, of (x, rate)."""
+    some = {name: points for name, points in rows.items() if points}
+    strokes = []
+    for k, (name, points) in enumerate(some.items()):
+        band = band_path(x, y, [(at, rate.low, rate.high) for at, rate in points])
+        line = line_path(x, y, [(at, rate.value) for at, rate in points])
+        strokes += [Stroke(band, k, is_filled=True), Stroke(line, k, name)]
+    return Chart(title, x, y, strokes, rules=rules, legend=[(name, k, False) for k, name in enumerate(some)])
 
 
 PAGE, RAW = "threshold.html", "threshold.json"
-TITLES = {
-    "kept": "a threshold keeps the budget", "broken": "no threshold that keeps the budget exists",
-    "undecided": "it cannot be told", "no promise asked": "thresholds side by side",
+STAMPS = {
+    "kept": "KEEPS THE BUDGET", "broken": "NO THRESHOLD", "undecided": "CANNOT TELL", "no promise asked": "COMPARED",
 }  # fmt: skip
+TONES = {"kept": "good", "broken": "bad", "undecided": "open"}
+
+
+def threshold_banner(found: ThresholdReport) -> VerdictBanner:
+    """The number with what it does, or why there is none, and what to do about that."""
+    said = [f"{text[:1].upper()}{text[1:]}." for text in answers(found)]
+    made, match = found.promise, found.chosen
+    number, step = "", NextStep("")
+    if made:
+        within = f"false accepts within {100 * made.budget:g}%"
+        both = found.cascade
+        what = f"{found.model} with {both.verifier} behind it" if both else found.model
+        if found.outcome == "kept":
+            number = threshold_text(found.at) if not both else " then ".join(
+                threshold_text(one) for one in (both.thresholds.first, both.thresholds.second)
+            )  # fmt: skip
+            answer = f"Use {what} at {number}: it keeps {within}, with 95% confidence"
+            step = NextStep(f"Accept the pairs that score {number} or more.")
+        elif found.outcome == "broken":
+            number, answer = "none", f"No threshold of {what} keeps {within}"
+            verify = "" if both else "Put a verifier behind the model (--verify MODEL), or "
+            step = NextStep(f"{verify}{'a' if verify else 'A'}llow more false accepts (--max-false-accepts SHARE).")
+        else:
+            answer = f"These pairs cannot show that a threshold of {what} keeps {within}"
+            step = NextStep("Add negative pairs of other clusters, then ask again.")
+        lead = said[1] if len(said) > 1 else ""
+    elif match and match.threshold:
+        number = threshold_text(match.threshold.value)
+        old = threshold_text(found.old.threshold) if found.old else "the old number"
+        answer = f"Use {found.model} at {number}: it has the same {RATE_NAMES[match.way]} as {found.baseline} at {old}"
+        lead, step = said[0], NextStep(f"Replace the threshold {old} by {number} with the switch.")
+    elif match:
+        answer = f"No threshold of {found.model} can be matched with that of {found.baseline}"
+        lead, step = said[0], NextStep("Add pairs, then ask again.")
+    else:
+        number = threshold_text(found.at)
+        answer, lead = f"This is what {found.model} accepts at {number}", said[0]
+    return VerdictBanner(
+        TONES.get(found.outcome, ""), STAMPS[found.outcome], answer, lead, step if step.says else None, number
+    )
 
 
 def render_page(found: ThresholdReport) -> str:
-    """The page; every text in it is escaped, by the template or by being packed."""
-    specs = {
+    """The page; every text in it is escaped by the template."""
+    drawn = {
         "sweep": ("What every threshold accepts, with 95% bands over clusters. Dotted: the thresholds of the answers.",
                   sweep_chart(found)),
         "trade": ("What a share of false accepts buys, beside scorers that need no understanding, and chance.",
                   trade_chart(found)),
-        "behaviours": (f"What gets through at {threshold_text(found.at)}: the embedded probes by kind, "
-                       "with 95% intervals.",
-                       behaviour_chart(found)),
     }  # fmt: skip
-    lines = list(answers(found))
-    drawn = {name: (caption, spec) for name, (caption, spec) in specs.items() if spec}
     return page(
         PAGE,
-        pack({"charts": {name: spec for name, (_, spec) in drawn.items()}, "cases": {}, "texts": []}),
         found=found,
-        title=f"{'with the verifier, ' if found.cascade else ''}{TITLES[found.outcome]}",
-        lines=lines,
-        lead=lines[0],
+        banner_of=threshold_banner(found),
+        lines=[line for line in answers(found) if not line.startswith(THROUGH)],
         notes=list(notes(found)),
         data=data_line(found.data),
-        pictures=[{"id": name, "caption": caption, "spec": spec} for name, (caption, spec) in drawn.items()],
+        pictures={name: (caption, chart) for name, (caption, chart) in drawn.items() if chart},
         head=HEAD,
         cells=rate_cells,
         rate=rate_text,

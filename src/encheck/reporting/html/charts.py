@@ -1,12 +1,14 @@
-"""The pictures of the report: the papers' own figures, drawn from a run's results, in the language of Vega-Lite.
+"""The pictures of pages, drawn as SVG when a page is written: the papers' own figures, from a run's results and items.
 
-Colours are those of Okabe and Ito, which readers who see no red or no green can tell apart; what a colour says, a
-dash or a mark says too.
+`chart.html` puts a `Chart` on a page. Colours are those of Okabe and Ito, which readers who see no red or no green can
+tell apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,327 +17,349 @@ from encheck.reporting.view import best_surface, surface_curve
 from encheck.run_file import Result
 from encheck.scoring.frame import ItemFrame
 
-Spec = dict[str, Any]
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")
-SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 400, 238, 44, 380, 22, 200  # of a chart and of what it draws in, in pixels
+ROW, LABEL = 15, 16  # pixels of a row of marks and of the label above it
+BINS = 40
+GOOD, BAD = 0, 1  # of the colours
+KINDS = {"margin_rate_calibrated": "calibrated", "margin_rate": "raw"}  # of margins
+NEAR_FAR = ("near", "far")
+STEPS = (1.0, 2.0, 5.0, 10.0)  # between ticks, times a power of ten
+TICKS = 5
+Points = Iterable[tuple[float, float]]
 
 
-def layered_spec(description: str, layer: list[Spec], values: list[Any] | None = None, **more: Any) -> Spec:
-    """A specification of layers, as wide as its place; `values` are the data of those layers that have none."""
-    data = {"data": {"values": values}} if values is not None else {}
-    size: Spec = {"width": "container", "height": 220, "autosize": {"type": "fit-x", "contains": "padding"}}
-    return {"$schema": SCHEMA, "description": description, **size, **more, **data, "layer": layer}
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """What lies between two ends, in pixels; its ticks are round values, in percent where it `has_percent`."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    title: str = ""
+    has_percent: bool = False
+    names: Mapping[int, str] | None = None
+
+    def at(self, value: float) -> float:
+        """Where a value stands; beyond an end, that end."""
+        share = (value - self.low) / (self.high - self.low)
+        return round(self.start + max(0.0, min(1.0, share)) * (self.end - self.start), 1)
+
+    @property
+    def ticks(self) -> list[tuple[float, str]]:
+        """(pixels, label) of the round values from end to end."""
+        if self.names:
+            return [(self.at(value), label) for value, label in self.names.items()]
+        step = round_step(self.high - self.low)
+        digits = max(0, -math.floor(math.log10(step) + 1e-9))
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        values = [round(i * step, 10) + 0.0 for i in range(first, last + 1)]
+        if self.has_percent:
+            return [(self.at(value), f"{100 * value:.{max(0, digits - 2)}f}%") for value in values]
+        return [(self.at(value), f"{value:.{digits}f}") for value in values]
 
 
-def panel_spec(description: str, values: list[Any], unit: Spec) -> Spec:
-    """One picture a `panel` of the values, side by side; a plain one where there is one panel alone."""
-    names = list(dict.fromkeys(v["panel"] for v in values))
-    if len(names) == 1:
-        return layered_spec(description, [unit], values)
-    facet = {"field": "panel", "type": "nominal", "title": None, "sort": names}
-    return {"$schema": SCHEMA, "description": description, "data": {"values": values}, "facet": facet, "columns": 3,
-            "spec": {"width": 240, "height": 150, **unit}}  # fmt: skip
+def round_step(width: float) -> float:
+    """The least round step that divides a width into no more than five parts.
+
+    >>> round_step(1.0), round_step(0.32), round_step(7)
+    (0.2, 0.1, 2.0)
+    """
+    power = 10 ** math.floor(math.log10(width / TICKS))
+    return next(float(f"{step * power:.1g}") for step in STEPS if width / (step * power) <= TICKS + 1e-9)
 
 
-def dotted_rule(axis: str, at: float, note: str) -> Spec:
-    """A dotted line across at one place, with what it says when pointed at."""
-    return {"data": {"values": [{"at": at, "note": note}]}, "mark": {"type": "rule", "strokeDash": [2, 3]},
-            "encoding": {axis: {"field": "at", "type": "quantitative"}, "tooltip": nominal_field("note")}}  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class Stroke:
+    """A line or, where it `is_filled`, an area: its path, the number of its colour, and its tooltip."""
+
+    path: str
+    colour: int
+    title: str = ""
+    is_filled: bool = False
+    is_dashed: bool = False
 
 
-def series_colour() -> Spec:
-    """Colour by series."""
-    return {"field": "series", "type": "nominal", "title": None, "scale": {"range": list(COLOURS)},
-            "legend": {"orient": "top", "columns": 3, "labelLimit": 320, "symbolOpacity": 1}}  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A figure with its interval, in pixels, along the x axis or, where it is `upright`, along the y axis."""
+
+    x: float
+    y: float
+    low: float
+    high: float
+    colour: int
+    title: str
+    is_upright: bool = False
 
 
-def nominal_field(name: str) -> Spec:
-    """A field as it is."""
-    return {"field": name, "type": "nominal"}
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A picture. `rules` are (pixels, note) of dotted lines upwards, `labels` (pixels, text) of rows of marks.
+
+    `legend` is (name, number of the colour, whether it is dashed).
+    """
+
+    title: str
+    x: Axis
+    y: Axis | None
+    strokes: Sequence[Stroke] = ()
+    marks: Sequence[Mark] = ()
+    rules: Sequence[tuple[float, str]] = ()
+    labels: Sequence[tuple[float, str]] = ()
+    legend: Sequence[tuple[str, int, bool]] = ()
+    bottom: int = BOTTOM
+
+    @property
+    def height(self) -> int:
+        """In pixels."""
+        return self.bottom + HEIGHT - BOTTOM
 
 
-def four_decimals(value: Any) -> float | None:
-    """Four decimals are more than a picture shows."""
-    return None if value is None else round(float(value), 4)
+def x_axis(low: float, high: float, title: str, *, has_percent: bool = False) -> Axis:
+    """The axis across a chart; equal ends are moved apart."""
+    if high - low < 1e-6:
+        low, high = low - 0.5, high + 0.5
+    return Axis(low, high, LEFT, RIGHT, title, has_percent)
+
+
+def share_axis(high: float = 1.0, title: str = "") -> Axis:
+    """The axis upwards, from 0% to a share."""
+    return Axis(0.0, high, BOTTOM, TOP, title, has_percent=True)
+
+
+def line_path(x: Axis, y: Axis, points: Points) -> str:
+    """A line through these points, those left out that lie beyond the ends of the x axis."""
+    inside = [(x.at(a), y.at(b)) for a, b in points if x.low - 1e-9 <= a <= x.high + 1e-9]
+    return "M" + " ".join(f"{a:.0f},{b:.0f}" for a, b in inside) if inside else ""
+
+
+def band_path(x: Axis, y: Axis, rows: Sequence[tuple[float, float, float]]) -> str:
+    """The area between two lines; rows are (x, low, high)."""
+    there, back = [(a, high) for a, _, high in rows], [(a, low) for a, low, _ in reversed(rows)]
+    found = line_path(x, y, [*there, *back])
+    return f"{found}z" if found else ""
+
+
+def histogram_path(x: Axis, y: Axis, edges: Sequence[float], shares: Sequence[float]) -> str:
+    """The outline of bars between edges, from the ground and back to it."""
+    found = [f"M{x.at(edges[0]):g},{y.start:g}"]
+    for share, end in zip(shares, edges[1:], strict=True):
+        found.append(f"V{y.at(share):g}H{x.at(end):g}")
+    return "".join([*found, f"V{y.start:g}z"])
 
 
 SeriesRow = tuple[str, Result]  # the name of a line, and its figure
-BINS = 40
 
 
-def margin_curve_chart(lines: Sequence[SeriesRow], *, calibrated: bool) -> Spec | None:
+def margin_curve_chart(lines: Sequence[SeriesRow]) -> Chart | None:
     """The share of items with a margin above epsilon (Mahajan et al. 2023, Figures 1 to 6), with a 95% band.
 
-    One line a series (level, and model where there are several), that of word overlap dashed.
+    Of calibrated margins where there are any, else of raw ones. One line a series (level, and model where there are
+    several), that of word overlap dashed.
     """
-    name = "margin_rate_calibrated" if calibrated else "margin_rate"
-    found = [(series, row) for series, row in lines if row.metric == name and row.curve]
-    if not found:
+    curves = [(series, row) for series, row in lines if row.curve]
+    kinds = [kind for kind in KINDS if any(row.metric == kind for _, row in curves)]
+    if not kinds:
         return None
-    chosen = {float(row.params.get("epsilon", 0.0)) for _, row in found}
-    ends = _epsilon_range(found, chosen)
-    x = {"field": "epsilon", "type": "quantitative", "title": "epsilon", "scale": {"domain": ends, "nice": False}}
-    share = {"type": "quantitative", "scale": {"domain": [0, 1]}, "axis": {"format": "%"}}
-    kind = "calibrated" if calibrated else "raw"
-    surface = list(_surface_values(found))
-    dashed = {
-        "data": {"values": surface},
-        "mark": {"type": "line", "strokeDash": [5, 4], "strokeWidth": 1.5, "opacity": 0.7, "clip": True},
-        "encoding": {
-            "x": x,
-            "y": {"field": "value", **share},
-            "color": series_colour(),
-            "detail": nominal_field("series"),
-        },
-    }
-    data = {"values": list(_curve_values(found))}
-    y = {"field": "value", "title": "share of items", **share}
-    band = {
-        "data": data,
-        "encoding": {"x": x, "color": series_colour()},
-        "layer": [
-            {"mark": {"type": "area", "opacity": 0.2, "clip": True},
-             "encoding": {"y": {"field": "low", **share}, "y2": {"field": "high"}}},
-            {"mark": {"type": "line", "strokeWidth": 2.5, "clip": True}, "encoding": {"y": y}},
-            {"mark": {"type": "point", "opacity": 0, "size": 60, "clip": True},
-             "encoding": {"y": y, "tooltip": [nominal_field(f) for f in ("series", "epsilon", "value", "count")]}},
-        ],
-    }  # fmt: skip
-    return layered_spec(
-        f"Share of items with a {kind} margin above epsilon",
-        [
-            band,
-            *([dashed] if surface else []),
-            *(dotted_rule("x", epsilon, "epsilon asked for") for epsilon in sorted(chosen)),
-        ],
+    found = [(series, row) for series, row in curves if row.metric == kinds[0]]
+    chosen = sorted({float(row.params.get("epsilon", 0.0)) for _, row in found})
+    # From where the first curve leaves all items to where the last one has none left, with what was asked for.
+    every = [point for _, row in found for point in row.curve]
+    bends = [point.epsilon for point in every if 0.01 < point.value < 0.99]
+    ends = [*bends, *chosen] if bends else [point.epsilon for point in every]
+    kind = KINDS[kinds[0]]
+    x, y = x_axis(min(ends) - 0.02, max(ends) + 0.02, f"epsilon ({kind})"), share_axis(title="share of items")
+    strokes = []
+    for k, (series, row) in enumerate(found):
+        curve = [(p.epsilon, p.low, p.high) for p in row.curve]
+        strokes.append(Stroke(band_path(x, y, curve), k, is_filled=True))
+        strokes.append(Stroke(line_path(x, y, [(p.epsilon, p.value) for p in row.curve]), k, series))
+        overlap = [(p.epsilon, p.value) for p in surface_curve(row)]
+        strokes.append(Stroke(line_path(x, y, overlap), k, f"{series}: word overlap", is_dashed=True))
+    return Chart(
+        f"Share of items with a {kind} margin above epsilon", x, y,
+        strokes=[one for one in strokes if one.path],
+        rules=[(x.at(epsilon), "epsilon asked for") for epsilon in chosen],
+        legend=_legend([series for series, _ in found], dashed="word overlap"),
+    )  # fmt: skip
+
+
+def _legend(names: Sequence[str], *, dashed: str = "") -> list[tuple[str, int, bool]]:
+    """Names in the order of their colours, and what is dashed; nothing of a line that stands alone."""
+    return [(name, k, False) for k, name in enumerate(names) if len(names) > 1 or dashed] + (
+        [(dashed, 0, True)] if dashed else []
     )
 
 
-def _epsilon_range(lines: Iterable[SeriesRow], chosen: Iterable[float]) -> list[float]:
-    """From where the first curve leaves all items to where the last one has none left, with what was asked for."""
-    points = [point for _, row in lines for point in row.curve]
-    bends = [point.epsilon for point in points if 0.01 < point.value < 0.99]
-    found = [*bends, *chosen] if bends else [point.epsilon for point in points]
-    low, high = min(found), max(found)
-    return [round(low - 0.02, 3), round(high + 0.02, 3)]
-
-
-def _curve_values(lines: Iterable[SeriesRow]) -> Iterable[dict[str, Any]]:
-    for series, row in lines:
-        for p in row.curve:
-            yield {"series": series, "epsilon": round(p.epsilon, 3), "count": p.count, "value": four_decimals(p.value),
-                   "low": four_decimals(p.low), "high": four_decimals(p.high)}  # fmt: skip
-
-
-def _surface_values(lines: Iterable[SeriesRow]) -> Iterable[dict[str, Any]]:
-    for series, row in lines:
-        for p in surface_curve(row):
-            yield {"series": series, "epsilon": round(p.epsilon, 3), "value": four_decimals(p.value)}
-
-
-def margin_chart(cases: Mapping[str, ItemFrame], scales: Mapping[str, float] | None = None) -> Spec | None:
+def margin_chart(cases: Mapping[str, ItemFrame], scales: Mapping[str, float] | None = None) -> Chart | None:
     """How much nearer the near text is than the far one, item by item: wrong left of zero, right on its other side.
 
     In the unit of each case's calibrated scale where `scales` has it, else raw. One line a case; where there is one
     case, bars in two colours. The axis ends where 99% of the items lie.
     """
-    found = {name: _margins(frame) / (scales or {}).get(name, 1.0) for name, frame in cases.items() if frame.is_contest}
+    found = {}
+    for name, frame in cases.items():
+        if frame.is_contest:
+            near, far = frame.near_and_far()
+            margins = (near - far) / (scales or {}).get(name, 1.0)
+            found[name] = margins[np.isfinite(margins)]
     every = np.concatenate([*found.values(), np.zeros(0)])
     if not len(every):
         return None
     ends = np.array([min(0.0, np.quantile(every, 0.005)), max(0.0, np.quantile(every, 0.995))])
     step = max(float(ends[1] - ends[0]), 1e-6) / BINS
-    edges = step * np.arange(np.floor(ends[0] / step), np.ceil(ends[1] / step) + 1)  # zero is an edge
-    values = [v for name, one in found.items() for v in _shares(name, np.clip(one, edges[0], edges[-1] - 1e-12), edges)]
+    edges = step * np.arange(np.floor(ends[0] / step), max(np.ceil(ends[1] / step), 1) + 1)  # zero is an edge
     unit = "calibrated" if scales else "raw"
-    x = {"field": "margin", "type": "quantitative", "title": f"margin ({unit})", "axis": {"labelOverlap": True},
-         "scale": {"domain": [four_decimals(edges[0]), four_decimals(edges[-1])], "nice": False}}  # fmt: skip
-    y = {"field": "share", "type": "quantitative", "axis": {"format": "%"}, "title": "share of items"}
-    tip = {"tooltip": [nominal_field(f) for f in ("series", "margin", "share")]}
-    title = f"How much nearer the right text is, {unit}"
-    if len(found) > 1:
-        line = {"mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2},
-                "encoding": {"x": x, "y": y, "color": series_colour(), **tip}}  # fmt: skip
-        return layered_spec(title, [line, dotted_rule("x", 0.0, "as near as each other")], values)
-    bars = {"mark": {"type": "bar", "binSpacing": 0.5},
-            "encoding": {"x": {**x, "bin": {"binned": True}}, "x2": {"field": "end"}, "y": y, **tip,
-                         "color": {"field": "side", "type": "nominal", "title": None,
-                                   "scale": {"domain": ["wrong", "right"], "range": [COLOURS[1], COLOURS[0]]},
-                                   "legend": {"orient": "top"}}}}  # fmt: skip
-    return layered_spec(title, [bars, dotted_rule("x", 0.0, "as near as each other")], values)
+    shares = {
+        name: np.histogram(np.clip(one, edges[0], edges[-1] - 1e-12), edges)[0] / max(len(one), 1)
+        for name, one in found.items()
+    }
+    x = x_axis(float(edges[0]), float(edges[-1]), f"margin ({unit})")
+    y = share_axis(max(float(one.max()) for one in shares.values()) or 1.0, "share of items")
+    zero = int(np.argmin(np.abs(edges)))
+    if len(shares) > 1:
+        strokes = [Stroke(histogram_path(x, y, edges, one), k, name) for k, (name, one) in enumerate(shares.items())]
+        legend = _legend(list(shares))
+    else:
+        (one,) = shares.values()
+        halves = ((BAD, "wrong", slice(0, zero)), (GOOD, "right", slice(zero, None)))
+        strokes = [
+            Stroke(histogram_path(x, y, edges[part.start :][: len(one[part]) + 1], one[part]), colour,
+                   f"{name}: {one[part].sum():.1%}", is_filled=True)
+            for colour, name, part in halves if len(one[part])
+        ]  # fmt: skip
+        legend = [("wrong", BAD, False), ("right", GOOD, False)]
+    rules = [(x.at(0.0), "as near as each other")]
+    return Chart(f"How much nearer the right text is, {unit}", x, y, strokes, rules=rules, legend=legend)
 
 
-def _margins(frame: ItemFrame) -> Any:
-    near, far = frame.near_and_far()
-    found = near - far
-    return found[np.isfinite(found)]
-
-
-def _shares(name: str, found: Any, edges: Any) -> Iterable[dict[str, Any]]:
-    for start, end, count in zip(edges, edges[1:], np.histogram(found, edges)[0], strict=False):
-        side = "wrong" if start < 0 and end <= 1e-9 else "right"
-        yield {"series": name, "margin": four_decimals(start), "end": four_decimals(end), "side": side,
-               "share": four_decimals(count / max(len(found), 1))}  # fmt: skip
-
-
-def similarity_chart(cases: Mapping[str, ItemFrame]) -> Spec | None:
+def similarity_chart(cases: Mapping[str, ItemFrame]) -> Chart | None:
     """Similarities of what should be near and of what should be far: histograms of one case, ranges of several."""
-    values = [v for name, frame in cases.items() for v in _histogram(name, frame)]
-    if not values:
+    both = {name: [scores[np.isfinite(scores)] for scores in frame.near_and_far()] for name, frame in cases.items()}
+    every = np.concatenate([*(scores for sides in both.values() for scores in sides), np.zeros(0)])
+    if not len(every):
         return None
     title = "Similarity of what should be near and what should be far"
-    side = {"field": "side", "type": "nominal", "title": None, "legend": {"orient": "top"},
-            "scale": {"domain": ["near", "far"], "range": list(COLOURS[:2])}}  # fmt: skip
     if len(cases) > 1:
-        return _ranges(title, [v for name, frame in cases.items() for v in _spread(name, frame)], side)
-    unit = {
-        "mark": {"type": "area", "interpolate": "step", "opacity": 0.45, "line": {"strokeWidth": 2}},
-        "encoding": {
-            "x": {"field": "similarity", "type": "quantitative", "title": "similarity", "scale": {"zero": False}},
-            "y": {"field": "share", "type": "quantitative", "stack": None, "axis": {"format": "%"},
-                  "title": "share of items"},
-            "color": side, "tooltip": [nominal_field(f) for f in ("side", "similarity", "share")],
-        },
-    }  # fmt: skip
-    return layered_spec(title, [unit], values)
-
-
-def _ranges(title: str, values: list[Any], side: Spec) -> Spec:
-    """A line from the 5th to the 95th percentile of each side of each case, with its median."""
-    y = {"field": "series", "type": "nominal", "title": None, "sort": None}
-    x = {
-        "type": "quantitative",
-        "title": "similarity, 5th to 95th percentile with the median",
-        "scale": {"zero": False},
-    }
-    offset = {"yOffset": {"field": "side"}, "color": side}
-    tip = {"tooltip": [nominal_field(f) for f in ("series", "side", "low", "middle", "high")]}
-    layer = [
-        {"mark": {"type": "rule", "strokeWidth": 3},
-         "encoding": {"y": y, "x": {"field": "low", **x}, "x2": {"field": "high"}, **offset, **tip}},
-        {"mark": {"type": "point", "filled": True, "size": 70},
-         "encoding": {"y": y, "x": {"field": "middle", **x}, **offset, **tip}},
-    ]  # fmt: skip
-    return layered_spec(title, layer, values, height={"step": 18})
-
-
-def _spread(name: str, frame: ItemFrame) -> Iterable[dict[str, Any]]:
-    for side, scores in zip(("near", "far"), frame.near_and_far(), strict=True):
-        if len(kept := scores[np.isfinite(scores)]):
-            low, middle, high = (four_decimals(q) for q in np.quantile(kept, (0.05, 0.5, 0.95)))
-            yield {"series": name, "side": side, "low": low, "middle": middle, "high": high}
-
-
-def _histogram(name: str, frame: ItemFrame) -> Iterable[dict[str, Any]]:
-    both = zip(("near", "far"), frame.near_and_far(), strict=True)
-    sides = {side: scores[np.isfinite(scores)] for side, scores in both}
-    every = np.concatenate([*sides.values(), np.zeros(0)])
-    if not len(every):
-        return
+        return _similarity_ranges(title, both)
+    (sides,) = both.values()
     edges = np.linspace(float(every.min()), float(every.max()) + 1e-9, BINS + 1)
-    for side, scores in sides.items():
-        for edge, count in zip(edges, np.histogram(scores, edges)[0], strict=False):
-            yield {
-                "panel": name,
-                "side": side,
-                "similarity": four_decimals(edge),
-                "share": four_decimals(count / max(len(scores), 1)),
-            }
+    return _two_histograms(title, NEAR_FAR, sides, edges, x_title="similarity", y_title="share of items")
 
 
-def step_chart(lines: Sequence[SeriesRow], *, title: str, axis: str) -> Spec | None:
-    """Accuracy at each step of a chain (Peng, Weir and Weeds 2023, Figures 1 and 3), with intervals."""
-    values = [
-        {"series": series, "step": int(row.metric.rpartition("_")[2]), "value": four_decimals(row.value),
-         "low": four_decimals(row.low), "high": four_decimals(row.high),
-         "surface": four_decimals((best_surface(row) or (None, None))[1])}
-        for series, row in lines if row.metric and row.metric.startswith("accuracy_") and row.value is not None
+def _two_histograms(
+    title: str, names: tuple[str, str], sides: Sequence[Any], edges: Any, *, x_title: str, y_title: str
+) -> Chart:
+    shares = [np.histogram(one, edges)[0] / max(len(one), 1) for one in sides]
+    x = x_axis(float(edges[0]), float(edges[-1]), x_title)
+    y = share_axis(max(float(one.max()) for one in shares) or 1.0, y_title)
+    strokes = [
+        Stroke(histogram_path(x, y, edges, one), k, names[k], is_filled=True)
+        for k, one in enumerate(shares) if one.any()
     ]  # fmt: skip
-    if not values:
+    return Chart(title, x, y, strokes, legend=_two_names(names))
+
+
+def _two_names(names: tuple[str, str]) -> list[tuple[str, int, bool]]:
+    return [(name, k, False) for k, name in enumerate(names)]
+
+
+def _similarity_ranges(title: str, both: Mapping[str, Sequence[Any]]) -> Chart:
+    """A row for each side of each case, from the 5th to the 95th percentile, with its median."""
+    ranges = {
+        name: [[float(q) for q in np.quantile(scores, (0.05, 0.5, 0.95))] if len(scores) else None for scores in sides]
+        for name, sides in both.items()
+    }
+    ends = [end for some in ranges.values() for one in some if one for end in one]
+    x = replace(x_axis(min(ends), max(ends), "similarity, 5th to 95th percentile with the median"), start=12.0)
+    marks, labels, y = [], [], 4.0
+    for name, some in ranges.items():
+        labels.append((y + LABEL - 4, name))
+        y += LABEL
+        for k, one in enumerate(some):
+            if one:
+                low, middle, high = one
+                said = f"{name}, {NEAR_FAR[k]}: {middle:.3f} [{low:.3f}, {high:.3f}]"
+                marks.append(Mark(x.at(middle), y + ROW / 2, x.at(low), x.at(high), k, said))
+                y += ROW
+    return Chart(title, x, None, marks=marks, labels=labels, legend=_two_names(NEAR_FAR), bottom=math.ceil(y) + 4)
+
+
+def step_chart(lines: Sequence[SeriesRow], *, title: str, axis: str) -> Chart | None:
+    """Accuracy at each step of a chain (Peng, Weir and Weeds 2023, Figures 1 and 3), with intervals."""
+    found: dict[str, list[tuple[int, Result]]] = {}
+    for series, row in lines:
+        if row.metric and row.metric.startswith("accuracy_") and row.value is not None:
+            found.setdefault(series, []).append((int(row.metric.rpartition("_")[2]), row))
+    if not found:
         return None
-    x = {"field": "step", "type": "ordinal", "title": axis, "axis": {"labelAngle": 0}}
-    share = {"type": "quantitative", "scale": {"domain": [0, 1]}, "axis": {"format": "%"}, "title": "right"}
-    return layered_spec(
-        title,
-        [
-            {"mark": {"type": "rule", "strokeWidth": 2},
-             "encoding": {"x": x, "y": {"field": "low", **share}, "y2": {"field": "high"}, "color": series_colour()}},
-            {"mark": {"type": "line", "point": {"size": 50}},
-             "encoding": {"x": x, "y": {"field": "value", **share}, "color": series_colour(),
-                          "tooltip": [nominal_field(f) for f in ("series", "step", "value", "low", "high")]}},
-            {"mark": {"type": "line", "strokeDash": [5, 4], "opacity": 0.7},
-             "encoding": {"x": x, "y": {"field": "surface", **share}, "color": series_colour(),
-                          "detail": nominal_field("series")}},
-        ],
-        values,
-    )  # fmt: skip
+    x, y = _step_axis([step for some in found.values() for step, _ in some], axis), share_axis(title="right")
+    strokes, marks = [], []
+    for k, (series, some) in enumerate(found.items()):
+        some.sort(key=lambda one: one[0])
+        surface = [(step, best[1]) for step, row in some if (best := best_surface(row))]
+        strokes.append(Stroke(line_path(x, y, [(step, row.numbers[0]) for step, row in some]), k, series))
+        strokes.append(Stroke(line_path(x, y, surface), k, f"{series}: best surface scorer", is_dashed=True))
+        marks += [_upright_mark(x, y, k, f"{series}, {axis} {step}", step, *row.numbers) for step, row in some]
+    return Chart(title, x, y, [one for one in strokes if one.path], marks,
+                 legend=_legend(list(found), dashed="best surface scorer"))  # fmt: skip
 
 
-def chain_chart(cases: Mapping[str, ItemFrame], *, axis: str) -> Spec | None:
+def _step_axis(steps: Iterable[int], title: str) -> Axis:
+    names = {step: str(step) for step in sorted(set(steps))}
+    return replace(x_axis(min(names) - 0.5, max(names) + 0.5, title), names=names)
+
+
+def _upright_mark(x: Axis, y: Axis, colour: int, name: str, at: float, value: float, low: float, high: float) -> Mark:
+    said = f"{name}: {value:.3f} [{low:.3f}, {high:.3f}]"
+    return Mark(x.at(at), y.at(value), y.at(low), y.at(high), colour, said, is_upright=True)
+
+
+def chain_chart(cases: Mapping[str, ItemFrame], *, axis: str) -> Chart | None:
     """Mean similarity of the exact paraphrase (0) and of each further member of the chains, with a 95% band."""
-    values = [v for name, frame in cases.items() for v in _profile(name, frame)]
-    if not values:
+    found = {name: [*_chain_means(frame)] for name, frame in cases.items()}
+    every = [one for some in found.values() for one in some]
+    if not every:
         return None
-    x = {"field": "step", "type": "ordinal", "title": axis, "axis": {"labelAngle": 0}}
-    y = {"type": "quantitative", "scale": {"zero": False}, "title": "similarity"}
-    return layered_spec(
-        "Similarity down the chain",
-        [
-            {"mark": {"type": "rule", "strokeWidth": 2},
-             "encoding": {"x": x, "y": {"field": "low", **y}, "y2": {"field": "high"}, "color": series_colour()}},
-            {"mark": {"type": "line", "point": {"size": 50}},
-             "encoding": {"x": x, "y": {"field": "value", **y}, "color": series_colour(),
-                          "tooltip": [nominal_field(f) for f in ("series", "step", "value", "n")]}},
-        ],
-        values,
-    )  # fmt: skip
+    low, high = min(one[2] for one in every), max(one[3] for one in every)
+    x = _step_axis([step for step, *_ in every], axis)
+    y = Axis(low, max(high, low + 1e-3), BOTTOM, TOP, "similarity")
+    strokes = [
+        Stroke(line_path(x, y, [one[:2] for one in some]), k, name) for k, (name, some) in enumerate(found.items())
+    ]
+    marks = [_upright_mark(x, y, k, f"{name}, {axis} {step}", step, *figure)
+             for k, (name, some) in enumerate(found.items()) for step, *figure in some]  # fmt: skip
+    return Chart("Similarity down the chain", x, y, strokes, marks, legend=_legend(list(found)))
 
 
-def _profile(name: str, frame: ItemFrame) -> Iterable[dict[str, Any]]:
+def _chain_means(frame: ItemFrame) -> Iterator[tuple[int, float, float, float]]:
+    """(Step, mean, low, high) of the paraphrase and of each step away from it."""
     step, (near, far) = np.array(frame.steps, int), frame.near_and_far()
     for k in (0, *sorted(set(step.tolist()))):
         scores = far[step == k] if k else near[step == 1]
         half = 1.96 * float(scores.std()) / max(len(scores), 1) ** 0.5
         mean = float(scores.mean())
-        yield {"series": name, "step": k, "value": four_decimals(mean), "low": four_decimals(mean - half),
-               "high": four_decimals(mean + half), "n": len(scores)}  # fmt: skip
+        yield k, mean, mean - half, mean + half
 
 
-def divergence_chart(frame: ItemFrame) -> Spec | None:
-    """How far paraphrases and others are in words (Peinelt et al. 2019, Figures 1 and 2); one panel a split."""
+def divergence_charts(frame: ItemFrame) -> dict[str, Chart]:
+    """By split: how far paraphrases and others are in words (Peinelt et al. 2019, Figures 1 and 2).
+
+    None where there are not both labels.
+    """
     from encheck.language.divergence import jsd
 
     labels = np.array([-1 if label is None else label for label in frame.labels])
     if not {0, 1} <= set(labels.tolist()):
-        return None
+        return {}
     found = jsd(frame.sources, frame.near.texts)
     splits = np.array([split or "all" for split in frame.splits])
-    values = [v for split in sorted(set(splits)) for v in _divergences(split, found, labels, splits)]
-    return panel_spec(
-        "Lexical divergence of the pairs by label",
-        values,
-        {
-            "mark": {"type": "area", "interpolate": "step", "opacity": 0.45, "line": {"strokeWidth": 2}},
-            "encoding": {
-                "x": {"field": "divergence", "type": "quantitative", "title": "Jensen-Shannon divergence"},
-                "y": {"field": "share", "type": "quantitative", "stack": None, "axis": {"format": "%"},
-                      "title": "share of pairs"},
-                "color": {"field": "side", "type": "nominal", "title": None,
-                          "scale": {"domain": ["paraphrases", "others"], "range": list(COLOURS[:2])}},
-                "tooltip": [nominal_field(f) for f in ("panel", "side", "divergence", "share")],
-            },
-        },
-    )  # fmt: skip
-
-
-def _divergences(split: str, found: Any, labels: Any, splits: Any) -> Iterable[dict[str, Any]]:
     edges = np.linspace(0, 1, BINS // 2 + 1)
-    for label, side in ((1, "paraphrases"), (0, "others")):
-        here = found[(labels == label) & (splits == split)]
-        for edge, count in zip(edges, np.histogram(here, edges)[0], strict=False):
-            yield {
-                "panel": split,
-                "side": side,
-                "divergence": four_decimals(edge),
-                "share": four_decimals(count / max(len(here), 1)),
-            }
+    charts = {}
+    for split in sorted(set(splits)):
+        sides = [found[(labels == label) & (splits == split)] for label in (1, 0)]
+        title = f"Lexical divergence of the pairs by label, {split}"
+        axes = {"x_title": "Jensen-Shannon divergence", "y_title": "share of pairs"}
+        charts[str(split)] = _two_histograms(title, ("paraphrases", "others"), sides, edges, **axes)
+    return charts

@@ -1,7 +1,7 @@
 """report.html and gate.html: one file each that needs no network, made from results.json and the items.
 
-The items of every case and the pictures are packed into one text: gzip in base64, which the browser unpacks, so that
-a page of 50,000 items stays small and opens at once.
+Figures and pictures stand in the page as they are. The worst items of every case are packed into one text, gzip in
+base64, which the browser unpacks; items.parquet has the others.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ from encheck.gating import contamination
 from encheck.gating.reference import SHIPPED
 from encheck.gating.types import Gate, GateAgainst
 from encheck.reporting import decisions, peers, profile, reference, story, view
-from encheck.reporting.decisions import NextStep, gate_commands, next_steps, run_commands
+from encheck.reporting.decisions import NextStep, VerdictBanner, gate_commands, next_steps, run_commands
 from encheck.reporting.gate import words
 from encheck.reporting.gate.rows import GateLine, explanations, family_cells, overview
 from encheck.reporting.gate.words import NEW, GateStory, gate_story, undecided
-from encheck.reporting.html import sections
+from encheck.reporting.html import charts, sections
 from encheck.run_file import Result, RunFile
-from encheck.scoring.frame import ItemFrame
+from encheck.scoring.frame import ItemFrame, edits_of
 from encheck.system.terminal import LINES, visible
+from encheck.types import Edit
 
 if TYPE_CHECKING:
     import jinja2
@@ -37,31 +38,28 @@ if TYPE_CHECKING:
 
 Frames = Mapping[str, ItemFrame]
 Margins = Mapping[str, tuple[float, float]]
-MOST_ITEMS = 50_000
-MOST_BYTES = 18_000_000  # of base64: with everything else, the page stays under 25 MB
+MOST_OF_CASE = 200  # items that a page holds, the worst ones
+MOST_BYTES = 400_000  # of base64: with everything else, the page of a model stays under 1 MB
+NONE, EDITED = -1, -2  # in the place of a text: there is none; it is the source with its edits
 
 
 def pack(content: Mapping[str, Any]) -> str:
     """Anything JSON can say, as a text of A-Z, a-z, 0-9, +, / and =."""
     raw = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8")
-    return base64.b64encode(gzip.compress(raw, 6, mtime=0)).decode("ascii")
+    return base64.b64encode(gzip.compress(raw, 9, mtime=0)).decode("ascii")
 
 
-def packed_payload(
-    frames: Frames, charts: Mapping[str, Any], asked: Margins, domains: Mapping[str, str] | None = None
-) -> tuple[str, dict[str, int]]:
-    """The packed text, and how many items of each case are in it: the most wrong ones where all are too many.
+def packed_payload(frames: Frames, asked: Margins, domains: Mapping[str, str] | None = None) -> tuple[str, int]:
+    """The packed text, and how many items of a case are in it at most: the worst ones, fewer where all are too many.
 
-    `asked` is what `margins_asked` found; `domains` says of which domain a source is, where that is known.
+    `asked` is what `margins_that_win` found; `domains` says of which domain a source is, where that is known.
     """
-    most = MOST_ITEMS
+    most = MOST_OF_CASE
     while True:
-        chosen = item_shares({case: len(frame) for case, frame in frames.items()}, most)
-        content = _packed_content(frames, chosen, asked, domains or {})
-        text = pack(content | {"charts": charts})
-        if len(text) <= MOST_BYTES or most < len(frames):
-            return text, chosen
-        most //= 2
+        text = pack(_packed_content(frames, most, asked, domains or {}))
+        if len(text) <= MOST_BYTES or most == 1:
+            return text, most
+        most = max(1, min(most - 1, most * MOST_BYTES // len(text)))
 
 
 def margins_that_win(results: RunFile) -> dict[str, tuple[float, float]]:
@@ -79,26 +77,10 @@ def margins_that_win(results: RunFile) -> dict[str, tuple[float, float]]:
     return found
 
 
-def item_shares(counts: Mapping[str, int], most: int) -> dict[str, int]:
-    """How many of each case are shown when all together may be `most`: no case loses before the largest do.
-
-    >>> item_shares({"a": 10, "b": 500, "c": 900}, 700)
-    {'a': 10, 'b': 345, 'c': 345}
-    """
-    low, high = 0, max(counts.values(), default=0)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if sum(min(n, middle) for n in counts.values()) <= most else (low, middle - 1)
-    return {case: min(n, low) for case, n in counts.items()}
-
-
-def _packed_content(
-    frames: Frames, chosen: Mapping[str, int], asked: Margins, domains: Mapping[str, str]
-) -> dict[str, Any]:
+def _packed_content(frames: Frames, most: int, asked: Margins, domains: Mapping[str, str]) -> dict[str, Any]:
     texts: dict[str, int] = {}
     cases = {
-        case: _packed_case(frame, chosen[case], texts, domains, *asked.get(case, (0.0, 1.0)))
-        for case, frame in frames.items()
+        case: _packed_case(frame, most, texts, domains, *asked.get(case, (0.0, 1.0))) for case, frame in frames.items()
     }
     return {"cases": cases, "texts": [*texts]}
 
@@ -109,12 +91,17 @@ def _packed_case(
     """Columns of the `count` most wrong items, the worst first; texts by their place in `texts`."""
 
     def place(text: str | None) -> int:
-        return -1 if text is None else texts.setdefault(visible(text), len(texts))
+        return NONE if text is None else texts.setdefault(visible(text), len(texts))
 
     order, columns, lost = frame.worst(count), frame.to_columns(), frame.lost(epsilon=epsilon, unit=unit)
-    found: dict[str, Any] = {name: [place(columns[name][i]) for i in order] for name in ("source", "near", "far")}
-    for name in ("near_edits", "far_edits"):
-        found[name] = [json.loads(columns[name][i] or "[]") for i in order]
+    found: dict[str, Any] = {"source": [place(columns["source"][i]) for i in order]}
+    for name in ("near", "far"):
+        edits = [edits_of(columns[f"{name}_edits"][i]) for i in order]
+        found[f"{name}_edits"] = [[[e.start, e.end, e.text] for e in some] for some in edits]
+        found[name] = [
+            EDITED if some and edited(columns["source"][i], some) == columns[name][i] else place(columns[name][i])
+            for i, some in zip(order, edits, strict=True)
+        ]
     for name in ("near_score", "far_score"):
         found[name] = [_number(columns[name][i]) for i in order]
     for name in ("item", "label"):
@@ -134,6 +121,19 @@ def _packed_case(
     return found
 
 
+def edited(source: str, edits: Iterable[Edit]) -> str:
+    """The source with these edits.
+
+    >>> edited("a fast car", [Edit(2, 6, "slow")])
+    'a slow car'
+    """
+    out, at = [], 0
+    for edit in edits:
+        out += [source[at : edit.start], edit.text]
+        at = edit.end
+    return "".join([*out, source[at:]])
+
+
 def _number(value: float | None) -> float | None:
     return None if value is None or value != value else round(float(value), 4)
 
@@ -142,13 +142,12 @@ def _number(value: float | None) -> float | None:
 class GateView:
     """The gate against one baseline.
 
-    `stamp` is the verdict in a word, `changes` what has to change with the model, `verdicts` says what those of the
-    lines mean, `notes` what there is to know beside it, `families` their cells, and `left_out` the cases that did not
-    gate, with the reason.
+    `changes` is what has to change with the model, `verdicts` says what those of the lines mean, `notes` what there is
+    to know beside it, `families` their cells, and `left_out` the cases that did not gate, with the reason.
     """
 
     baseline: str
-    stamp: str
+    banner: VerdictBanner
     story: GateStory
     changes: Sequence[str]
     steps: Sequence[NextStep]
@@ -161,19 +160,21 @@ class GateView:
 
 def gate_views(results: RunFile) -> list[GateView]:
     """The gate of results.json against each of its baselines; none without a gate."""
-    gate = results.gate
-    if gate is None:
-        return []
-    models = [model.label for model in results.models]
-    to_type = gate_commands(results.run)
-    candidate = models[0] if models else NEW
-    return [gate_view(one, candidate=candidate, next_steps=next_steps(one, candidate=candidate, to_type=to_type))
-            for one in gate.against]  # fmt: skip
+    return [_gate_view(results, against) for against in results.gate.against] if results.gate else []
 
 
-def gate_view(against: GateAgainst, *, candidate: str, next_steps: Iterable[NextStep] = ()) -> GateView:
-    """Against one baseline."""
+def _gate_view(results: RunFile, against: GateAgainst) -> GateView:
+    candidate = results.models[0].label if results.models else NEW
     told = gate_story(against, candidate=candidate)
+    found = next_steps(against, candidate=candidate, to_type=gate_commands(results.run))
+    steps = [step for step in found if step.says]
+    banner = VerdictBanner(
+        told.tone, words.word(against) + words.part(against), told.answer, told.lead, next(iter(steps), None)
+    )
+    if against.outcome == "pass" and (nothing := view.unmeasured_data(results)):
+        names = ", ".join(sorted({data for data, _ in nothing}))
+        answer = f"Not yet: nothing of {names} was measured"
+        banner = VerdictBanner("open", "NOT DECIDED", answer, told.lead, NextStep("See what was not run, and why."))
     lines = overview(against)
     said = {*against.reasons, *(f"to decide: {text}" for text in against.remedies)}
     gate_notes = [
@@ -183,10 +184,10 @@ def gate_view(against: GateAgainst, *, candidate: str, next_steps: Iterable[Next
     ]
     return GateView(
         against.baseline,
-        words.word(against) + words.part(against),
+        banner,
         told,
         words.what_has_to_change(against),
-        [step for step in next_steps if step.says],
+        steps,
         lines,
         explanations(lines),
         [family_cells(one) for one in against.families],
@@ -212,16 +213,18 @@ def render(
     """
     frames = view.frames_of(results, items)
     found, to_type = sections.check_sections(results, frames), run_commands(results, folder)
-    pictures = {p.id: p.spec for s in found for p in s.pictures}
     versions = [data.version for data in results.data if data.name == "probes"]
     topics = {text: topic for version in versions for text, topic in domains(version).items()}
-    payload, shown = packed_payload(frames, pictures, margins_that_win(results), topics)
-    everything = sum(map(len, frames.values()))
+    payload, most = packed_payload(frames, margins_that_win(results), topics)
     drawn = sections.profile_blocks(results, found)
+    gates = gate_views(results)
     return page(
         "report.html",
-        payload,
+        payload=payload,
         results=results,
+        names=", ".join(map(view.full_name, results.models)),
+        partial=list(view.partial_lines(results)),
+        banners=[one.banner for one in gates] or [decisions.run_banner(results)],
         story=story.story(results, frames),
         lines=story.LINES,
         blocks=drawn,
@@ -239,11 +242,11 @@ def render(
         commands=to_type,
         cases=lambda section: [(case, name, to_type.show(model)) for case, name, model in section.cases],
         not_run=view.skip_reasons_by_place(results, named=True),
-        shown_less={"shown": sum(shown.values()), "all": everything} if sum(shown.values()) < everything else None,
+        most=most if any(len(frame) > most for frame in frames.values()) else None,
         trend=_trend,
         unpaired=_unpaired(results, drawn),
-        gate=results.gate,
-        gate_views=gate_views(results),
+        undecided=undecided(results.gate) if results.gate else [],
+        gate_views=gates,
         peers=peers.shipped(),
         references=results.references,
         reference=reference,
@@ -273,23 +276,19 @@ def _unpaired(results: RunFile, drawn: Sequence[sections.ProfileBlock]) -> str:
     return f"The reference model {REFERENCE} is not drawn: its scores ship for the embedded probes alone."
 
 
-def page(template: str, payload: str, **context: Any) -> str:
-    """A page from a template of this package, with its style and scripts in it and a policy that allows no others."""
-    scripts = [f"/*\n{_read('vega-LICENCE.txt')}*/\n{_read('vega.js')}", _read("report.js")]  # a page is a copy of it
-    hashes = " ".join(f"'sha256-{_hash(script)}'" for script in scripts)
-    policy = f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'"
-    shared = {"style": _style(), "scripts": scripts, "policy": policy, "payload": payload}
-    return _environment().get_template(template).render(**shared, **context)
+def page(template: str, *, payload: str = "", has_script: bool = True, **context: Any) -> str:
+    """A page from a template of this package, with its style and script in it and a policy that allows no other.
 
-
-def still(template: str, **context: Any) -> str:
-    """A page from a template of this package with its style and no script, under a policy that allows none."""
-    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
-    return _environment().get_template(template).render(style=_style(), policy=policy, **context)
-
-
-def _style() -> str:
-    return _read("report.css") + _read("gate.css")
+    `payload` is what `pack` gives, for the script to list.
+    """
+    script = _read("report.js") if has_script else ""
+    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+    allowed = f"script-src 'sha256-{digest}'; " if script else ""
+    policy = f"default-src 'none'; {allowed}style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
+    style = _read("report.css") + _read("gate.css")
+    return _environment().get_template(template).render(
+        style=style, script=script, policy=policy, payload=payload, **context
+    )  # fmt: skip
 
 
 def picture(template: str, **context: Any) -> str:
@@ -306,8 +305,8 @@ def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, finalize=_visible
     )
-    environment.globals |= {"figure": view.figure, "sentence": view.sentence}
-    environment.filters["typed"] = _typed
+    environment.globals |= {"figure": view.figure, "sentence": view.sentence, "charts": charts}
+    environment.filters |= {"typed": _typed, "g": "{:g}".format}
     return environment
 
 
@@ -329,11 +328,6 @@ def _read(name: str) -> str:
     return (resources.files("encheck.reporting.html") / name).read_text("utf-8")
 
 
-@cache
-def _hash(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
-
-
 def _trend(row: Result) -> str:
     """The baseline's figure, and which way it went; empty where there is none."""
     before = row.baseline.value if row.baseline else None
@@ -345,10 +339,12 @@ def _trend(row: Result) -> str:
 
 def render_gate(results: RunFile, gate: Gate) -> str:
     """The page of a run with this gate; every text in it is escaped by the template."""
-    return still(
+    return page(
         "gate_page.html",
+        has_script=False,
         gate_views=gate_views(results),
-        run=results.run,
-        candidate=results.models[0].label,
+        results=results,
+        candidate=view.full_name(results.models[0]),
+        partial=list(view.partial_lines(results)),
         undecided=undecided(gate),
     )

@@ -1,5 +1,5 @@
 "use strict";
-// What the page does when it is used: draws charts and lists items of what is opened, filters, sorts, turns dark.
+// What the page does when it is used: lists items of what is opened, filters, sorts, turns dark.
 (() => {
   const PAGE = 6;
   const MOST_EDITS = 8;
@@ -23,41 +23,19 @@
 
   // Dark or light: as the system has it, until somebody asks otherwise.
   const system = matchMedia("(prefers-color-scheme: dark)");
-  const theme = () => document.documentElement.dataset.theme || (system.matches ? "dark" : "light");
-  const isDark = () => theme() === "dark";
-  const config = () => {
-    const ink = isDark() ? "#e6e9ef" : "#1c2330";
-    const line = isDark() ? "#3a4252" : "#d8dde6";
-    const words = { labelColor: ink, titleColor: ink, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal" };
-    return {
-      background: null,
-      view: { stroke: null },
-      axis: { ...words, gridColor: line, domainColor: line, tickColor: line },
-      legend: words,
-      header: words,
-      text: { color: ink },
-      rule: { color: ink },
-      font: "system-ui, sans-serif",
-    };
-  };
-  const draw = async (plot) => {
-    const { charts } = await unpacked();
-    plot.dataset.drawn = theme();
-    const actions = { export: true, source: false, compiled: false, editor: false };
-    const options = { ast: true, renderer: "svg", actions, config: config(), downloadFileName: plot.dataset.chart };
-    await window.vegaEmbed(plot, charts[plot.dataset.chart], options);
-    plot.querySelector("summary")?.setAttribute("aria-label", "Save this chart");
-  };
-  // What is closed is drawn once it is opened, and again where it was drawn in the other theme.
-  const isDue = (plot) => !plot.closest("details:not([open]), [hidden]") && plot.dataset.drawn !== theme();
-  const drawDue = (place) => Promise.all([...place.querySelectorAll("[data-chart]")].filter(isDue).map(draw));
-  const redraw = () => drawDue(document);
   byId("theme")?.addEventListener("click", () => {
-    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
-    redraw();
+    const theme = document.documentElement.dataset.theme || (system.matches ? "dark" : "light");
+    document.documentElement.dataset.theme = theme === "dark" ? "light" : "dark";
   });
-  system.addEventListener("change", redraw);
 
+  // The text at -2 is the source with its edits; at -1 there is none.
+  const textOf = (c, side, i, texts) => {
+    const at = c[side][i];
+    if (at !== -2) return at >= 0 ? texts[at] : null;
+    const signs = [...texts[c.source[i]]];
+    for (const [start, end, put] of [...c[`${side}_edits`][i]].reverse()) signs.splice(start, end - start, put);
+    return signs.join("");
+  };
   // Items of a case: the most wrong ones first, with the edit marked.
   const pieces = (source, text, edits) => {
     const signs = [...source];
@@ -93,7 +71,7 @@
     if (c.side) found.append(make("p", c.side[i], "soft"));
     found.append(list);
     told(list, c.question ? "query" : "sentence", null, source, source, []);
-    const [near, far] = [c.near[i] >= 0 ? texts[c.near[i]] : "", c.far[i] >= 0 ? texts[c.far[i]] : null];
+    const [near, far] = [textOf(c, "near", i, texts) ?? "", textOf(c, "far", i, texts)];
     if (far !== null) {
       const isWrong = c.far_score[i] >= c.near_score[i];
       const sides = [
@@ -116,7 +94,11 @@
     const of = ["slice", "domain"].map((name) => (c[name] && c[name][i] >= 0 ? texts[c[name][i]] : "")).filter(Boolean);
     of.forEach((part) => found.append(make("span", part, "tag")));
     const again = make("p", "See it again: ", "soft");
-    again.append(make("code", `encheck show ${quoted(c.item[i])} ${options}`));
+    const command = make("code");
+    for (const word of ["encheck", "show", quoted(c.item[i]), ...options.split(" ")]) {
+      command.append(word.length < 40 ? make("span", word, "word") : word, " ");  // "-" and "-model" stay together
+    }
+    again.append(command);
     found.append(again);
     return found;
   };
@@ -127,7 +109,7 @@
   };
   // What an item can be chosen by: a part of the data, a domain, an edit that several items share.
   const editOf = (c, i, texts) => {
-    const side = c.far[i] >= 0 ? "far" : "near";
+    const side = c.far[i] !== -1 ? "far" : "near";
     if (c[`${side}_edits`][i].length !== 1) return "";
     const [start, end, put] = c[`${side}_edits`][i][0];
     const out = [...texts[c.source[i]]].slice(start, end).join("").trim();
@@ -156,7 +138,8 @@
   };
   const list = async (check) => {
     const place = check.querySelector(":scope > .body > .items");
-    if (!place || place.childElementCount) return;
+    if (!place || place.dataset.listed) return;
+    place.dataset.listed = "yes";
     const { cases, texts } = await unpacked();
     const mine = JSON.parse(check.dataset.cases);
     const choose = make("select");
@@ -174,7 +157,7 @@
     bar.append(control("order", order));
     Object.entries(parts).forEach(([name, select]) => bar.append(control(name, select)));
     bar.append(control("with the words", search));
-    if (cases[mine[0][0]].far.some((at) => at >= 0)) bar.append(control("only mistakes", wrong));
+    if (cases[mine[0][0]].far.some((at) => at !== -1)) bar.append(control("only mistakes", wrong));
     bar.append(output);
     place.append(make("h4", "Items"), bar, box, more);
     let [found, values] = [[], {}];
@@ -188,11 +171,11 @@
     const refresh = () => {
       const c = now();
       const wanted = search.value.toLowerCase();
-      const has = (i) => ["source", "near", "far"].some((s) => c[s][i] >= 0 && texts[c[s][i]].toLowerCase().includes(wanted));
+      const has = (i) => ["source", "near", "far"].some((side) => textOf(c, side, i, texts)?.toLowerCase().includes(wanted));
       const isOf = (i) => Object.entries(parts).every(([name, select]) => !select.value || values[name][i] === select.value);
       found = c.item.map((_, i) => i).filter((i) => (!wanted || has(i)) && (!wrong.checked || c.wrong[i]) && isOf(i));
       if (order.value === "typical") found = typical(c, found);
-      const cut = c.all > c.item.length ? `, the most wrong of ${c.all}: items.parquet has the others` : "";
+      const cut = c.all > c.item.length ? `, the worst of ${c.all}: items.parquet has the others` : "";
       output.textContent = `${found.length} of ${c.item.length} items${cut}`;
       box.replaceChildren();
       next();
@@ -207,30 +190,26 @@
     more.addEventListener("click", next);
     chosen();
   };
-  const open = (check) => Promise.all([list(check), drawDue(check)]);
   const isSeen = (check) => check.open && !check.parentElement.closest("details:not([open])");
   document.querySelectorAll("details.check").forEach((check) => {
-    check.addEventListener("toggle", () => isSeen(check) && open(check));
-    if (isSeen(check)) open(check);
+    check.addEventListener("toggle", () => isSeen(check) && list(check));
+    if (isSeen(check)) list(check);
   });
   document.querySelectorAll("details.property").forEach((property) => {
-    const opened = () => [...property.querySelectorAll("details.check")].filter(isSeen).forEach(open);
+    const opened = () => [...property.querySelectorAll("details.check")].filter(isSeen).forEach(list);
     property.addEventListener("toggle", () => property.open && opened());
   });
-  [...document.querySelectorAll("[data-chart]")].filter((plot) => !plot.closest("details")).forEach(draw);
 
   // One picture of a check is seen at a time.
   document.querySelectorAll(".switch").forEach((group) => {
     const buttons = [...group.querySelectorAll("button")];
-    buttons.forEach((button) =>
-      button.addEventListener("click", () => {
-        buttons.forEach((one) => {
-          one.setAttribute("aria-pressed", one === button);
-          byId(one.getAttribute("aria-controls")).hidden = one !== button;
-        });
-        drawDue(group.parentElement);
-      }),
-    );
+    const choose = (chosen) =>
+      buttons.forEach((one) => {
+        one.setAttribute("aria-pressed", one === chosen);
+        byId(one.getAttribute("aria-controls")).hidden = one !== chosen;
+      });
+    buttons.forEach((button) => button.addEventListener("click", () => choose(button)));
+    choose(buttons[0]);
   });
 
   // Commands are copied where the browser lets a page do so.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from encheck.claims import CONTRACT, FAMILIES
 from encheck.reporting import view
 from encheck.reporting.html import charts
-from encheck.reporting.html.charts import Spec
+from encheck.reporting.html.charts import Chart
 from encheck.reporting.peers import Peers, figure_key, peers_on
 from encheck.reporting.profile import NO_PROPERTY, AgainstReference, ProfileLine, Standing, profile
 from encheck.reporting.story import percent
@@ -21,12 +21,12 @@ from encheck.types import ClaimEntry, Declaration
 
 @dataclass(frozen=True)
 class Picture:
-    """A chart of the page: its id, its name on the switch, its caption, and what Vega-Lite draws."""
+    """One or several charts, by the name of each; its id, its name on the switch, and its caption."""
 
     id: str
     name: str
     caption: str
-    spec: Spec
+    charts: Mapping[str, Chart]
 
 
 @dataclass(frozen=True)
@@ -173,36 +173,31 @@ def _pictures(
     figures: Sequence[charts.SeriesRow],
     frames: Mapping[str, ItemFrame],
     scales: Mapping[str, float],
-) -> Iterable[tuple[str, str, Spec]]:
-    """(Name, caption, spec) of what the figures and the items give by themselves, and of what the check declares."""
-    profile, divergence = (frames and name in declared.pictures for name in ("profile", "divergence"))
-    apart = "Left of zero the text that should be farther is nearer: the model is wrong there."
+) -> Iterator[tuple[str, str, Mapping[str, Chart]]]:
+    """(Name, caption, charts) of what the figures and the items give by themselves, and of what the check declares.
+
+    In the unit of the calibrated scale where every case has one, else in raw similarity.
+    """
+    drawn = {name for name in declared.pictures if frames}
+    has_scale = bool(scales) and all(scales.values())
+    unit = "where 1 is the way from an unrelated pair to an identical one" if has_scale else "in raw similarity"
+    step = declared.step or "step"
     candidates = [
         (
-            "calibrated",
-            "How much nearer the right text is, item by item, where 1 is the way from an unrelated pair to an "
-            f"identical one. {apart}",
-            charts.margin_chart(frames, scales) if all(scales.values()) else None,
-        ),
-        (
-            "raw",
-            f"How much nearer the right text is, item by item, in raw similarity. {apart}",
-            charts.margin_chart(frames),
+            "margins",
+            f"How much nearer the right text is, item by item, {unit}. Left of zero the text that should be farther is "
+            "nearer: the model is wrong there.",
+            charts.margin_chart(frames, scales if has_scale else None),
         ),
         (
             "steps",
             "How often the score is on the right side of the threshold, step by step; the best surface scorer dashed.",
-            charts.step_chart(figures, title="Accuracy at each step", axis=declared.step or "step"),
+            charts.step_chart(figures, title="Accuracy at each step", axis=step),
         ),
         (
             "down the chain",
             "Mean similarity of the exact paraphrase (0) and of each step away from it, with 95% bars.",
-            charts.chain_chart(frames, axis=declared.step or "step") if profile else None,
-        ),
-        (
-            "divergence",
-            "Divergence of the words by label. Where the two lie alike, word overlap does not give the label away.",
-            charts.divergence_chart(next(iter(frames.values()))) if divergence else None,
+            charts.chain_chart(frames, axis=step) if "profile" in drawn else None,
         ),
         (
             "similarities",
@@ -211,16 +206,14 @@ def _pictures(
         ),
         (
             "by epsilon",
-            "Share of items whose calibrated margin is above epsilon, with its 95% band; word overlap dashed.",
-            charts.margin_curve_chart(figures, calibrated=True),
-        ),
-        (
-            "by epsilon, raw",
-            "The same with raw cosines, as published: they do not compare between encoders.",
-            charts.margin_curve_chart(figures, calibrated=False),
+            "Share of items whose margin is above epsilon, with its 95% band; word overlap dashed.",
+            charts.margin_curve_chart(figures),
         ),
     ]
-    return [(name, text, spec) for name, text, spec in candidates if spec]
+    yield from ((name, text, {"": chart}) for name, text, chart in candidates if chart)
+    if "divergence" in drawn and (found := charts.divergence_charts(next(iter(frames.values())))):
+        text = "Divergence of the words by label. Where the two lie alike, word overlap does not give the label away."
+        yield "divergence", text, found
 
 
 Kind = Literal["bad", "tied", "good", "none"]
@@ -358,12 +351,10 @@ def _profile_block(results: RunFile, data: str, models: Sequence[str], found: Se
     known = peers_on(results, data)
     rows = [_property_row(name, some, declared, models, lines, known) for name, some in by_property.items()]
     families = dict.fromkeys([*FAMILIES, CONTRACT, *(row.family for row in rows)])
-    kept = {family: sorted((r for r in rows if r.family == family), key=_weakness) for family in families}
+    kept = {
+        family: sorted((r for r in rows if r.family == family), key=lambda r: (r.order, r.name)) for family in families
+    }
     return ProfileBlock(data, [(_TITLES.get(family, family), some) for family, some in kept.items() if some])
-
-
-def _weakness(row: PropertyRow) -> tuple[float, str]:
-    return (row.order, row.name)
 
 
 def _property_row(
