@@ -17,7 +17,9 @@ from encheck.options.settings import Setting
 from encheck.reporting import view
 from encheck.reporting.gate import words
 from encheck.reporting.gate.words import NEW, endpoint_remedy, what_has_to_change
-from encheck.reporting.view import unmeasured_data
+from encheck.reporting.profile import profile, weakest_first
+from encheck.reporting.text import plain_name
+from encheck.reporting.view import sentence, unmeasured_data
 from encheck.run_file import RunEntry, RunFile, listed
 from encheck.running.labels import OBJECT, data_labels, labels
 
@@ -181,6 +183,46 @@ def _ways_to_decide(against: GateAgainst) -> Iterator[str]:
     if more := endpoint_remedy(against):
         yield f"{more}."
     yield from (f"{text[0].upper()}{text[1:]}." for text in against.remedies)
+
+
+def run_verdict(results: RunFile) -> str:
+    """The verdict of a run without a gate, in a line: what failed, else how its properties stand to chance.
+
+    Of several models or data sets each failure names its own.
+    """
+    if nothing := [line for line in view.run_headlines(results) if line.startswith(view.NOTHING)]:
+        return f"{nothing[0]}."
+    rows = view.rows_that_ran(view.judged_rows(results))
+    if not rows:
+        return "NOTHING WAS MEASURED: every check was skipped."
+    look = results.first_look
+    partial = f"PARTIAL, {look.clusters:,} of {look.of_clusters:,} clusters. " if look else ""
+    several = len(results.models) > 1 or len(results.data) > 1
+    for verdict, what in (("error", "could not be measured"), ("fail", "fails")):
+        if found := [row for row in rows if row.verdict == verdict]:
+            first, names = found[0], dict.fromkeys(plain_name(row.property) for row in found)
+            place = f"{first.model} on {first.data}: " if several else ""
+            told = first.reason if verdict == "error" else f"{sentence(first.check)}: {view.figure_and_floor(first)}"
+            return f"{partial}FAILED: {place}{', '.join(names)} {what}. {told[:1].upper()}{told[1:]}.".replace(
+                "..", "."
+            )
+    standings = [_standing_of(results, model.label, data.name, several=several)
+                 for model in results.models for data in results.data]  # fmt: skip
+    known = sum(row.verdict == "known_failure" for row in rows)
+    fails = f"no check fails but {known} that {'is' if known == 1 else 'are'} known to" if known else "no check fails"
+    return f"{partial}PASSED: {'; '.join([fails, *filter(None, standings)])}."
+
+
+def _standing_of(results: RunFile, model: str, data: str, *, several: bool) -> str:
+    """In how many properties a model is above chance and below it, and the weakest."""
+    lines = [line for line in weakest_first(profile(results, model=model, data=data)) if line.standing]
+    if not lines:
+        return ""
+    above, below = (sum(line.standing == where for line in lines) for where in ("above chance", "below chance"))
+    weakest = lines[0]
+    chance = view.printed(weakest.metric, weakest.chance or 0.0)
+    told = f"{model}{f' on {data}' if several else ''} is above chance in {above} of {len(lines)} properties"
+    return f"{told} and below it in {below}; weakest: {weakest.title}, {weakest.figure} (chance {chance})"
 
 
 COLOURS = {"pass": "good", "block": "bad"}

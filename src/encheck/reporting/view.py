@@ -13,9 +13,9 @@ from typing import Any
 from encheck.errors import needed
 from encheck.gating.types import Z
 from encheck.generators.phenomenon import title_of
-from encheck.metrics import both_directions
+from encheck.metrics import adjusted_rate, both_directions, named
 from encheck.reporting.failures import rounded
-from encheck.reporting.text import pieces
+from encheck.reporting.text import percent, percent_interval, pieces, plain_name
 from encheck.run_file import DataEntry, Result, RunFile, SurfaceFigure
 from encheck.scoring.frame import Columns, ItemFrame, edits_of
 from encheck.scoring.scores import item_frame
@@ -25,6 +25,7 @@ from encheck.statistics.hypothesis_tests import wilson
 from encheck.surface import RIVALS
 from encheck.types import CurvePoint, Declaration, Validity, Verdict
 
+NOTHING = "NOTHING WAS MEASURED"
 Items = Mapping[str, Columns]  # the columns of each case, as they were recorded or read
 CRITERIA = {  # of Mahajan et al. 2023, by the numbers that checks declare
     1: "1 Paraphrasing",
@@ -114,7 +115,7 @@ def skip_reasons(rows: Iterable[Result], *, named: bool = False) -> list[str]:
     """
     those = [row for row in rows if row.verdict == "skipped"]
     if len(those) == 1 and needed(those[0].reason):
-        return [f"{those[0].property} {those[0].reason}"]
+        return [f"{plain_name(those[0].property)} {those[0].reason}"]
     found: dict[tuple[str, str], set[str]] = {}
     for row in those:
         needs = needed(row.reason)
@@ -124,12 +125,13 @@ def skip_reasons(rows: Iterable[Result], *, named: bool = False) -> list[str]:
 
 
 def _skip_reason(needs: str, reason: str, properties: Sequence[str], *, named: bool) -> str:
-    one = len(properties) == 1
-    who = properties[0] if one else f"{len(properties)} properties"
-    names = f" ({', '.join(properties)})" if named and not one else ""
+    one, plain = len(properties) == 1, [plain_name(name) for name in properties]
+    who = plain[0] if one else f"{len(plain)} properties"
+    names = f" ({', '.join(plain)})" if named and not one else ""
     if needs:
         return f"{who} {'needs' if one else 'need'} {needs}{names}"
-    return f"{who}{names}: {reason or 'no reason given'}"
+    shown = reason if named else reason.partition(" (")[0]  # what each sentence lacks is for the drill-down
+    return f"{who}{names}: {shown or 'no reason given'}"
 
 
 def is_shown(row: Result, declared: Declaration) -> bool:
@@ -163,6 +165,40 @@ def figure(row: Result) -> str:
         return "-"
     value, low, high = rounded(*row.numbers)
     return f"{value} [{low}, {high}]"
+
+
+def is_rate(metric: str | None) -> bool:
+    """Whether a figure is a share of items, so that "right in 23% of 235" is what it says."""
+    try:
+        return named(metric or "").kind == "rate" or named(metric or "").base == adjusted_rate.name
+    except KeyError:
+        return False
+
+
+def printed(metric: str | None, value: float) -> str:
+    """A figure as it is printed wherever one is: a rate in percent, any other with two digits.
+
+    >>> printed("both_directions_calibrated", 0.5215), printed("auc", 0.5215)
+    ('52%', '0.52')
+    """
+    return percent(value) if is_rate(metric) else f"{value + 0.0:.2f}"
+
+
+def printed_interval(metric: str | None, low: float, high: float) -> str:
+    """The ends of its 95% interval.
+
+    >>> printed_interval("both_directions_calibrated", 0.481, 0.557), printed_interval("auc", 0.4812, 0.5571)
+    ('48 to 56', '0.48 to 0.56')
+    """
+    return percent_interval(low, high) if is_rate(metric) else f"{low + 0.0:.2f} to {high + 0.0:.2f}"
+
+
+def figure_and_floor(row: Result) -> str:
+    """What a check that fails reached, and what it had to."""
+    value, low, high = row.numbers
+    told = f"{printed(row.metric, value)} ({printed_interval(row.metric, low, high)})"
+    lines = [f"{name} {printed(row.metric, line)}" for name, line in (("floor", row.floor), ("aim", row.aim)) if line]
+    return ", ".join([told, *lines])
 
 
 def best_surface(row: Result) -> tuple[str, float, SurfaceFigure] | None:
@@ -209,7 +245,7 @@ def _nothing_measured(found: tuple[tuple[str, str], DataEntry]) -> str:
     (name, model), data = found
     checks = data.measured[model].selected
     return (
-        f"NOTHING WAS MEASURED of {name} with {model}: {data.rows:,} rows were read, and none of the {checks} "
+        f"{NOTHING} of {name} with {model}: {data.rows:,} rows were read, and none of the {checks} "
         "checks that were selected measured any. Contracts and health do not count, for they are of any text. So this "
         "run does not pass"
     )
@@ -273,7 +309,7 @@ def first_look_lines(results: RunFile) -> Iterator[str]:
 
 
 def _names(rows: Iterable[Result]) -> str:
-    return ", ".join(sorted({row.property for row in rows}))
+    return ", ".join(sorted({plain_name(row.property) for row in rows}))
 
 
 def criteria_matrix(results: RunFile) -> list[MatrixCell]:

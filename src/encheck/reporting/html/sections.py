@@ -12,7 +12,7 @@ from encheck.reporting.html import charts
 from encheck.reporting.html.charts import Spec
 from encheck.reporting.peers import Peers, figure_key, peers_on
 from encheck.reporting.profile import NO_PROPERTY, AgainstReference, ProfileLine, Standing, profile
-from encheck.reporting.story import percent
+from encheck.reporting.text import percent
 from encheck.reporting.view import WORDS, best_surface, figure, judged_rows, rows_that_ran, sentence
 from encheck.run_file import Result, RunFile
 from encheck.scoring.frame import ItemFrame
@@ -397,7 +397,7 @@ def _head_row(
     """The row that stands for the property: that of the profile, else of the headline, else the first with a value."""
     rows = [row for section in found for row in rows_that_ran(section.rows) if row.model == model]
     if line is not None:
-        return next(row for row in rows if str(row.case) == line.case)
+        return next(f for s in found for f in s.figures if (str(f.case), f.metric) == (line.case, line.metric))
     measured = [row for row in rows if row.value is not None] or rows
     return next(iter(sorted(measured, key=lambda row: not declared[row.check].headline)), None)
 
@@ -426,7 +426,7 @@ def mark_of(row: Result, its: Declaration, name: str, line: ProfileLine | None =
     share = row.numbers[0]
     low, high = map(_percent_place, row.numbers[1:])
     return FigureMark(
-        name, row, percent(share), _digits(row), kind, words,
+        name, row, view.printed(row.metric, share), _digits(row), kind, words,
         low=low, width=max(round(high - low, 2), 0.6), at=_percent_place(share),
         chance=None if its.chance is None else _percent_place(its.chance),
         surface=_percent_place(best[1]) if best else None,
