@@ -27,13 +27,14 @@ from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import Scale
 from encheck.scoring.splits import TEST
 from encheck.statistics.hypothesis_tests import holm, t_cdf
-from encheck.statistics.sharing import Sharing, interval_of_mean, numbered, sharing_of
+from encheck.statistics.sharing import Errors, Sharing, interval_of_mean, numbered, sharing_of
 from encheck.system.documents import read_json
 from encheck.verdict import MIN_CLUSTERS
 
 Floats = NDArray[np.float64]
 SHIPPED: Mapping[str, Role] = {"sbert": "reference", "bigrams": "surface"}
 CERTAIN = 0.05  # of all properties on a data set together
+HALVINGS = 24  # p to within a ten-millionth
 RISE_WITH_DAMAGE = (mean_similarity.name, mean_margin.name)
 
 
@@ -115,14 +116,29 @@ def _paired_change(row: Result, before: ModelScores, after: ModelScores) -> Diff
     errors, clusters = sharing.errors(moved), counted_clusters(sharing)
     ends = sharing.change_interval(moved) if metric.kind == "rate" else interval_of_mean(errors)
     low, high = (0.0 if same.all() else float(end[0]) for end in ends)
-    difference, error = float(moved.mean()), float(errors.error[0])
-    p = 1.0
-    if clusters >= MIN_CLUSTERS and difference:  # two-sided, of no difference, by Student's t
-        p = float(2 * t_cdf(-abs(difference) / error, errors.free)) if error else 0.0
+    difference = float(moved.mean())
+    is_told = clusters >= MIN_CLUSTERS and bool(difference)
+    p = (_p_of_rate(sharing, moved) if metric.kind == "rate" else _p_of_mean(errors)) if is_told else 1.0
     return Difference(
         row.property, row.data, len(moved), clusters, float(old.mean()), float(old.mean()) + difference, difference,
         low, high, p, beats_chance(heads, metric, old, old + moved),
     )  # fmt: skip
+
+
+def _p_of_rate(sharing: Sharing, moved: Floats) -> float:
+    """Two-sided p of no difference: the level at which the interval of the change ends at 0, found by halving."""
+    least, most = 0.0, 1.0
+    for _ in range(HALVINGS):
+        p = (least + most) / 2
+        low, high = (float(end[0]) for end in sharing.change_interval(moved, level=1 - p))
+        least, most = (p, most) if low <= 0 <= high else (least, p)
+    return most
+
+
+def _p_of_mean(found: Errors) -> float:
+    """Two-sided p of no difference, by Student's t."""
+    error = float(found.error[0])
+    return float(2 * t_cdf(-abs(float(found.mean[0])) / error, found.free)) if error else 0.0
 
 
 def metric_values(metric: Metric[...], table: CaseScores, scale: Scale, *, epsilon: float = 0.0) -> Floats:
