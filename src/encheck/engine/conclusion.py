@@ -34,7 +34,7 @@ from encheck.reporting.answers import asked_queries
 from encheck.reporting.gate import record
 from encheck.reporting.markdown import ENDED
 from encheck.reporting.profile import printed_rows
-from encheck.run_file import Reference, Role
+from encheck.run_file import Reference, Role, RunFile
 from encheck.running.labels import labels
 from encheck.running.subject import Subject
 
@@ -144,7 +144,7 @@ def conclude(recorder: Recorder, settings: Settings, status: int, options: GateO
         if len({w.decision.baseline for w in weighed}) < len(weighed):
             last = weighed[-1].decision
             weighed[-1] = replace(weighed[-1], decision=replace(last, baseline=f"{last.baseline} (anchor)"))
-        end = _gate_end(weighed, recorder, settings, status, options)
+        end = _gate_end(weighed, results, recorder, settings, status, options)
     if options.save and end.gate and (end.gate.outcome != "pass" or end.status):
         why = f"the gate's outcome is {end.gate.outcome}, and the run's exit code {end.status}"
         return replace(end, problems=(*end.problems, f"no baseline was saved: {why}"))
@@ -182,12 +182,20 @@ def _judged_by_people(
 
 
 def _gate_end(
-    weighed: Sequence[Weighed], recorder: Recorder, settings: Settings, status: int, options: GateOptions
+    weighed: Sequence[Weighed],
+    results: RunFile,
+    recorder: Recorder,
+    settings: Settings,
+    status: int,
+    options: GateOptions,
 ) -> Conclusion:
     """The conclusion of a gate; a check that failed fails the run, and so do data of which nothing was measured."""
     judged = from_here(unjudged.judgements_path(settings.queries)) if settings.queries else ""
     shown = record.GateEvidence(recorder.items, recorder.documents, options.folder, judged)
     gate = record.with_texts(weighed, options.inconclusive, shown)
+    rows, declared = printed_rows(results, next(iter(labels(settings.models)))), results.declarations
+    with_baselines = zip(gate.against, options.baselines, strict=True)
+    gate = replace(gate, against=tuple(record.with_figures(one, rows, base, declared) for one, base in with_baselines))
     first = options.baselines[0]
     figures = {key: first.figure(row.case.of_any_model, row.figure) for key, row in recorder.rows.items()}
     beside = {key: figure for key, figure in figures.items() if figure}

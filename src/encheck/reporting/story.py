@@ -11,8 +11,9 @@ from typing import Any, Literal
 from encheck.gating.types import LostExample
 from encheck.ids import GateRowId
 from encheck.metrics import named
+from encheck.reporting.gate.words import figures_of
 from encheck.reporting.profile import chance_of, printed_rows
-from encheck.reporting.text import percent
+from encheck.reporting.text import percent, plain_name
 from encheck.reporting.view import best_surface, is_rate, judged_rows, with_pieces
 from encheck.run_file import Result, RunFile
 from encheck.scoring.frame import ItemFrame
@@ -145,7 +146,7 @@ def _chance_sentences(rows: list[Result], its: Declaration, model: str, on: str,
     tail = f"worse than chance ({odds})" if high < its.chance else f"{odds} is chance"
     can = "cannot reliably" if first.params.get("meaning") == "detected" else "cannot"
     figures = f"{_figure_words(first, noun)}; {tail}"
-    claim = f"{model} {can} tell {its.tells}{on}" if its.tells else f"{model} fails at {its.property}{on}"
+    claim = f"{model} {can} tell {its.tells}{on}" if its.tells else f"{model} fails at {plain_name(its.property)}{on}"
     size = (line - high) / line
     if misled := _misled(first, its.chance):
         claim, figures, size = f"Where the wording misleads, {_inside(claim)}", f"{figures}; {misled}", size * EXPLAINED
@@ -194,7 +195,7 @@ def _strength_sentences(
         return
     figures = _figure_words(worst, noun)
     figures += f"; {scorer}, which sees only the surface, {_other_figure(worst, rival)}" if scorer else ""
-    claim = f"{model} can tell {its.tells}{on}" if its.tells else f"{model} is good at {its.property}{on}"
+    claim = f"{model} can tell {its.tells}{on}" if its.tells else f"{model} is good at {plain_name(its.property)}{on}"
     yield _sentence(claim, figures, "strength", low - line, worst, its)
 
 
@@ -227,10 +228,12 @@ def _gate_sentences(results: RunFile, names: Any) -> Iterator[StorySentence]:
             if its is None:
                 continue
             model, _ = names(results.models[0].label, "")
-            change = f"{percent(row.baseline)} before, {percent(row.candidate)} now"
-            if row.kind != "rate":
-                change = f"{row.baseline:.3f} before, {row.candidate:.3f} now"
-            claim = f"{model} is worse at {name} than {against.baseline}"
+            change = f"{row.baseline:.3f} before, {row.candidate:.3f} now"
+            if row.figures:
+                change = f"right before and now: {figures_of(row)}"
+            elif row.kind == "rate":
+                change = f"{percent(row.baseline)} before, {percent(row.candidate)} now"
+            claim = f"{model} is worse at {plain_name(name)} than {against.baseline}"
             figures = f"{change}, on {row.n:,} items. {row.means}".strip().rstrip(".")
             lost = next(iter(row.lost_examples), None)
             yield StorySentence(
@@ -255,7 +258,7 @@ def _sentence(claim: str, figures: str, line: StoryLine, size: float, row: Resul
 
 def _telling(its: Declaration) -> str:
     """What the check is about, as it follows "at"; its property where it declares no words."""
-    return f"telling {its.tells}" if its.tells else its.property
+    return f"telling {its.tells}" if its.tells else plain_name(its.property)
 
 
 def _figure_words(row: Result, noun: str) -> str:

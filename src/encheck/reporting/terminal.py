@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from textwrap import wrap
 from typing import Any
 
 from encheck.gating import contamination
-from encheck.gating.types import Gate, GateAgainst, GateRow
+from encheck.gating.types import Gate, GateAgainst
 from encheck.reporting import reference, view
 from encheck.reporting.decisions import (
     NEW_PLACEHOLDER,
@@ -21,7 +22,7 @@ from encheck.reporting.decisions import (
 )
 from encheck.reporting.gate import record
 from encheck.reporting.gate.record import in_a_line
-from encheck.reporting.gate.rows import CHANGE, HEAD, change_of, folded_rows, row_cells, state_of, weighed_rows
+from encheck.reporting.gate.rows import HEAD, folded_rows, overview, row_cells, weighed_rows
 from encheck.reporting.gate.words import (
     NEW,
     GateLoss,
@@ -58,9 +59,7 @@ from encheck.run_file import ModelRest, Result, RunFile
 from encheck.scoring.frame import ItemFrame
 from encheck.system.terminal import LINES, visible
 
-SHORT_HEAD = ("gate", "gate row", CHANGE, "lost", "won")
 LOSSES_TOLD = 3  # losses with examples
-WORST_FIRST = ("block", "inconclusive", "pass")
 SHORTEST = 20  # lines of a gate that is not told in full
 
 
@@ -80,27 +79,17 @@ def gate_lines(
     """
     for against in gate.against:
         if not verbose:
-            # The first lines, and how many more there are.
-            lines = list(_short_gate_lines(against, candidate, to_type))
-            kept = lines if len(lines) <= SHORTEST else lines[: SHORTEST - 1]
-            yield from kept
-            if left := len(lines) - len(kept):
-                yield f"  ({left} more lines: -v, or the page)"
+            yield from _short_gate_lines(against, candidate, to_type, most=SHORTEST // len(gate.against))
             continue
         yield from _gate_head(against)
         yield from _answer_lines(against, candidate)
         yield from _changes(against)
-        yield "  what to do:"
-        for number, step in enumerate(next_steps(against, candidate=candidate, to_type=to_type), start=1):
-            yield f"    {number}. {step.says}"
-            yield from (f"       - {way}" for way in step.ways)
-            yield from [f"       {step.command}"] * bool(step.command)
         if shown := weighed_rows(against):
             yield from table([HEAD, *(row_cells(row) for row in shown)])
         yield from (f"  - {text}" for text in explained(against, commands=False, remedies=False))
         yield from (f"  - {text}: see the page" for text in folded_rows(against))
+        yield from _steps(against, candidate, to_type)
     yield from undecided(gate)
-    yield ""
 
 
 def _gate_head(against: GateAgainst) -> Iterator[str]:
@@ -110,34 +99,42 @@ def _gate_head(against: GateAgainst) -> Iterator[str]:
         yield f"  {against.languages}"
 
 
-def _short_gate_lines(against: GateAgainst, candidate: str, to_type: GateCommands) -> Iterator[str]:
-    yield from _gate_head(against)
+def _short_gate_lines(against: GateAgainst, candidate: str, to_type: GateCommands, *, most: int) -> Iterator[str]:
+    """The answer with what got worse, and last what to do; between them what there is room for in so many lines."""
+    head, steps = [*_gate_head(against)], [*_steps(against, candidate, to_type)]
     told = gate_story(against, candidate=candidate)
-    yield f"  {told.answer}. {'' if told.losses else told.lead}".rstrip()
+    head.append(f"  {told.answer}. {'' if told.losses else told.lead}".rstrip())
+    body: list[str] = []
     for i, loss in enumerate(told.losses[:LOSSES_TOLD]):
-        yield f"  {loss.title}"
-        yield from (f"  {text}" for text in _first_example(loss) if i == 0)
-    if more := len(told.losses) - LOSSES_TOLD:
-        yield from [f"  and {more} more: {listed_names([loss.name for loss in told.losses[LOSSES_TOLD:]])}"] * (
-            more > 0
-        )
-    yield from _changes(against)
+        body.append(f"  {loss.title}")
+        body += [f"  {text}" for text in _first_example(loss) if i == 0]
+    if more := told.losses[LOSSES_TOLD:]:
+        body.append(f"  and {len(more)} more: {listed_names([loss.name for loss in more])}")
+    body += _changes(against)
+    counts = Counter(line.verdict for line in overview(against))
+    body.append(f"  rows: {', '.join(f'{count} {verdict}' for verdict, count in counts.items())}")
+    shown = set(against.reasons) if against.outcome == "pass" else set()
+    rows = tuple(f"{row.name}: " for row in against.rows)
+    said = explained(against, commands=False, remedies=False)
+    body += [
+        f"  - {text}" for text in said
+        if not (text in shown or text.startswith(rows)
+                or any(text.startswith(f"{loss.place or 'contract broken'}: ") for loss in told.losses))
+    ]  # fmt: skip
+    room = most - len(head) - len(steps)
+    kept = body if len(body) <= room else body[: max(room - 1, 1)]
+    yield from (*head, *kept)
+    if left := len(body) - len(kept):
+        yield f"  ({left} more lines: -v, or the page)"
+    yield from steps
+
+
+def _steps(against: GateAgainst, candidate: str, to_type: GateCommands) -> Iterator[str]:
     yield "  what to do:"
     for number, step in enumerate(next_steps(against, candidate=candidate, to_type=to_type), start=1):
         yield f"    {number}. {step.says}"
         yield from (f"       - {way}" for way in step.ways)
         yield from [f"       {step.command}"] * bool(step.command)
-    shown = set(against.reasons) if against.outcome == "pass" else set()
-    said = explained(against, commands=False, remedies=False)
-    yield from (
-        f"  - {text}"
-        for text in said
-        if not (text in shown or any(text.startswith(f"{loss.place or 'contract broken'}: ") for loss in told.losses))
-    )
-    decides = [row for row in weighed_rows(against) if row.evidence or row.outcome == "block"]
-    if decides:
-        decides.sort(key=lambda row: WORST_FIRST.index(row.outcome))
-        yield from table([SHORT_HEAD, *(_short_row(row) for row in decides)])
 
 
 def _changes(against: GateAgainst) -> Iterator[str]:
@@ -159,19 +156,14 @@ def _answer_lines(against: GateAgainst, candidate: str) -> Iterator[str]:
 def _first_example(loss: GateLoss) -> list[str]:
     """What a loss means, and one item or query with all its texts."""
     evidence = list(_evidence(loss))
-    starts = [i for i, text in enumerate(evidence) if text.startswith(("lost in ", "changed in "))]
+    starts = [i for i, text in enumerate(evidence) if text.startswith(("lost: ", "changed: "))]
     return evidence[: starts[1]] if len(starts) > 1 else evidence
 
 
 def _evidence(loss: GateLoss) -> Iterator[str]:
     """What a loss means to users of the model, and what was lost."""
-    yield from [f"  {loss.means}"] * bool(loss.means)
+    yield from (f"  {text}" for text in (loss.figures, loss.means) if text)
     yield from record.lost_lines(loss.row) if loss.row else ()
-
-
-def _short_row(row: GateRow) -> tuple[str, ...]:
-    *_, lost_, won, _ = row_cells(row)
-    return (state_of(row), row.name, change_of(row), lost_, won)
 
 
 FEW = 12  # figures a model and data set: so many are shown one by one
