@@ -14,10 +14,10 @@ from encheck.reporting import terminal
 from encheck.reporting.profile import ProfileLine, profile, profile_summary, weakest_first
 from encheck.reporting.rebuild import badge, card
 from encheck.reporting.results import read_items, read_results
-from encheck.reporting.terminal import run_lines
+from encheck.reporting.terminal import run_lines, short_run_lines, verdict_lines
 
 ENTRY = {"family": "order", "metric": "margin_rate_calibrated", "chance": 0.5}
-LINE = ProfileLine("roles", "order", "a", "a/m-probes-1", 0.6, 0.55, 0.65, 100, 0.5, 0.5, "jaccard")
+LINE = ProfileLine("roles", "order", "a", "a/m-probes-1", "margin_rate", 0.6, 0.55, 0.65, 100, 0.5, 0.5, "jaccard")
 
 
 def row(check, tested, value, *, low=None, high=None, surface=0.5):
@@ -73,7 +73,7 @@ def test_the_three_figures_count_and_name_the_weakest_where_the_surface_is_fair(
     assert profile_summary([LINE, jumble, temporal]) == [
         ("1 of 3", "properties above chance"),
         ("2 of 3", "above the best surface scorer"),
-        ("0.40", "weakest: temporal"),
+        ("40%", "weakest: what came first"),
     ]
     assert profile_summary([replace(LINE, chance=None)]) == []
 
@@ -83,7 +83,7 @@ def test_a_card_is_xml_that_says_all_that_it_draws_and_escapes_what_it_is_given(
     drawn = card(found)
     root = ElementTree.fromstring(drawn)
     (said,) = root.iter("{http://www.w3.org/2000/svg}desc")
-    assert said.text == "roles 0.62 (0.57 to 0.67), above chance. "
+    assert said.text == "who did what to whom 62% (57 to 67), above chance. "
     assert "<b>" not in drawn
     assert "2026-01-02, encheck 1.0, probes 3, seed 0" in drawn
     assert root.get("width") == "600"
@@ -111,15 +111,16 @@ def run(tmp_path_factory):
 
 
 def test_the_first_look_is_the_profile_with_the_worst_sentences_and_what_to_type_next(run, monkeypatch):
-    monkeypatch.setattr(terminal, "FEW", 0)
     results, items = read_results(run), read_items(run)
-    said = list(run_lines(results, items, verbose=False))
-    assert len(said) <= 15
-    assert said[0] == "bag-of-words on probes"
-    assert said[2].split()[0] == "entity"
-    assert "  worst in entity: the first text scores higher, but the second should" in said
+    said = [*short_run_lines(results, items), *verdict_lines(results)]
+    assert len(said) <= 14
+    assert said[0] == "bag-of-words on built-in English sentences (probes), weakest first"
+    assert said[2].startswith("  names  ")
+    assert any(" in names, the nearer text: " in line for line in said)
     assert said[-1] == "Next: encheck gate bag-of-words sbert"
-    assert any(line.endswith(" figures: -v, or the page") for line in said)
+    assert said[-2].startswith(("PASSED: ", "FAILED: "))
+    monkeypatch.setattr(terminal, "FEW", 0)
+    assert next(run_lines(results, items, verbose=False)) == said[0]
     assert any(line.startswith("  verdict") for line in run_lines(results, items, verbose=True))
     monkeypatch.undo()
     assert [*run_lines(results, items, verbose=False)] == [
@@ -130,8 +131,10 @@ def test_the_first_look_is_the_profile_with_the_worst_sentences_and_what_to_type
 def test_a_profile_is_paired_with_the_reference_and_shows_what_is_worse_first():
     names = ("a", "b")
     checks = [(name, f"property {name}", {"headline": True}, {"value": 0.7}) for name in names]
-    change = {"kind": "rate", "n": 9, "clusters": 9, "before": 0.8, "now": 0.7, "low": -0.2, "high": 0.0}
-    rows = [{**change, "row": f"{name}/probes", "change": -0.1, "certain": name == "b"} for name in names]
+    change = {"data": "probes", "n": 9, "clusters": 9, "before": 0.8, "after": 0.7, "difference": -0.1, "low": -0.2,
+              "high": 0.0, "p": 0.01, "beats_chance": True}  # fmt: skip
+    said = {"a": "cannot tell", "b": "worse"}
+    rows = [{**change, "property": f"property {name}", "said": said[name]} for name in names]
     reference = {"model": "m", "against": "sbert", "role": "reference", "same_weights": False, "properties": rows}
     found = results(*checks, references=[reference])
     ordered = weakest_first(profile(found, model="m", data="probes"))

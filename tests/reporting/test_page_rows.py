@@ -22,9 +22,9 @@ SHARE = Declaration(property="antonym", chance=0.5)
     [
         (0.55, 0.66, "pass", "good", "passes"),
         (0.55, 0.66, "below_aim", "good", "above chance, below aim"),
-        (0.55, 0.66, "inconclusive", "good", "above chance, aim open"),
+        (0.55, 0.66, "inconclusive", "good", "above chance, inconclusive"),
         (0.55, 0.66, None, "good", "above chance"),
-        (0.45, 0.66, "below_aim", "tied", "tied with chance"),
+        (0.45, 0.66, "below_aim", "tied", "at chance"),
         (0.35, 0.46, "below_aim", "bad", "below chance"),
         (0.35, 0.46, "fail", "bad", "fails: below chance"),
         (0.35, 0.46, "known_failure", "bad", "below chance"),

@@ -273,7 +273,7 @@ def _caption(found: ModelComparison, called: Mapping[str, str], *, cite: bool) -
         f"($n$ = {n}); figures below 1 with two digits are AUC or nDCG. Brackets: 95\\% intervals over clusters; "
         "adj.: the rate of the same items under weights that balance the surface (chance 50). Chance: what guessing "
         f"gets. $^{{\\uparrow}}$, $^{{\\downarrow}}$: better, worse than {escape(called[found.first.name])} on the "
-        r"same items (two-sided $p$ of the paired difference, Holm's correction for the properties of a pair of models on a "
+        r"same items (two-sided $p$ of the paired difference, Holm's correction for the properties of two models on a "
         r"data set, 5\%); $^{\approx}$: not separable from it."
         + r" $^{\ast}$: rose, but is not shown to beat guessing, which is no evidence."
         * is_doubtful

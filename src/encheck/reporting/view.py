@@ -34,15 +34,15 @@ CRITERIA = {  # of Mahajan et al. 2023, by the numbers that checks declare
     4: "4 Paraphrase against jumble",
 }
 WORDS: dict[str | None, str] = {
-    None: "shown",
+    None: "not judged",
     "pass": "pass",
     "below_aim": "below aim",
-    "fail": "FAIL",
+    "fail": "fail",
     "known_failure": "known failure",
     "stale_known_failure": "stale known failure",
     "inconclusive": "inconclusive",
     "skipped": "skipped",
-    "error": "ERROR",
+    "error": "error",
 }
 _WORST_FIRST = (
     "error",
@@ -324,7 +324,7 @@ def criteria_matrix(results: RunFile) -> list[MatrixCell]:
         run = {c: [r for r in here if declared[r.check].criterion == c] for c in CRITERIA}
         verdicts = {c: min([r.verdict for r in found], key=_WORST_FIRST.index) for c, found in run.items() if found}
         names = {c: found[0].property for c, found in run.items() if found}
-        words = {c: WORDS[verdicts[c]] if c in verdicts else "not run" for c in CRITERIA}
+        words = {c: WORDS[verdicts[c]] if c in verdicts else "skipped" for c in CRITERIA}
         cells.append(MatrixCell(model, data, verdicts, words, names, _all_four(verdicts)))
     return cells
 
@@ -332,12 +332,12 @@ def criteria_matrix(results: RunFile) -> list[MatrixCell]:
 def _all_four(verdicts: Mapping[int, Verdict | None]) -> str:
     found = set(verdicts.values())
     if len(verdicts) == len(CRITERIA) and found <= {"pass", "stale_known_failure"}:
-        return "passed"
+        return "pass"
     if found & {"fail", "error", "known_failure", "below_aim"}:
-        return "not passed"
+        return "fail"
     if len(verdicts) < len(CRITERIA) or "skipped" in found:
-        return "not all run"
-    return "shown" if None in found else "undecided"
+        return "skipped"
+    return WORDS[None if None in found else "inconclusive"]
 
 
 def frames_of(results: RunFile, items: Items) -> dict[str, ItemFrame]:

@@ -105,8 +105,8 @@ ORDER = tuple(VERDICTS)
 EXPLAINED: Mapping[str, str] = {
     "cannot tell": "a loss that matters is neither shown nor ruled out, so the row keeps the gate from passing",
     "a little worse": "both bounds are a loss, but too small a one to block",
-    "decides nothing": "it did not block and is no evidence for passing: a part of a row, too few items, or what the old "
-    "model is not shown to beat guessing in",
+    "decides nothing": "it did not block and is no evidence for passing: a part of a row, too few items, or what the "
+    "old model is not shown to beat guessing in",
     "worse, beside": "certainly worse, and decides nothing for another model",
     "better, beside": "certainly better, and decides nothing for another model",
 }

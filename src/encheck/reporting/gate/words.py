@@ -74,7 +74,6 @@ def are_of_several_data(rows: Iterable[GateRow]) -> bool:
 
 
 WORDS = {"pass": "PASSED", "block": "BLOCKED", "inconclusive": "INCONCLUSIVE"}
-NOT_YET = "CANNOT TELL YET"
 YOURS = "YOUR DECISION"
 AFTER = ", AFTER RE-ENCODING"
 SAME_MODEL = "The candidate is the same model: no vector moved"
@@ -82,13 +81,12 @@ MAX_PROPERTIES_NAMED = 3
 
 
 def word(against: GateAgainst) -> str:
-    """The outcome as it is shown: a search that judging would decide is not inconclusive, but cannot be told yet."""
-    waits = any(search.judge for search in against.searches)
+    """The outcome as it is shown."""
     if against.yours:
         return YOURS
     if against.outcome == "pass" and is_after_encoding(against):
         return WORDS["pass"] + AFTER
-    return NOT_YET if against.outcome == "inconclusive" and waits else WORDS[against.outcome]
+    return WORDS[against.outcome]
 
 
 def is_after_encoding(against: GateAgainst) -> bool:
@@ -162,8 +160,8 @@ def headline(gate: Gate) -> Iterator[str]:
     start = f"GATE{part(gate)}"
     said = []
     for search in against.searches:
-        if word(against) == NOT_YET and search.judge:
-            said.append(f"{start}: {NOT_YET}. {asked_for(search)}{_also_open(against, search)}")
+        if against.outcome == "inconclusive" and search.judge and not against.yours:
+            said.append(f"{start}: {word(against)}. {asked_for(search)}{_also_open(against, search)}")
         elif (judged := search.judged) and judged.asked:
             decisive = _decisive(judged, gate.outcome, against.reasons)
             said.append(f"{start}: {word(against)}. {decisive}; {judged.here}")

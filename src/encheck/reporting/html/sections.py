@@ -225,25 +225,25 @@ def _pictures(
 
 Kind = Literal["bad", "tied", "good", "none"]
 KINDS: Mapping[Kind, str] = {
-    "bad": "below chance, or fails",
-    "tied": "tied with chance",
-    "good": "above chance, or passes",
-    "none": "shown only",
+    "bad": "below chance, or fail",
+    "tied": "at chance",
+    "good": "above chance, or pass",
+    "none": "not judged",
 }
 _UNCHANCED: Mapping[str | None, tuple[Kind, str]] = {
-    "pass": ("good", "passes"),
-    "stale_known_failure": ("good", "passes"),
-    "fail": ("bad", "fails"),
+    "pass": ("good", "pass"),
+    "stale_known_failure": ("good", "stale known failure"),
+    "fail": ("bad", "fail"),
     "error": ("bad", "error"),
-    "known_failure": ("bad", "fails, as known"),
+    "known_failure": ("bad", "known failure"),
     "below_aim": ("tied", "below aim"),
-    "inconclusive": ("tied", "aim open"),
-    "skipped": ("none", "not run"),
-    None: ("none", "shown"),
+    "inconclusive": ("tied", "inconclusive"),
+    "skipped": ("none", "skipped"),
+    None: ("none", "not judged"),
 }
-_ABOVE = {"below_aim": ", below aim", "inconclusive": ", aim open", "fail": ", fails"}
+_ABOVE = {"below_aim": ", below aim", "inconclusive": ", inconclusive", "fail": ", fail"}
 _STANDINGS: Mapping[Standing, str] = {
-    "above chance": "above chance", "at chance": "tied with chance", "below chance": "below chance",
+    "above chance": "above chance", "at chance": "at chance", "below chance": "below chance",
 }  # fmt: skip
 _TITLES = {
     "meaning kept": "Meaning kept: the same in other words should stay near",
@@ -444,16 +444,16 @@ def verdict_words(row: Result, its: Declaration) -> tuple[Kind, str]:
     """What came out, in words: beside chance where there is one, and how it stands to the floor and the aim."""
     kind, words = _UNCHANCED.get(row.verdict, ("none", WORDS.get(row.verdict, "")))
     if row.verdict in ("pass", "stale_known_failure", "error", "skipped") or row.value is None:
-        return (kind, words) if row.value is not None or row.verdict != "inconclusive" else ("none", "cannot tell")
+        return (kind, words) if row.value is not None or row.verdict != "inconclusive" else ("none", "inconclusive")
     if its.unjudged or row.params.get("unjudged"):
-        return "none", "shown, judges nothing"
+        return "none", "not judged"
     if not its.chance or row.low is None or not is_share(row, its):
         return kind, words
     _, low, high = row.numbers
     if high < its.chance:
-        return "bad", "fails: below chance" if row.verdict == "fail" else "below chance"
+        return "bad", "fail: below chance" if row.verdict == "fail" else "below chance"
     if low <= its.chance:
-        return "tied", "tied with chance"
+        return "tied", "at chance"
     return ("bad" if row.verdict == "fail" else "good"), f"above chance{_ABOVE.get(row.verdict or '', '')}"
 
 
