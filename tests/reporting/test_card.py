@@ -1,20 +1,31 @@
 """The profile of a run, and the card and badge that show it."""
 
 import json
-from dataclasses import replace
+import re
+from dataclasses import dataclass, replace
 from xml.etree import ElementTree
 
 import pytest
+from gate_fakes import gate_against, gate_row
 from recorded import run_file
 from typer.testing import CliRunner
 
 from encheck.cli import app
+from encheck.comparing import page as comparing_page
+from encheck.comparing.comparison import compare
+from encheck.comparing.exports import latex_table
+from encheck.comparing.terminal import lines
 from encheck.errors import UsageError
 from encheck.reporting import terminal
-from encheck.reporting.profile import ProfileLine, profile, profile_summary, weakest_first
+from encheck.reporting.decisions import run_verdict
+from encheck.reporting.gate.record import with_figures
+from encheck.reporting.gate.words import figures_of
+from encheck.reporting.html import page
+from encheck.reporting.profile import ProfileLine, printed_rows, profile, profile_summary, weakest_first
 from encheck.reporting.rebuild import badge, card
 from encheck.reporting.results import read_items, read_results
 from encheck.reporting.terminal import run_lines, short_run_lines, verdict_lines
+from encheck.run_file import BaselineFigure, RunFile
 
 ENTRY = {"family": "order", "metric": "margin_rate_calibrated", "chance": 0.5}
 LINE = ProfileLine("roles", "order", "a", "a/m-probes-1", "margin_rate", 0.6, 0.55, 0.65, 100, 0.5, 0.5, "jaccard")
@@ -103,15 +114,16 @@ def test_a_model_that_was_not_run_and_a_run_without_figures_are_errors():
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """A run of a model that counts words, by the command."""
+    """A run of a model that counts words, and of one that knows all answers, by the command."""
     folder = tmp_path_factory.mktemp("run")
-    encoded = ["run", "--model=bag-of-words", "-m", "entity", "--no-store", f"--report-dir={folder}"]
+    encoded = ["run", "--model=bag-of-words", "--model=oracle", "-m", "entity", "--no-store", f"--report-dir={folder}"]
     assert CliRunner().invoke(app, encoded).exit_code in (0, 1)
     return folder
 
 
 def test_the_first_look_is_the_profile_with_the_worst_sentences_and_what_to_type_next(run, monkeypatch):
     results, items = read_results(run), read_items(run)
+    results = replace(results, checks=tuple(row for row in results.checks if row.model == "bag-of-words"))
     said = [*short_run_lines(results, items), *verdict_lines(results)]
     assert len(said) <= 14
     assert said[0] == "bag-of-words on built-in English sentences (probes), weakest first"
@@ -126,6 +138,40 @@ def test_the_first_look_is_the_profile_with_the_worst_sentences_and_what_to_type
     assert [*run_lines(results, items, verbose=False)] == [
         *run_lines(results, items, verbose=True)
     ]  # few are shown whole
+
+
+def test_one_figure_stands_for_a_property_wherever_it_is_printed(run):
+    results, items, compared = read_results(run), read_items(run), compare([run])
+    (line,) = profile(results, model="bag-of-words", data="probes")
+    assert line.check == "entity_is_seen_in_both_directions"
+    places = {
+        "card": card(results),
+        "terminal": "\n".join(short_run_lines(results, items)),
+        "terminal in full": "\n".join(run_lines(results, items)),
+        "verdict": run_verdict(results),
+        "page": page.render(results, items),
+        "compare": "\n".join(lines(compared)),
+        "compare page": comparing_page.render(compared),
+    }
+    assert [name for name, text in places.items() if not re.search(rf"names.*?\D{line.figure}", text, re.DOTALL)] == []
+    assert re.search(rf"names & .* & {line.figure.removesuffix('%')} ", latex_table(compared))
+    row = gate_row("facts/probes", kind="rate")
+    rows, declared = printed_rows(results, "bag-of-words"), results.declarations
+    gated = with_figures(gate_against(row), rows, AsMeasured(results), declared)
+    ((figure,),) = (one.figures for one in gated.rows)
+    assert figures_of(gated.rows[0]) == f"{line.figure} and {line.figure} (chance 25%)"
+    assert figure.property == "entity"
+
+
+@dataclass(frozen=True)
+class AsMeasured:
+    """A baseline that has the figures of a run's first model."""
+
+    results: RunFile
+
+    def figure(self, case, name):
+        found = next(r for r in self.results.checks if (r.case.of_any_model, r.figure) == (case, name))
+        return BaselineFigure(*found.numbers, found.n)
 
 
 def test_a_profile_is_paired_with_the_reference_and_shows_what_is_worse_first():

@@ -108,7 +108,7 @@ def model_entries(model: ComparedModel) -> list[BibEntry]:
         return known
     name, key = model.full_name, f"model-{content_hash(source or model.name)[:8]}"
     owner, _, short = name.rpartition("/")
-    lines = [f"title = {{{{{escape(short)}}}}}", f"year = {{{model.started[:4]}}}"]
+    lines = [f"key = {{{{{escape(short)}}}}}", f"title = {{{{{escape(short)}}}}}", f"year = {{{model.started[:4]}}}"]
     lines += [f"author = {{{{{escape(owner)}}}}}", f"url = {{https://huggingface.co/{name}}}"] if owner else []
     told = [f"{what} {value}" for what, value in (
         ("revision", model.about and model.about.revision), ("weights", model.about and model.about.weights),
@@ -161,7 +161,7 @@ SIGNS: Mapping[Compared, str] = {
     "better": r"$^{\uparrow}$", "worse": r"$^{\downarrow}$", "cannot tell": r"$^{\approx}$",
     "no evidence": r"$^{\ast}$", "not compared": "",
 }  # fmt: skip
-MOST_NARROW = 3  # models that stand side by side on a page without being scaled
+MOST_NARROW = 2  # models that stand side by side on a page without being scaled
 SMALL = "{{\\scriptsize {}}}"
 
 
@@ -195,7 +195,8 @@ def latex_table(
     heads = [escape(called[m.name]) + (_cited(model_entries(m)) if cite else "") for m in found.models]
     lines = [
         "% made by encheck compare; needs " + ", ".join(f"\\usepackage{{{name}}}" for name in packages),
-        f"\\begin{{{kind}}}[t]", r"\centering\small", *([r"\resizebox{\textwidth}{!}{%"] if is_wide else []),
+        f"\\begin{{{kind}}}[t]", r"\centering\footnotesize\setlength{\tabcolsep}{4pt}",
+        *([r"\resizebox{\textwidth}{!}{%"] if is_wide else []),
         f"\\begin{{tabular}}{{lrr{'l' * len(heads)}}}", r"\toprule",
         " & ".join(["Property", "$n$", "Chance", *heads]) + r" \\",
     ]  # fmt: skip
@@ -240,6 +241,7 @@ def _p(p: float) -> str:
 def _pairs_table(found: ModelComparison, called: Mapping[str, str]) -> Iterator[str]:
     """Every two models, a line a property and pair."""
     titles = {(line.data, line.property): line.title for line in found.matrix}
+    yield r"{\footnotesize\setlength{\tabcolsep}{4pt}"
     yield r"\begin{longtable}{llrrr}"
     yield (
         r"\caption{Every two models, on the items that both scored: the second less the first, in points, with 95\% "
@@ -255,7 +257,7 @@ def _pairs_table(found: ModelComparison, called: Mapping[str, str]) -> Iterator[
             told = f"{100 * one.difference:+.1f}{SIGNS[one.said]} & {ends} & ${p}$"
             yield f"{escape(titles[key])} & {pair} & {told} \\\\"
     yield r"\bottomrule"
-    yield r"\end{longtable}"
+    yield r"\end{longtable}}"
 
 
 def _caption(found: ModelComparison, called: Mapping[str, str], *, cite: bool) -> str:

@@ -333,7 +333,7 @@ def _reasons(rows: Sequence[Result]) -> Iterator[str]:
     for row in rows:
         found.setdefault((row.reason, WORDS[row.verdict]), set()).add(row.property)
     for (reason, verdict), properties in sorted(found.items()):
-        yield f"  {verdict} ({', '.join(sorted(properties))}): {reason}"
+        yield f"  {verdict} ({', '.join(sorted(map(plain_name, properties)))}): {reason}"
 
 
 def _criteria(cell: MatrixCell) -> Iterator[tuple[str, str]]:

@@ -129,7 +129,7 @@ def _skip_reason(needs: str, reason: str, properties: Sequence[str], *, named: b
     who = plain[0] if one else f"{len(plain)} properties"
     names = f" ({', '.join(plain)})" if named and not one else ""
     if needs:
-        return f"{who} {'needs' if one else 'need'} {needs}{names}"
+        return f"{who}: needs {needs}" if one else f"{who} need {needs}{names}"
     shown = reason if named else reason.partition(" (")[0]  # what each sentence lacks is for the drill-down
     return f"{who}{names}: {shown or 'no reason given'}"
 
@@ -228,6 +228,9 @@ def run_headlines(results: RunFile) -> list[str]:
     there = [row for row in judged_rows(results) if (row.data, row.model) not in nothing]
     rows = {m.label: [r for r in there if r.model == m.label] for m in results.models}
     said = (_model_headline(model, its) for model, its in rows.items() if its or not nothing)
+    if results.gate:  # it decides: only what fails by itself is said beside it
+        failed = {row.model for row in there if row.verdict in ("fail", "error")}
+        said = (_model_headline(model, its) for model, its in rows.items() if model in failed)
     return [*first_look_lines(results), *shard_lines(results), *map(_nothing_measured, nothing.items()), *said]
 
 

@@ -189,7 +189,8 @@ def ruled_out(against: GateAgainst) -> str:
 def _weightiest(gate: Gate, against: GateAgainst) -> Iterator[str]:
     """What seed noise widened and the first reason in plain words, or that the run fails although the gate passes."""
     yield from filter(None, [widened(against)])
-    losses = [loss.title for loss in _losses(against) if against.purpose == "change"]
+    losses = [loss.title if loss.row else f"{loss.title}: {loss.means}" for loss in _losses(against)
+              if against.purpose == "change"]  # fmt: skip
     yield from (losses or [plain_reason(text, against) for text in against.reasons])[:1]
     if gate.outcome == "pass":
         yield from filter(None, [ruled_out(against)])
