@@ -18,7 +18,7 @@ from encheck.reporting import view
 from encheck.reporting.gate import words
 from encheck.reporting.gate.words import NEW, endpoint_remedy, what_has_to_change
 from encheck.reporting.profile import profile, weakest_first
-from encheck.reporting.text import plain_name
+from encheck.reporting.text import data_name, plain_name
 from encheck.reporting.view import sentence, unmeasured_data
 from encheck.run_file import RunEntry, RunFile, listed
 from encheck.running.labels import OBJECT, data_labels, labels
@@ -198,14 +198,14 @@ def run_verdict(results: RunFile) -> str:
     look = results.first_look
     partial = f"PARTIAL, {look.clusters:,} of {look.of_clusters:,} clusters. " if look else ""
     several = len(results.models) > 1 or len(results.data) > 1
-    for verdict, what in (("error", "could not be measured"), ("fail", "fails")):
+    for verdict, what in (("error", "could not be measured"), ("fail", "fail")):
         if found := [row for row in rows if row.verdict == verdict]:
             first, names = found[0], dict.fromkeys(plain_name(row.property) for row in found)
-            place = f"{first.model} on {first.data}: " if several else ""
+            place = f"{first.model} on {data_name(first.data)}: " if several else ""
             told = first.reason if verdict == "error" else f"{sentence(first.check)}: {view.figure_and_floor(first)}"
-            return f"{partial}FAILED: {place}{', '.join(names)} {what}. {told[:1].upper()}{told[1:]}.".replace(
-                "..", "."
-            )
+            what += "s" * (verdict == "fail" and len(names) == 1)
+            told = f"{told[:1].upper()}{told[1:].rstrip('.')}"
+            return f"{partial}FAILED: {place}{', '.join(names)} {what}. {told}."
     standings = [_standing_of(results, model.label, data.name, several=several)
                  for model in results.models for data in results.data]  # fmt: skip
     known = sum(row.verdict == "known_failure" for row in rows)
@@ -221,7 +221,7 @@ def _standing_of(results: RunFile, model: str, data: str, *, several: bool) -> s
     above, below = (sum(line.standing == where for line in lines) for where in ("above chance", "below chance"))
     weakest = lines[0]
     chance = view.printed(weakest.metric, weakest.chance or 0.0)
-    told = f"{model}{f' on {data}' if several else ''} is above chance in {above} of {len(lines)} properties"
+    told = f"{model}{f' on {data_name(data)}' if several else ''} is above chance in {above} of {len(lines)} properties"
     return f"{told} and below it in {below}; weakest: {weakest.title}, {weakest.figure} (chance {chance})"
 
 

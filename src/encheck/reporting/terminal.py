@@ -273,7 +273,7 @@ def _all_four(cell: MatrixCell) -> Iterator[str]:
 def profile_lines(found: Sequence[ProfileLine], *, most: int = MOST) -> Iterator[str]:
     """The properties as a table, the weakest first, each paired with the reference where there is one."""
     others = sorted({line.against.name for line in found if line.against})
-    heads = ("property", "right (95% interval)", "chance", "", "best surface", *others)
+    heads = ("property", "figure (95% interval)", "chance", "", "best surface", *others)
     if found:
         yield from table([heads, *(_profile_row(line, is_paired=bool(others)) for line in found[:most])])
     if left := len(found[most:]):
@@ -354,7 +354,9 @@ def first_profile(results: RunFile) -> Iterator[str]:
     for cell in criteria_matrix(results):
         found = weakest_first(profile(results, model=cell.model, data=cell.data))
         weak = ", ".join(f"{line.title} {line.figure}" for line in found[:WEAKEST])
-        start = f"First look at {cell.model} on {cell.data}, {look.clusters:,} of {look.of_clusters:,} clusters"
+        start = (
+            f"First look at {cell.model} on {data_name(cell.data)}, {look.clusters:,} of {look.of_clusters:,} clusters"
+        )
         yield visible(in_a_line(f"{start}: {weak or 'nothing'}; it goes on", WIDTH), keep=LINES)
 
 
