@@ -172,7 +172,7 @@ TRIED = 20  # items: of a crossed group one side may be right
 CONTEXT, WIDTH = 40, 110  # characters beside an edit, and of a line
 SHORT_RUN, BESIDE_THE_ROWS = 15, 9  # lines of a run that is not told in full, and those of them that are no property
 LEAST, MOST = 1, 12  # properties that a profile shows
-WEAKEST = 3  # properties that a first look names
+WEAKEST = 2  # properties that a first look names
 COLUMNS = ("verdict", "check", "level", "figure [95% CI]", "floor / aim", "best surface", "n", "clusters")
 
 
@@ -189,6 +189,7 @@ def run_lines(results: RunFile, items: Items | None = None, *, verbose: bool = T
     )
     found = _short_summary(results, items or {}, MOST) if is_short else _full_summary(results, verbose=verbose)
     yield from (visible(line, keep=LINES) for line in found)
+    yield from (visible(line, keep=LINES) for line in run_headlines(results) if is_short)
 
 
 def short_run_lines(results: RunFile, items: Items) -> Iterator[str]:
@@ -354,9 +355,7 @@ def first_profile(results: RunFile) -> Iterator[str]:
     for cell in criteria_matrix(results):
         found = weakest_first(profile(results, model=cell.model, data=cell.data))
         weak = ", ".join(f"{line.title} {line.figure}" for line in found[:WEAKEST])
-        start = (
-            f"First look at {cell.model} on {data_name(cell.data)}, {look.clusters:,} of {look.of_clusters:,} clusters"
-        )
+        start = f"First look at {cell.model} on {cell.data} ({look.clusters:,} of {look.of_clusters:,} clusters)"
         yield visible(in_a_line(f"{start}: {weak or 'nothing'}; it goes on", WIDTH), keep=LINES)
 
 
