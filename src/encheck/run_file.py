@@ -28,6 +28,7 @@ else:
 
 SCHEMA_VERSION: Literal[2] = 2
 Role = Literal["reference", "surface", "parent"]
+Said = Literal["better", "worse", "cannot tell", "no evidence"]  # of a difference: a rise may be no evidence
 
 
 def listed(settings: Mapping[str, Setting], name: str) -> tuple[str, ...]:
@@ -310,36 +311,38 @@ class Contamination:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A capability under both models, on the items that both have, and the 95% interval of the change.
+    """The figure of a property under two models, on the `n` items that both have, with the 95% interval of the change.
 
-    `row` is named as the gate's row of it would be; of properties, check/data. `certain`: the change is no chance, at
-    5% for all of them together (Holm).
+    `p` is two-sided, of no difference at all, after Holm's correction for all properties on the data set: 1 where no
+    item changed, or where there are too few clusters to tell. `beats_chance` says whether the second model is shown to
+    beat guessing, by the gate's rule: if not, a rise is "no evidence", since damage raises what is below chance.
     """
 
-    row: str
-    kind: Literal["rate", "mean"]
+    property: str
+    data: str
     n: Positive
-    clusters: Positive
+    clusters: Count
     before: float
-    now: float
-    change: float
+    after: float
+    difference: float
     low: float
     high: float
-    certain: bool
+    p: float
+    beats_chance: bool
+    said: Said = "cannot tell"
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
     """A model beside one whose item scores ship, or beside the parent that its checkpoint names; decides nothing.
 
-    `named_by` is the file that names a parent. `rows` are capabilities, `properties` the headline checks of properties.
+    `named_by` is the file that names a parent. `properties` are those that both were measured in.
     """
 
     model: str
     against: str
     role: Role
     same_weights: bool
-    rows: tuple[Difference, ...] = ()
     properties: tuple[Difference, ...] = ()
     named_by: str = ""
 

@@ -273,8 +273,8 @@ class Declaration:
     passing. `primary` says that the check's items are queries whose right documents are known: they give the gate its
     primary endpoint. `means` is a sentence on what a loss means to those who use the model. `capability` is what the
     gate weighs as one: all checks, levels and properties of that name; empty where that is the property. `headline`
-    says that its figure stands for the property in a profile. `tells` is what the model can tell if the check comes out
-    well, as it goes on from "it cannot tell": the page's sentences are made with it.
+    says that its figure stands for the property where the data have no crossed groups of it. `tells` is what the model
+    can tell if the check comes out well, as it goes on from "it cannot tell": the page's sentences are made with it.
     """
 
     property: str = ""
@@ -298,6 +298,16 @@ class Declaration:
     capability: str = ""
     headline: bool = False
     tells: str = ""
+
+    @builtins.property
+    def is_in_both_directions(self) -> bool:
+        """Whether it is judged by the share of crossed groups won in both directions."""
+        return self.metric.startswith("both_directions")
+
+    @builtins.property
+    def stands_for_property(self) -> bool:
+        """Whether its figure may be the one that is printed of its property."""
+        return self.headline or self.is_in_both_directions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

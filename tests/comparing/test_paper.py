@@ -72,18 +72,35 @@ def test_an_entry_is_whole(entry):
     assert {"title", "year", "author"} <= set(fields)
     assert "declared" not in fields
     assert entry.text.count("\n") == len(fields) + 1
+    assert {"url", "doi"} & set(fields)
     assert entry.key.endswith(re.search(r"year = \{(\d{4})\}", entry.text)[1])
 
 
 def test_the_table_has_intervals_and_signs(three):
     found = latex_table(three)
-    assert r"0.33$^{\downarrow}$ {\scriptsize [0.10, 0.90]}" in found
-    assert r"0.80$^{\approx}$" in found
-    assert r"0.83 {\scriptsize" in found
+    assert r"33$^{\downarrow}$ {\scriptsize {[}10, 90{]}; $p<.001$}" in found
+    assert r"80$^{\approx}$" in found
+    assert r"83 {\scriptsize" in found
     assert r"\cite" not in found
     assert is_balanced(found)
     rows = [line for line in found.splitlines() if line.endswith(r"\\") and "multicolumn" not in line]
-    assert {line.count("&") for line in rows} == {4}
+    assert {line.count("&") for line in rows} == {5}
+
+
+def test_every_pair_and_the_picture_have_the_names_that_are_given(tmp_path):
+    runs = [run(tmp_path / name, wins) for name, wins in (("old", 50), ("bad", 20), ("new", 48))]
+    drawn = tmp_path / "forest.svg"
+    asked = ["--format=latex", "--pairs=all", "--names=bad=A 100% model", f"--figure={drawn}"]
+    done = CliRunner().invoke(app, ["compare", *map(str, runs), *asked, f"--out={tmp_path / 't.tex'}"])
+    assert done.exit_code == 0, done.output
+    found = (tmp_path / "t.tex").read_text()
+    assert r"opposites & A 100\% model less old & -50.0$^{\downarrow}$ & {[}" in found
+    assert [found.count(f" & {pair} & ") for pair in ("m less old", r"m less A 100\% model")] == [1, 1]
+    assert "seed 0" in found
+    assert is_balanced(found)
+    assert "A 100% model" in drawn.read_text()
+    refused = CliRunner().invoke(app, ["compare", *map(str, runs), "--format=latex", "--names=none=x"])
+    assert "with a NAME among: old, bad, new" in " ".join(refused.output.split())
 
 
 def test_a_table_of_many_models_is_scaled(tmp_path):
@@ -142,7 +159,7 @@ def test_the_command_writes_tables(tmp_path):
         cite = ["--cite"] if form == "latex" else []
         done = CliRunner().invoke(app, ["compare", *runs, "--format", form, "--out", str(tmp_path / name), *cite])
         assert done.exit_code == 0, done.output
-    assert (tmp_path / "t.tex").read_text().startswith("% needs \\usepackage{booktabs}")
+    assert (tmp_path / "t.tex").read_text().startswith("% made by encheck compare; needs \\usepackage{booktabs}")
     assert "@misc{encheck," in (tmp_path / "t.bib").read_text()
     assert len([*csv.DictReader(io.StringIO((tmp_path / "t.csv").read_text()))]) == 2
 

@@ -187,15 +187,15 @@ def test_what_cannot_be_told_names_the_command_that_decides():
     shown = record.with_texts([Weighed(decision)], None, record.GateEvidence(folder="reports/a run"))
     assert (shown.outcome, shown.exit_code) == ("inconclusive", 10)
     (against,) = shown.against
-    assert word(against) == "CANNOT TELL YET"
+    assert word(against) == "INCONCLUSIVE"
     told = list(explained(against))
     assert told[1].startswith("60 queries have another first answer: judge these 60 (if the models")
     assert told[1].endswith(": encheck judge 'reports/a run'")
     assert sum("the first answer changes" in text for text in told) == 1
     lines = list(terminal.gate_lines(shown))
     purpose = "for the same model, changed (no behaviour may be lost)"
-    assert lines[0] == f"gate against base, {purpose}: CANNOT TELL YET. {told[1]}"
-    last = f"GATE: CANNOT TELL YET. {told[1]}"
+    assert lines[0] == f"gate against base, {purpose}: INCONCLUSIVE. {told[1]}"
+    last = f"GATE: INCONCLUSIVE. {told[1]}"
     assert list(words.headline(shown)) == [last]
     assert sum("judge these 60" in line for line in lines) == 1
 

@@ -4,11 +4,15 @@ import json
 import re
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from encheck import load_model
+from encheck.reporting import profile, view
+from encheck.reporting.gate import rows, words
 from encheck.reporting.peers import shipped
+from encheck.run_file import Said
 from encheck.similarity import cosine
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -78,3 +82,10 @@ def test_a_figure_that_moved_and_one_that_is_missing_are_told(tmp_path):
     assert list(found) == ["a/m-d-1/rate"]
     moved = {"a/m-d-1/rate": {**found["a/m-d-1/rate"], "low": 0.41}}
     assert len(list(differences(found, {**moved, "c": moved["a/m-d-1/rate"]}))) == 2
+
+
+def test_the_glossary_lists_every_verdict_that_is_printed():
+    listed = re.sub(r"\s+", " ", (ROOT / "docs/glossary.md").read_text("utf-8").partition("## Verdicts")[2])
+    printed = {*view.WORDS.values(), *get_args(Said), *get_args(profile.Standing), *words.WORDS.values(), words.YOURS}
+    printed |= {verdict for verdict, _ in rows.VERDICTS.values()}
+    assert sorted(word for word in printed if word and not re.search(rf"\b{word}\b", listed)) == []

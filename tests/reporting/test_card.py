@@ -1,23 +1,34 @@
 """The profile of a run, and the card and badge that show it."""
 
 import json
-from dataclasses import replace
+import re
+from dataclasses import dataclass, replace
 from xml.etree import ElementTree
 
 import pytest
+from gate_fakes import gate_against, gate_row
 from recorded import run_file
 from typer.testing import CliRunner
 
 from encheck.cli import app
+from encheck.comparing import page as comparing_page
+from encheck.comparing.comparison import compare
+from encheck.comparing.exports import latex_table
+from encheck.comparing.terminal import lines
 from encheck.errors import UsageError
 from encheck.reporting import terminal
-from encheck.reporting.profile import ProfileLine, profile, profile_summary, weakest_first
+from encheck.reporting.decisions import run_verdict
+from encheck.reporting.gate.record import with_figures
+from encheck.reporting.gate.words import figures_of
+from encheck.reporting.html import page
+from encheck.reporting.profile import ProfileLine, printed_rows, profile, profile_summary, weakest_first
 from encheck.reporting.rebuild import badge, card
 from encheck.reporting.results import read_items, read_results
-from encheck.reporting.terminal import run_lines
+from encheck.reporting.terminal import run_lines, short_run_lines, verdict_lines
+from encheck.run_file import BaselineFigure, RunFile
 
 ENTRY = {"family": "order", "metric": "margin_rate_calibrated", "chance": 0.5}
-LINE = ProfileLine("roles", "order", "a", "a/m-probes-1", 0.6, 0.55, 0.65, 100, 0.5, 0.5, "jaccard")
+LINE = ProfileLine("roles", "order", "a", "a/m-probes-1", "margin_rate", 0.6, 0.55, 0.65, 100, 0.5, 0.5, "jaccard")
 
 
 def row(check, tested, value, *, low=None, high=None, surface=0.5):
@@ -73,7 +84,7 @@ def test_the_three_figures_count_and_name_the_weakest_where_the_surface_is_fair(
     assert profile_summary([LINE, jumble, temporal]) == [
         ("1 of 3", "properties above chance"),
         ("2 of 3", "above the best surface scorer"),
-        ("0.40", "weakest: temporal"),
+        ("40%", "weakest: what came first"),
     ]
     assert profile_summary([replace(LINE, chance=None)]) == []
 
@@ -83,7 +94,7 @@ def test_a_card_is_xml_that_says_all_that_it_draws_and_escapes_what_it_is_given(
     drawn = card(found)
     root = ElementTree.fromstring(drawn)
     (said,) = root.iter("{http://www.w3.org/2000/svg}desc")
-    assert said.text == "roles 0.62 (0.57 to 0.67), above chance. "
+    assert said.text == "who did what to whom 62% (57 to 67), above chance. "
     assert "<b>" not in drawn
     assert "2026-01-02, encheck 1.0, probes 3, seed 0" in drawn
     assert root.get("width") == "600"
@@ -103,23 +114,25 @@ def test_a_model_that_was_not_run_and_a_run_without_figures_are_errors():
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """A run of a model that counts words, by the command."""
+    """A run of a model that counts words, and of one that knows all answers, by the command."""
     folder = tmp_path_factory.mktemp("run")
-    encoded = ["run", "--model=bag-of-words", "-m", "entity", "--no-store", f"--report-dir={folder}"]
+    encoded = ["run", "--model=bag-of-words", "--model=oracle", "-m", "entity", "--no-store", f"--report-dir={folder}"]
     assert CliRunner().invoke(app, encoded).exit_code in (0, 1)
     return folder
 
 
 def test_the_first_look_is_the_profile_with_the_worst_sentences_and_what_to_type_next(run, monkeypatch):
-    monkeypatch.setattr(terminal, "FEW", 0)
     results, items = read_results(run), read_items(run)
-    said = list(run_lines(results, items, verbose=False))
-    assert len(said) <= 15
-    assert said[0] == "bag-of-words on probes"
-    assert said[2].split()[0] == "entity"
-    assert "  worst in entity: the first text scores higher, but the second should" in said
+    results = replace(results, checks=tuple(row for row in results.checks if row.model == "bag-of-words"))
+    said = [*short_run_lines(results, items), *verdict_lines(results)]
+    assert len(said) <= 14
+    assert said[0] == "bag-of-words on built-in English sentences (probes), weakest first"
+    assert said[2].startswith("  names  ")
+    assert any(" in names, the nearer text: " in line for line in said)
     assert said[-1] == "Next: encheck gate bag-of-words sbert"
-    assert any(line.endswith(" figures: -v, or the page") for line in said)
+    assert said[-2].startswith(("PASSED: ", "FAILED: "))
+    monkeypatch.setattr(terminal, "FEW", 0)
+    assert next(run_lines(results, items, verbose=False)) == said[0]
     assert any(line.startswith("  verdict") for line in run_lines(results, items, verbose=True))
     monkeypatch.undo()
     assert [*run_lines(results, items, verbose=False)] == [
@@ -127,11 +140,47 @@ def test_the_first_look_is_the_profile_with_the_worst_sentences_and_what_to_type
     ]  # few are shown whole
 
 
+def test_one_figure_stands_for_a_property_wherever_it_is_printed(run):
+    results, items, compared = read_results(run), read_items(run), compare([run])
+    (line,) = profile(results, model="bag-of-words", data="probes")
+    assert line.check == "entity_is_seen_in_both_directions"
+    places = {
+        "card": card(results),
+        "terminal": "\n".join(short_run_lines(results, items)),
+        "terminal in full": "\n".join(run_lines(results, items)),
+        "verdict": run_verdict(results),
+        "page": page.render(results, items),
+        "compare": "\n".join(lines(compared)),
+        "compare page": comparing_page.render(compared),
+    }
+    assert [name for name, text in places.items() if not re.search(rf"names.*?\D{line.figure}", text, re.DOTALL)] == []
+    assert re.search(rf"names & .* & {line.figure.removesuffix('%')} ", latex_table(compared))
+    row = gate_row("facts/probes", kind="rate")
+    rows, declared = printed_rows(results, "bag-of-words"), results.declarations
+    gated = with_figures(gate_against(row), rows, AsMeasured(results), declared)
+    ((figure,),) = (one.figures for one in gated.rows)
+    assert figures_of(gated.rows[0]) == f"{line.figure} and {line.figure} (chance 25%)"
+    assert figure.property == "entity"
+
+
+@dataclass(frozen=True)
+class AsMeasured:
+    """A baseline that has the figures of a run's first model."""
+
+    results: RunFile
+
+    def figure(self, case, name):
+        found = next(r for r in self.results.checks if (r.case.of_any_model, r.figure) == (case, name))
+        return BaselineFigure(*found.numbers, found.n)
+
+
 def test_a_profile_is_paired_with_the_reference_and_shows_what_is_worse_first():
     names = ("a", "b")
     checks = [(name, f"property {name}", {"headline": True}, {"value": 0.7}) for name in names]
-    change = {"kind": "rate", "n": 9, "clusters": 9, "before": 0.8, "now": 0.7, "low": -0.2, "high": 0.0}
-    rows = [{**change, "row": f"{name}/probes", "change": -0.1, "certain": name == "b"} for name in names]
+    change = {"data": "probes", "n": 9, "clusters": 9, "before": 0.8, "after": 0.7, "difference": -0.1, "low": -0.2,
+              "high": 0.0, "p": 0.01, "beats_chance": True}  # fmt: skip
+    said = {"a": "cannot tell", "b": "worse"}
+    rows = [{**change, "property": f"property {name}", "said": said[name]} for name in names]
     reference = {"model": "m", "against": "sbert", "role": "reference", "same_weights": False, "properties": rows}
     found = results(*checks, references=[reference])
     ordered = weakest_first(profile(found, model="m", data="probes"))

@@ -20,13 +20,13 @@ SHARE = Declaration(property="antonym", chance=0.5)
 @pytest.mark.parametrize(
     ("low", "high", "verdict_was", "kind", "words"),
     [
-        (0.55, 0.66, "pass", "good", "passes"),
+        (0.55, 0.66, "pass", "good", "pass"),
         (0.55, 0.66, "below_aim", "good", "above chance, below aim"),
-        (0.55, 0.66, "inconclusive", "good", "above chance, aim open"),
+        (0.55, 0.66, "inconclusive", "good", "above chance, inconclusive"),
         (0.55, 0.66, None, "good", "above chance"),
-        (0.45, 0.66, "below_aim", "tied", "tied with chance"),
+        (0.45, 0.66, "below_aim", "tied", "at chance"),
         (0.35, 0.46, "below_aim", "bad", "below chance"),
-        (0.35, 0.46, "fail", "bad", "fails: below chance"),
+        (0.35, 0.46, "fail", "bad", "fail: below chance"),
         (0.35, 0.46, "known_failure", "bad", "below chance"),
     ],
 )
@@ -38,15 +38,27 @@ def test_without_chance_a_check_passes_or_falls_short_and_one_that_judges_nothin
     assert verdict_words(row(verdict="below_aim"), Declaration(chance=None)) == ("tied", "below aim")
     assert verdict_words(row(verdict=None), Declaration(chance=0.5, unjudged="nonsense")) == (
         "none",
-        "shown, judges nothing",
+        "not judged",
     )
     unmeasured = row(verdict="inconclusive", value=None, low=None, high=None)
-    assert verdict_words(unmeasured, SHARE) == ("none", "cannot tell")
+    assert verdict_words(unmeasured, SHARE) == ("none", "inconclusive")
 
 
 def test_a_share_has_its_marks_along_the_axis_and_the_reference_by_the_paired_change():
     line = ProfileLine(
-        "antonym", "f", "a", "c", 0.61, 0.55, 0.66, 400, 0.5, 0.1, "jaccard", AgainstReference("sbert", -0.08, True)
+        "antonym",
+        "f",
+        "a",
+        "c",
+        "margin_rate",
+        0.61,
+        0.55,
+        0.66,
+        400,
+        0.5,
+        0.1,
+        "jaccard",
+        against=AgainstReference("sbert", -0.08, "worse"),
     )
     found = mark_of(row(), SHARE, "", line)
     assert (found.low, found.width, found.at, found.chance, found.surface, found.other) == (55, 11, 61, 50, 10, 69)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from importlib import resources
 from pathlib import Path
@@ -62,6 +63,13 @@ CACHED = (
 )  # fmt: skip
 
 
+QUIETLY = ("-qq",)  # pytest tells nothing by itself: the run ends with a few lines of its own
+LOUD = (
+    "--verbose", "--verbosity", "--collect-only", "--co", "--markers", "--fixtures", "--fixtures-per-test", "--pdb",
+    "--trace", "--setup-plan", "--setup-only", "--setup-show", "--version", "-V", "-h",
+)  # fmt: skip
+
+
 @app.command(cls=HandsOn, options_metavar="[OPTIONS] [OPTIONS OF PYTEST]")
 @shows_options
 def run(context: typer.Context, **_shown: object) -> None:
@@ -95,7 +103,9 @@ def run(context: typer.Context, **_shown: object) -> None:
         with command.make_context("run", list(context.args), parent=context.parent) as scoring:
             command.invoke(scoring)
         return
-    raise typer.Exit(run_checks(["--look-first", *context.args]))
+    options = split_at_end_of_options(context.args)[0]
+    is_loud = any(arg.partition("=")[0] in LOUD or re.fullmatch("-v+", arg) for arg in options)
+    raise typer.Exit(run_checks([*QUIETLY[is_loud:], "--look-first", *context.args]))
 
 
 def run_checks(args: Sequence[str]) -> int:

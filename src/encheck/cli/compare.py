@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from encheck.cli.shared import ModelArgs, StorePath, app, as_option, say, tell, told
 
+PAIRS = ("reference", "all")
 FORMATS = {"html": ".html", "latex": ".tex", "csv": ".csv"}
 
 
@@ -41,6 +42,24 @@ def compare(
     cite: Annotated[
         bool, typer.Option("--cite", help="With --format latex: cite each source, and write the BibTeX entries.")
     ] = False,
+    names: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--names",
+            metavar="NAME=TEXT",
+            help="With --format latex or --figure: what to call a model. May be repeated.",
+        ),
+    ] = None,
+    pairs: Annotated[
+        str,
+        typer.Option(
+            metavar="PAIRS", help="With --format latex: compare with the reference, or all pairs: reference, all."
+        ),
+    ] = "reference",
+    figure: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also write the differences as a picture, .svg or .pdf (extra: figure)."),
+    ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every check of every model.")] = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write the differences to this file, as JSON.")
@@ -79,7 +98,7 @@ def compare(
 
         encheck compare reports/monday reports/tuesday --out compare.html
 
-        encheck compare reports/* --reference sbert --format latex --cite
+        encheck compare reports/* --reference sbert --format latex --cite --pairs all --figure forest.pdf
 
         encheck compare --across-seeds reports/seeds
 
@@ -98,13 +117,20 @@ def compare(
         if cost and (across_seeds or everything):
             raise UsageError("--cost compares models and --across-seeds compares runs: use only one of them")
         only = {"--reference": reference is not None, "--behaviour": behaviour is not None, "--format": form != "html",
-                "--cite": cite}  # fmt: skip
+                "--cite": cite, "--names": names, "--pairs": pairs != "reference", "--figure": figure}  # fmt: skip
         if (cost or across_seeds) and any(only.values()):
             other = "--cost" if cost else "--across-seeds"
             raise UsageError(f"{next(name for name, is_given in only.items() if is_given)} does not go with {other}")
         if cite and form != "latex":
             raise UsageError("--cite requires --format latex")
+        if pairs not in PAIRS:
+            raise UsageError(unknown("choice of --pairs", pairs, PAIRS))
+        if pairs == "all" and form != "latex":
+            raise UsageError("--pairs=all requires --format latex")
+        if names and form != "latex" and not figure:
+            raise UsageError("--names requires --format latex or --figure")
         refuse_over(out, [FORMATS[form]])
+        refuse_over(figure, [".svg", ".pdf"])
         if cost:
             report = compare_costs(
                 runs, data=data, checks=checks, model_arg=model_arg or (), store=store, device=device, seed=seed
@@ -123,14 +149,15 @@ def compare(
             raise UsageError("--all requires --across-seeds")
         else:
             _compare(folders, reference, form, out or Path(f"compare{FORMATS[form]}"), json_file, seed,
-                     cite=cite, verbose=verbose, behaviour=behaviour)  # fmt: skip
+                     cite=cite, verbose=verbose, behaviour=behaviour, names=names or (), pairs=pairs,
+                     figure=figure)  # fmt: skip
 
 
 def _compare(
     runs: list[Path], reference: str | None, form: str, out: Path, json_file: Path | None, seed: int,
-    *, cite: bool, verbose: bool, behaviour: str | None,
+    *, cite: bool, verbose: bool, behaviour: str | None, names: Sequence[str], pairs: Any, figure: Path | None,
 ) -> None:  # fmt: skip
-    from encheck.comparing import exports, page
+    from encheck.comparing import exports, forest, page
     from encheck.comparing.comparison import ModelComparison
     from encheck.comparing.comparison import compare as compare_models
     from encheck.comparing.exports import write_json
@@ -139,7 +166,8 @@ def _compare(
     from encheck.reporting.results import write_named
 
     makers: dict[str, Callable[[ModelComparison], str]] = {
-        "html": page.render, "latex": lambda found: exports.latex_table(found, cite=cite), "csv": exports.as_csv,
+        "html": page.render, "csv": exports.as_csv,
+        "latex": lambda found: exports.latex_table(found, cite=cite, names=names, pairs=pairs),
     }  # fmt: skip
     with as_written(*runs):
         found = compare_models(runs, reference=reference, behaviour=behaviour, seed=seed)
@@ -148,6 +176,9 @@ def _compare(
     if json_file:
         write_json(json_file, found)
     say(said)
+    if figure:
+        forest.write_figure(figure, found, exports.printed_names(found, names))
+        tell(f"figure: {figure}")
     tell(f"{'page' if form == 'html' else 'table'}: {out}")
     if cite:
         write_named(out.with_suffix(".bib"), exports.bibliography(found))

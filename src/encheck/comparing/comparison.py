@@ -1,52 +1,47 @@
 """Models by properties: one model of several, the reference, compared with each of the others.
 
-A difference is certain if its 95% interval excludes zero and it holds at 5% after correction for all cells of the
-matrix (Holm 1979). A certain rise is no evidence where the model is not shown to beat guessing, as in the gate.
+A difference is certain if its 95% interval excludes zero and it holds at 5% after correction for all properties of the
+two models on the data set (Holm 1979), as in a run's profile. A certain rise is no evidence where the model is not
+shown to beat guessing, as in the gate.
 """
 
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from encheck.claims import FAMILIES
-from encheck.comparing.differences import (
-    CaseDifference,
-    PairedChange,
-    beats_chance,
-    case_differences,
-    in_common,
-    measured_items,
-    metric_values,
-    paired_change,
-)
+from encheck.comparing.differences import CaseDifference, case_differences, in_common
 from encheck.comparing.dilemma import Dilemma, dilemma
 from encheck.comparing.models import ComparedModel, read_models
 from encheck.errors import UsageError
 from encheck.gating.contamination import contaminations
 from encheck.gating.pairing import RANKS, itemwise_metric
+from encheck.gating.reference import beats_chance, measured_items, metric_values, property_differences
 from encheck.ids import CaseId
-from encheck.metrics import mean_margin, mean_similarity, named
-from encheck.reporting.view import best_surface, figure, sentence, surface
-from encheck.run_file import Contamination, Result
+from encheck.metrics import named
+from encheck.metrics.metric import CALIBRATED
+from encheck.reporting.profile import ADJUSTED, chance_of
+from encheck.reporting.text import plain_name
+from encheck.reporting.view import best_surface, figure, printed, sentence, surface
+from encheck.run_file import Contamination, Difference, Result, Said
 from encheck.scoring.frame import CaseScores
-from encheck.statistics.hypothesis_tests import holm
 from encheck.types import Declaration
 
-Key = TypeVar("Key")
-Said = Literal["better", "worse", "cannot tell", "no evidence", "not compared"]
-SIGNS: Mapping[Said, str] = {
+Compared = Said | Literal["not compared"]
+SIGNS: Mapping[Compared, str] = {
     "better": "\u25b2", "worse": "\u25bc", "cannot tell": "~", "no evidence": "*", "not compared": "",
 }  # fmt: skip
 NO_EVIDENCE = "the figure rose, but the model is not shown to beat guessing, and damage raises such figures too"
-CERTAIN = 0.05  # of all cells together
-RISE_WITH_DAMAGE = (mean_similarity.name, mean_margin.name)
+Pair = tuple[str, str]
+Key = tuple[str, str]  # data, property
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +49,8 @@ class PropertyCell:
     """One model's figure of a property with its 95% interval, and how it differs from the reference.
 
     `said` is "not compared" of the reference itself, and of figures that cannot be paired or have no better side;
-    `change` is None where nothing is paired.
+    `change` is None where nothing is paired. `adjusted` is the rate under weights that balance the surface, `figure`
+    the value as it is printed everywhere.
     """
 
     value: float
@@ -62,8 +58,10 @@ class PropertyCell:
     high: float
     n: int
     clusters: int
-    said: Said = "not compared"
-    change: PairedChange | None = None
+    said: Compared = "not compared"
+    change: Difference | None = None
+    adjusted: float | None = None
+    figure: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,68 +83,66 @@ class PropertyLine:
     surface_of: str
     cells: tuple[PropertyCell | None, ...]
 
+    @builtins.property
+    def title(self) -> str:
+        """The property in plain words."""
+        return plain_name(self.property)
 
-def matrix(models: Sequence[ComparedModel], *, epsilons: Mapping[str, float]) -> list[PropertyLine]:
+
+def matrix(models: Sequence[ComparedModel]) -> list[PropertyLine]:
     """A line for each property and data set of the models, by data, family and name; the first is the reference.
 
     Its row stands for the property, else that of the first model that has one. A model has no cell where it has no
     value with an interval of the same check, data, level and figure.
     """
-    rows: dict[tuple[str, str], Result] = {}
-    for model in models:
-        for key, row in model.headlines.items():
-            rows.setdefault(key, row)
-    changes = {
-        (key, m.name): found
-        for key, row in rows.items()
-        if has_better_side(row.metric or "")
-        for m in models[1:]
-        if (found := paired_change(row, models[0], m, epsilon=epsilons.get(row.case.of_any_model, 0.0)))
-    }
-    said = verdicts(changes)
+    rows = _headline_rows(models)
+    changes = {m.name: differences_of(models[0], m, rows.values()) for m in models[1:]}
     lines = []
     for key, row in rows.items():
         cells: list[PropertyCell | None] = []
         for m in models:
-            like = (r for r in m.rows if r.case.of_any_model == row.case.of_any_model and r.metric == row.metric)
-            own, at = next(like, None), (key, m.name)
-            has_interval = own is not None and own.value is not None and own.low is not None
-            cells.append(
-                PropertyCell(*own.numbers, own.n, own.clusters, said.get(at, "not compared"), changes.get(at))
-                if own and has_interval else None
-            )  # fmt: skip
+            own = {r.metric: r for r in m.rows if r.case.of_any_model == row.case.of_any_model}
+            found, change = own.get(row.metric), changes.get(m.name, {}).get(key)
+            if found is None or found.value is None or found.low is None:
+                cells.append(None)
+                continue
+            adjusted = own.get(ADJUSTED + CALIBRATED) or own.get(ADJUSTED)
+            cells.append(PropertyCell(
+                *found.numbers, found.n, found.clusters, change.said if change else "not compared", change,
+                adjusted.value if adjusted else None, printed(found.metric, found.numbers[0]),
+            ))  # fmt: skip
         declared = next(m.declared[row.check] for m in models if row.check in m.declared)
         scorer, rival, _ = best_surface(row) or ("", None, None)
         lines.append(PropertyLine(
             row.property, declared.family, row.data, row.check, row.level, row.metric or "", declared.source,
-            declared.chance, rival, scorer, tuple(cells),
+            chance_of(row, declared), rival, scorer, tuple(cells),
         ))  # fmt: skip
     order = {name: place for place, name in enumerate(dict.fromkeys(data for data, _ in rows))}
     return sorted(lines, key=lambda one: (order[one.data], FAMILIES.index(one.family), one.property))
 
 
-def verdicts(changes: Mapping[Key, PairedChange]) -> dict[Key, Said]:
-    """What each change says, all of them held to `CERTAIN` together."""
-    said: dict[Key, Said] = {}
-    for (key, one), p in zip(changes.items(), holm([one.p for one in changes.values()]), strict=True):
-        if p > CERTAIN or one.low <= 0 <= one.high:
-            said[key] = "cannot tell"
-        elif one.difference < 0:
-            said[key] = "worse"
-        else:
-            said[key] = "better" if one.beats_chance else "no evidence"
-    return said
+def _headline_rows(models: Sequence[ComparedModel]) -> dict[Key, Result]:
+    rows: dict[Key, Result] = {}
+    for model in models:
+        for key, row in model.headlines.items():
+            rows.setdefault(key, row)
+    return rows
 
 
-def has_better_side(figure: str) -> bool:
-    """Whether more of a figure is better, so that a difference in it says something: not so of raw similarities."""
-    try:
-        return named(figure).base not in RISE_WITH_DAMAGE
-    except KeyError:
-        return False
+def differences_of(first: ComparedModel, other: ComparedModel, rows: Iterable[Result]) -> dict[Key, Difference]:
+    """How `other` differs from `first` in the figures of these rows: each pair of models is corrected by itself."""
+    return {(one.data, one.property): one for one in property_differences(rows, first.side, other.side)}
 
 
-def tallies(lines: Sequence[PropertyLine], models: Sequence[ComparedModel]) -> Iterator[tuple[str, dict[Said, int]]]:
+def every_pair(models: Sequence[ComparedModel]) -> dict[Pair, dict[Key, Difference]]:
+    """The differences of every two models, the second less the first."""
+    rows = _headline_rows(models)
+    return {(one.name, two.name): differences_of(one, two, rows.values()) for one, two in combinations(models, 2)}
+
+
+def tallies(
+    lines: Sequence[PropertyLine], models: Sequence[ComparedModel]
+) -> Iterator[tuple[str, dict[Compared, int]]]:
     """Of each model but the reference, in how many lines each thing is said of it."""
     for place, model in enumerate(models[1:], 1):
         cells = [line.cells[place] for line in lines]
@@ -289,7 +285,7 @@ def compare(
     if not any(differences.values()) and not whole:
         named = ", ".join(map(str, folders))
         raise UsageError(f"the runs share no items ({named}): compare runs on the same data, seed and generators")
-    lines = matrix(models, epsilons=epsilons)
+    lines = matrix(models)
     rows = [  # the reference is taken for the older model
         row
         for m in models[1:]

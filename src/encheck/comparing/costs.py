@@ -17,10 +17,11 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.comparing.differences import beats_chance, in_common
+from encheck.comparing.differences import in_common
 from encheck.comparing.models import ComparedModel
 from encheck.gating.balance import part_of
 from encheck.gating.pairing import RANKS, chance_of, declared_of, endpoint_of, gating_metric
+from encheck.gating.reference import beats_chance
 from encheck.running.speed import BYTES_A_NUMBER, Speed, bytes_a_million
 from encheck.scoring.frame import CaseScores
 from encheck.statistics.bootstrap import Figure, Resampler, percentile_interval

@@ -18,19 +18,25 @@ from functools import cache
 from importlib import metadata, resources
 from itertools import groupby
 from pathlib import Path
+from typing import Literal
 
 import encheck.generators
-from encheck.comparing.comparison import ModelComparison, PropertyLine, Said
+from encheck.comparing.comparison import Compared, ModelComparison, PropertyCell, PropertyLine, every_pair
+from encheck.comparing.models import ComparedModel
 from encheck.datasets.load import known_data_sets
+from encheck.errors import UsageError
 from encheck.ids import ItemId
 from encheck.metrics import named
 from encheck.reporting.results import write_named
+from encheck.reporting.text import data_name
+from encheck.reporting.view import printed, printed_interval
 from encheck.system.terminal import safe_cell
 from encheck.types import content_hash
 
 _ENTRY = re.compile(r"@\w+\{(?P<key>[^,]+),\n(?P<body>.*?)\n\}", re.DOTALL)
 _DECLARED = re.compile(r",\n  declared = \{(?P<words>[^}]*)\}")
 _OWN_PAGE = re.compile(r"^docs/\S+$")
+Pairs = Literal["reference", "all"]
 OWN = "encheck"  # the key of encheck itself
 OWN_DATA = ("probes", "search")
 SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
@@ -85,12 +91,30 @@ def entries_named_in(source: str) -> list[BibEntry]:
     return [BibEntry(key, _entry("misc", key, (f"title = {{{{{escape(source)}}}}}",)))]
 
 
-def encheck_entry() -> BibEntry:
-    """The entry of encheck in this version."""
-    version = metadata.version("encheck")
-    lines = ("author = {{The encheck authors}}", "title = {encheck: behavioural tests for sentence encoders}",
-             f"note = {{Version {version}}}")  # fmt: skip
+def encheck_entry(year: str = "") -> BibEntry:
+    """The entry of encheck in this version, of the year that it was used in; with its address once it has one."""
+    about = metadata.metadata("encheck")
+    lines = ["author = {{The encheck authors}}", "title = {encheck: behavioural tests for sentence encoders}",
+             f"note = {{Version {metadata.version('encheck')}}}"]  # fmt: skip
+    lines += [f"year = {{{year}}}"] * bool(year)
+    lines += [f"url = {{{url.rpartition(' ')[2]}}}" for url in (about.get_all("Project-URL") or ())[:1]]
     return BibEntry(OWN, _entry("misc", OWN, lines))
+
+
+def model_entries(model: ComparedModel) -> list[BibEntry]:
+    """What a model is cited by: what is declared of it, else its own name, address, revision and the year of use."""
+    source = model.about.name if model.about else ""
+    if known := [one for one in entries().values() if source in one.declared]:
+        return known
+    name, key = model.own_name, f"model-{content_hash(source or model.name)[:8]}"
+    owner, _, short = name.rpartition("/")
+    lines = [f"key = {{{{{escape(short)}}}}}", f"title = {{{{{escape(short)}}}}}", f"year = {{{model.started[:4]}}}"]
+    lines += [f"author = {{{{{escape(owner)}}}}}", f"url = {{https://huggingface.co/{name}}}"] if owner else []
+    told = [f"{what} {value}" for what, value in (
+        ("revision", model.about and model.about.revision), ("weights", model.about and model.about.weights),
+    ) if value]  # fmt: skip
+    lines.append(f"note = {{{escape(', '.join(['Sentence encoder', *told]))}}}")
+    return [BibEntry(key, _entry("misc", key, lines))]
 
 
 def _entry(kind: str, key: str, lines: Sequence[str]) -> str:
@@ -126,54 +150,141 @@ def _generators() -> Mapping[str, str]:
 
 
 def bibliography(found: ModelComparison) -> str:
-    """Every entry that the table cites, each once, encheck's own among them."""
-    cited = {one.key: one for line in found.matrix for one in line_sources(found, line)} | {OWN: encheck_entry()}
+    """Every entry that the table cites, each once: data, checks, generators, models, and encheck's own."""
+    cited = {one.key: one for line in found.matrix for one in line_sources(found, line)}
+    cited |= {one.key: one for model in found.models for one in model_entries(model)}
+    cited |= {OWN: encheck_entry(found.first.started[:4])}
     return "\n\n".join(cited[key].text for key in sorted(cited)) + "\n"
 
 
-SIGNS: Mapping[Said, str] = {
+SIGNS: Mapping[Compared, str] = {
     "better": r"$^{\uparrow}$", "worse": r"$^{\downarrow}$", "cannot tell": r"$^{\approx}$",
     "no evidence": r"$^{\ast}$", "not compared": "",
 }  # fmt: skip
-MOST_NARROW = 4  # models that stand side by side on a page without being scaled
+MOST_NARROW = 2  # models that stand side by side on a page without being scaled
+SMALL = "{{\\scriptsize {}}}"
 
 
-def latex_table(found: ModelComparison, *, cite: bool = False) -> str:
-    """The table, for `booktabs`, and `graphicx` where it is scaled; with `cite` every property cites its sources."""
-    names, is_wide = [escape(m.name) for m in found.models], len(found.models) > MOST_NARROW
-    kind = "table*" if is_wide else "table"
+def printed_names(found: ModelComparison, given: Sequence[str] = ()) -> dict[str, str]:
+    """What each model is called in a table or picture: its full name, or as `given` ("sbert=MiniLM") says.
+
+    UsageError for a name that no model has here.
+    """
+    names = {model.name: model.own_name for model in found.models}
+    for name, full in names.items():  # runs of one model are told apart by their names here
+        if list(names.values()).count(full) > 1:
+            names = names | {name: name}
+    for text in given:
+        name, sign, full = text.partition("=")
+        if not sign or not full or name not in names:
+            raise UsageError(f"--names={text} should be NAME=TEXT, with a NAME among: {', '.join(names)}")
+        names[name] = full
+    return names
+
+
+def latex_table(
+    found: ModelComparison, *, cite: bool = False, names: Sequence[str] = (), pairs: Pairs = "reference"
+) -> str:
+    """The table, for `booktabs`, and `graphicx` where it is scaled; with `cite` each property and model cites sources.
+
+    `names` as for `printed_names`. With `pairs` "all" a second table (`longtable`) has every two models.
+    """
+    called, is_wide = printed_names(found, names), len(found.models) > MOST_NARROW
+    kind, packages = "table*" if is_wide else "table", ["booktabs"]
+    packages += ["graphicx"] * is_wide + ["longtable"] * (pairs == "all")
+    heads = [escape(called[m.name]) + (_cited(model_entries(m)) if cite else "") for m in found.models]
     lines = [
-        f"% needs \\usepackage{{booktabs}}{' and graphicx' if is_wide else ''}; made by encheck compare",
-        f"\\begin{{{kind}}}[t]", r"\centering\small", *([r"\resizebox{\textwidth}{!}{%"] if is_wide else []),
-        f"\\begin{{tabular}}{{lr{'l' * len(names)}}}", r"\toprule",
-        " & ".join(["Property", "Chance", *names]) + r" \\",
+        "% made by encheck compare; needs " + ", ".join(f"\\usepackage{{{name}}}" for name in packages),
+        f"\\begin{{{kind}}}[t]", r"\centering\footnotesize\setlength{\tabcolsep}{4pt}",
+        *([r"\resizebox{\textwidth}{!}{%"] if is_wide else []),
+        f"\\begin{{tabular}}{{lrr{'l' * len(heads)}}}", r"\toprule",
+        " & ".join(["Property", "$n$", "Chance", *heads]) + r" \\",
     ]  # fmt: skip
     several = len({line.data for line in found.matrix}) > 1
     for (data, family), some in groupby(found.matrix, key=lambda line: (line.data, line.family)):
         name = escape(f"{family}, {data}" if several else family)
-        lines += [r"\midrule", f"\\multicolumn{{{len(found.models) + 2}}}{{l}}{{\\emph{{{name}}}}} \\\\"]
+        lines += [r"\midrule", f"\\multicolumn{{{len(heads) + 3}}}{{l}}{{\\emph{{{name}}}}} \\\\"]
         for line in some:
-            keys = [one.key for one in line_sources(found, line)] if cite else []
-            cells = [escape(line.property) + (f"~\\cite{{{','.join(keys)}}}" if keys else "")]
-            cells.append("--" if line.chance is None else f"{line.chance:.2f}")
-            for cell in line.cells:
-                ends = f"{{\\scriptsize [{cell.low:.2f}, {cell.high:.2f}]}}" if cell else ""
-                cells.append(f"{cell.value:.2f}{SIGNS[cell.said]} {ends}" if cell else "--")
-            lines.append(" & ".join(cells) + r" \\")
+            cells = [escape(line.title) + (_cited(line_sources(found, line)) if cite else "")]
+            cells.append(f"{next((one.n for one in line.cells if one), 0):,}")
+            cells.append("--" if line.chance is None else _number(line.figure, line.chance))
+            lines.append(" & ".join([*cells, *(_cell(line.figure, one) for one in line.cells)]) + r" \\")
     lines += [r"\bottomrule", r"\end{tabular}" + ("}" if is_wide else "")]
-    lines += [f"\\caption{{{_caption(found, cite=cite)}}}", r"\label{tab:encheck}", f"\\end{{{kind}}}"]
+    lines += [f"\\caption{{{_caption(found, called, cite=cite)}}}", r"\label{tab:encheck}", f"\\end{{{kind}}}"]
+    lines += _pairs_table(found, called) if pairs == "all" else []
     return "\n".join(lines) + "\n"
 
 
-def _caption(found: ModelComparison, *, cite: bool) -> str:
-    by = f" with encheck~\\cite{{{OWN}}}" if cite else " with encheck"
-    return (
-        f"Behaviour by property{by}, with 95\\% intervals over clusters. "
-        f"$^{{\\uparrow}}$ and $^{{\\downarrow}}$: better and worse than {escape(found.first.name)} on the same items "
-        r"(5\% for the whole table, Holm); $^{\approx}$: not separable from it."
-        + r" $^{\ast}$: rose, but is not shown to beat guessing, which is no evidence."
-        * any(cell and cell.said == "no evidence" for line in found.matrix for cell in line.cells)
+def _cited(some: Sequence[BibEntry]) -> str:
+    return f"~\\cite{{{','.join(one.key for one in some)}}}" if some else ""
+
+
+def _number(metric: str, value: float) -> str:
+    """A figure without its sign of percent: the caption says the unit."""
+    return escape(printed(metric, value).removesuffix("%").replace("under 1%", "<1").replace("over 99%", ">99"))
+
+
+def _cell(metric: str, one: PropertyCell | None) -> str:
+    """Figure and sign; smaller: the interval, the adjusted rate, and p."""
+    if one is None:
+        return "--"
+    small = [f"{{[}}{printed_interval(metric, one.low, one.high).replace(' to ', ', ')}{{]}}"]
+    small += [] if one.adjusted is None else [f"adj.~{100 * one.adjusted:.0f}"]
+    small += [f"${_p(one.change.p)}$"] if one.change else []
+    return f"{_number(metric, one.value)}{SIGNS[one.said]} {SMALL.format('; '.join(small))}"
+
+
+def _p(p: float) -> str:
+    return "p<.001" if p < 0.001 else f"p={p:.3f}".replace("0.", ".") if p < 1 else "p=1"
+
+
+def _pairs_table(found: ModelComparison, called: Mapping[str, str]) -> Iterator[str]:
+    """Every two models, a line a property and pair."""
+    titles = {(line.data, line.property): line.title for line in found.matrix}
+    yield r"{\footnotesize\setlength{\tabcolsep}{4pt}"
+    yield r"\begin{longtable}{llrrr}"
+    yield (
+        r"\caption{Every two models, on the items that both scored: the second less the first, in points, with 95\% "
+        r"intervals; $p$ two-sided, after Holm's correction for the properties of a pair on a data set.}"
+        r"\label{tab:encheck-pairs} \\"
     )
+    yield r"\toprule Property & Second less first & Difference & 95\% interval & $p$ \\ \midrule \endhead"
+    for (first, second), some in every_pair(found.models).items():
+        for key, one in some.items():
+            ends = f"{{[}}{100 * one.low:+.1f}, {100 * one.high:+.1f}{{]}}"
+            pair = f"{escape(called[second])} less {escape(called[first])}"
+            p = _p(one.p).removeprefix("p=").removeprefix("p")
+            told = f"{100 * one.difference:+.1f}{SIGNS[one.said]} & {ends} & ${p}$"
+            yield f"{escape(titles[key])} & {pair} & {told} \\\\"
+    yield r"\bottomrule"
+    yield r"\end{longtable}}"
+
+
+def _caption(found: ModelComparison, called: Mapping[str, str], *, cite: bool) -> str:
+    """Metric, data with their edition, seed, n, and what the signs say."""
+    by = f"encheck{_cited([encheck_entry()]) if cite else ''} {escape(metadata.version('encheck'))}"
+    data = dict.fromkeys(line.data for line in found.matrix)
+    told = [f"{data_name(name)}, {_edition(found, name)}" for name in data]
+    counts = [one.n for line in found.matrix for one in line.cells if one]
+    n = f"{min(counts):,} to {max(counts):,}" if counts else "0"
+    seeds = " and ".join(str(seed) for seed in sorted({model.seed for model in found.models}))
+    is_doubtful = any(cell and cell.said == "no evidence" for line in found.matrix for cell in line.cells)
+    return (
+        f"Behaviour by property, measured by {by} on {escape('; '.join(told))}, seed {seeds}. Figures are percentages "
+        r"of groups that are right in both directions, or of items that are right where a property has no such groups "
+        f"($n$ = {n}); figures below 1 with two digits are AUC or nDCG. Brackets: 95\\% intervals over clusters; "
+        "adj.: the rate of the same items under weights that balance the surface (chance 50). Chance: what guessing "
+        f"gets. $^{{\\uparrow}}$, $^{{\\downarrow}}$: better, worse than {escape(called[found.first.name])} on the "
+        r"same items (two-sided $p$ of the paired difference, Holm's correction for the properties of two models on a "
+        r"data set, 5\%); $^{\approx}$: not separable from it."
+        + r" $^{\ast}$: rose, but is not shown to beat guessing, which is no evidence."
+        * is_doubtful
+    )
+
+
+def _edition(found: ModelComparison, data: str) -> str:
+    model = next((model for model in found.models if data in model.data), found.first)
+    return f"edition {edition}" if (edition := model.editions.get(data)) else f"fingerprint {model.data.get(data, '')}"
 
 
 @dataclass(frozen=True, slots=True)

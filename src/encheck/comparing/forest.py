@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from encheck.comparing.comparison import ModelComparison, Said
+from encheck.comparing.comparison import Compared, ModelComparison
+from encheck.errors import UsageError
+from encheck.reporting.results import into
+from encheck.system.files import write_whole
 
-WIDTH, LEFT, RIGHT, ROW, TOP = 360, 112, 348, 19, 22  # pixels
+WIDTH, LEFT, RIGHT, ROW, TOP = 420, 172, 408, 19, 22  # pixels
 STEP = 0.1  # of the axis
+ENDINGS = (".svg", ".pdf")
+DRAWN: Mapping[Compared, tuple[str, str]] = {  # colour (readable by the colour-blind) and marker
+    "better": ("#0072b2", "^"), "worse": ("#d55e00", "v"), "cannot tell": ("#555555", "o"),
+    "no evidence": ("#555555", "s"), "not compared": ("#555555", "o"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +29,7 @@ class ForestBar:
     low: float
     high: float
     at: float
-    said: Said
+    said: Compared
     words: str
 
 
@@ -46,7 +55,7 @@ def panels(found: ModelComparison) -> list[ForestPanel]:
     most = max(max(abs(one.low), abs(one.high)) for one in changes)
     limit = max(math.ceil(most / STEP - 1e-9), 1) * STEP
     several = len({line.data for line in found.matrix}) > 1
-    ticks = [(_at(value, limit), f"{value:+.1f}" if value else "0") for value in (-limit, 0.0, limit)]
+    ticks = [(_at(value, limit), f"{100 * value:+.0f}" if value else "0") for value in (-limit, 0.0, limit)]
     made = []
     for place, model in enumerate(found.models[1:], 1):
         bars = []
@@ -54,8 +63,8 @@ def panels(found: ModelComparison) -> list[ForestPanel]:
             cell = line.cells[place]
             if cell is None or cell.change is None:
                 continue
-            one, label = cell.change, f"{line.property}, {line.data}" if several else line.property
-            ends = f"{one.difference:+.3f} [{one.low:+.3f}, {one.high:+.3f}]"
+            one, label = cell.change, f"{line.title}, {line.data}" if several else line.title
+            ends = f"{100 * one.difference:+.1f} points [{100 * one.low:+.1f}, {100 * one.high:+.1f}]"
             low, high, at = (_at(value, limit) for value in (one.low, one.high, one.difference))
             bars.append(ForestBar(label, low, high, at, cell.said, f"{model.name}, {label}: {ends}, {cell.said}"))
         if bars:
@@ -65,3 +74,49 @@ def panels(found: ModelComparison) -> list[ForestPanel]:
 
 def _at(value: float, limit: float) -> float:
     return round(LEFT + (value + limit) / (2 * limit) * (RIGHT - LEFT), 1)
+
+
+def write_figure(path: Path, found: ModelComparison, names: Mapping[str, str]) -> None:
+    """Write the differences from the reference as a picture, a panel a model, as SVG or PDF by the file's ending.
+
+    UsageError for another ending, without matplotlib, and where nothing is paired.
+    """
+    if path.suffix not in ENDINGS:
+        raise UsageError(f"--figure={path} should end in {' or '.join(ENDINGS)}")
+    try:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise UsageError("--figure needs the extra figure. Remedy: pip install 'encheck[figure]'") from None
+    several = len({line.data for line in found.matrix}) > 1
+    shown = [
+        (model, some)
+        for place, model in enumerate(found.models[1:], 1)
+        if (some := [(line, c.change, c.said) for line in found.matrix if (c := line.cells[place]) and c.change])
+    ]
+    if not shown:
+        raise UsageError(
+            f"no figure of {found.first.name} can be paired with another model's: there is nothing to draw"
+        )
+    rows = max(len(some) for _, some in shown)
+    with rc_context({"svg.fonttype": "none", "pdf.fonttype": 42, "font.size": 8, "svg.hashsalt": "encheck"}):
+        figure = Figure(figsize=(2.2 + 2.4 * len(shown), 0.9 + 0.19 * rows), layout="constrained")
+        panels = figure.subplots(1, len(shown), sharex=True, squeeze=False)[0]
+        for axes, (model, some) in zip(panels, shown, strict=True):
+            axes.axvline(0, color="0.6", linewidth=0.8)
+            for y, (_, one, said) in enumerate(some):
+                colour, marker = DRAWN[said]
+                axes.plot([100 * one.low, 100 * one.high], [y, y], color=colour, linewidth=1.2)
+                is_certain = said in ("better", "worse")
+                axes.plot(100 * one.difference, y, marker, color=colour, markersize=4,
+                          markerfacecolor=colour if is_certain else "white")  # fmt: skip
+            labels = [f"{line.title}, {line.data}" if several else line.title for line, *_ in some]
+            axes.set_yticks(range(len(some)), labels)
+            axes.invert_yaxis()
+            axes.set_title(names.get(model.name, model.name), fontsize=8)
+            axes.spines[["top", "right"]].set_visible(False)
+        figure.supxlabel(
+            f"difference from {names.get(found.first.name, found.first.name)} in points, 95% interval", fontsize=8
+        )
+        with into(path.parent), write_whole(path) as file:
+            figure.savefig(file, format=path.suffix[1:], metadata={"Date": None} if path.suffix == ".svg" else None)

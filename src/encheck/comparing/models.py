@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,11 +16,12 @@ from encheck.gating.weighing import scores_of_run
 from encheck.reporting.profile import headlines
 from encheck.reporting.results import read_items, read_results
 from encheck.reporting.view import Items, full_name, measured_in_shards
-from encheck.run_file import ModelEntry, Result, RunFile, listed
+from encheck.run_file import ModelEntry, Result, RunFile, listed, seed_of
 from encheck.types import Declaration
 
 log = logging.getLogger("encheck")
 MAX_MODELS = 10
+HUB_ID = r"[\w.-]+/[\w.-]+"  # owner/name
 OF_ONE_RUN = ("models", "model_args", "data", "queries")  # settings that change no figure of a case
 ROUNDING = 1e-6  # of figures that two machines compute
 Run = tuple[str, str, RunFile, Items]  # the folder's name, a model's label, results and items
@@ -31,8 +33,9 @@ class ComparedModel:
     editions, what its checks declare.
 
     `headlines` has by (data, property) the row that stands for the property. `run` is the folder's name, `started` when
-    the run began, in ISO 8601. `look` says what a first look was taken from, and nothing of a whole run. `full_name`
-    has the last part of the model's own name before `name`, where that is another.
+    the run began, in ISO 8601. `look` says what a first look was taken from, and nothing of a whole run. `about` is
+    what the run says of the model, `seed` the run's. `full_name` has the last part of the model's own name before
+    `name`, where that is another.
     """
 
     name: str
@@ -48,6 +51,14 @@ class ComparedModel:
     started: str = ""
     look: str = ""
     full_name: str = ""
+    about: ModelEntry | None = None
+    seed: int = 0
+
+    @property
+    def own_name(self) -> str:
+        """What the model was loaded from, without its folders where it is a path; its name here if it is in memory."""
+        source = self.about.name if self.about else ""
+        return source if re.fullmatch(HUB_ID, source) else Path(source.rpartition(":")[2]).name or self.name
 
 
 def read_models(folders: Sequence[Path], *, reference: str | None = None) -> list[ComparedModel]:
@@ -139,6 +150,7 @@ def model_of(name: str, label: str, results: RunFile, items: Items, *, folder: s
     return ComparedModel(
         name, label, scores_of_run(results, items, label), rows, items, data, editions, results.declarations, best,
         folder, results.run.started, look, full_name(own, name),
+        next((m for m in results.models if m.label == label), None), seed_of(results.run.settings),
     )  # fmt: skip
 
 

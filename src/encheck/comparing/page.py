@@ -7,18 +7,11 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from encheck.comparing import forest, scatter
-from encheck.comparing.comparison import (
-    SIGNS,
-    Flip,
-    ModelComparison,
-    PropertyCell,
-    PropertyLine,
-    has_better_side,
-    tallies,
-)
+from encheck.comparing.comparison import SIGNS, Flip, ModelComparison, PropertyCell, PropertyLine, tallies
 from encheck.comparing.differences import CaseDifference, flips_count
 from encheck.comparing.models import ComparedModel
 from encheck.gating import contamination
+from encheck.gating.reference import has_better_side
 from encheck.metrics import named
 from encheck.metrics.health import recall_at_1
 from encheck.reporting.decisions import NextStep, VerdictBanner
@@ -103,7 +96,6 @@ def render(found: ModelComparison) -> str:
         shown={name: [line for line in found.matrix if line.property == name] for name in ids},
         figures=_label,
         tallies=list(tallies(found.matrix, found.models)),
-        compared=sum(cell is not None and cell.change is not None for line in found.matrix for cell in line.cells),
         signs=SIGNS,
         panels=forest.panels(found),
         size=forest,

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from encheck.comparing.comparison import NO_EVIDENCE, ModelComparison, Said, tallies
+from encheck.comparing.comparison import NO_EVIDENCE, Compared, ModelComparison, PropertyCell, tallies
 from encheck.comparing.differences import CaseDifference, flips_count
 from encheck.gating import contamination
 from encheck.metrics import named
-from encheck.reporting.text import table
-from encheck.reporting.view import sentence
+from encheck.reporting.text import percent, table
+from encheck.reporting.view import printed, sentence
 from encheck.verdict import MIN_CLUSTERS
 
-SIGNS: Mapping[Said, str] = {"better": "+", "worse": "-", "cannot tell": "~", "no evidence": "*", "not compared": " "}
+SIGNS: Mapping[Compared, str] = {
+    "better": "+",
+    "worse": "-",
+    "cannot tell": "~",
+    "no evidence": "*",
+    "not compared": " ",
+}
 MAX_HEAD = 12  # characters of a model's name above its column; longer ones are numbered
 
 
@@ -48,13 +54,14 @@ def _matrix(found: ModelComparison) -> Iterator[str]:
         yield ""
     several = len({line.data for line in found.matrix}) > 1
     rows = [
-        (f"{line.property}, {line.data}" if several else line.property,
-         "-" if line.chance is None else f"{line.chance:.2f}",
-         *("-" if one is None else f"{one.value:.2f} {SIGNS[one.said]}".rstrip() for one in line.cells))
+        (f"{line.title}, {line.data}" if several else line.title,
+         "-" if line.chance is None else printed(line.figure, line.chance), *map(_cell_words, line.cells))
         for line in found.matrix
     ]  # fmt: skip
     yield from table([("property", "chance", *heads), *rows])
     yield ""
+    if any(cell and cell.adjusted is not None for line in found.matrix for cell in line.cells):
+        yield "In brackets: the rate under weights that balance the surface (guessing gets 50%)"
     yield f"Certain differences from {found.first.name}, on the same items: + better, - worse, ~ cannot tell"
     every = list(tallies(found.matrix, found.models))
     if any(counts["no evidence"] for _, counts in every):
@@ -72,10 +79,18 @@ def _matrix(found: ModelComparison) -> Iterator[str]:
     yield ""
 
 
-def _named(found: ModelComparison, model: str, said: Said) -> str:
+def _cell_words(one: PropertyCell | None) -> str:
+    """A figure with its sign and, after it, the adjusted rate."""
+    if one is None:
+        return "-"
+    adjusted = "" if one.adjusted is None else f" ({percent(one.adjusted)})"
+    return f"{one.figure} {SIGNS[one.said]}{adjusted}".rstrip()
+
+
+def _named(found: ModelComparison, model: str, said: Compared) -> str:
     """The properties of which this is said of a model, in brackets; empty where there is none."""
     some = [
-        line.property
+        line.title
         for line in found.matrix
         for other, cell in zip(found.models, line.cells, strict=True)
         if other.name == model and cell and cell.said == said

@@ -17,7 +17,7 @@ from encheck.gating.baseline import Baseline, refuse_place, save, tables_of
 from encheck.gating.contamination import contaminations, data_pairs
 from encheck.gating.pairing import ModelScores
 from encheck.gating.purpose import Purpose
-from encheck.gating.reference import SHIPPED, capability_differences, property_differences, shipped
+from encheck.gating.reference import SHIPPED, property_differences, shipped
 from encheck.gating.replicates import (
     WHAT_IT_IS,
     check_replicates,
@@ -33,7 +33,8 @@ from encheck.options import Settings, described
 from encheck.reporting.answers import asked_queries
 from encheck.reporting.gate import record
 from encheck.reporting.markdown import ENDED
-from encheck.run_file import Reference, Role
+from encheck.reporting.profile import printed_rows
+from encheck.run_file import Reference, Role, RunFile
 from encheck.running.labels import labels
 from encheck.running.subject import Subject
 
@@ -143,7 +144,7 @@ def conclude(recorder: Recorder, settings: Settings, status: int, options: GateO
         if len({w.decision.baseline for w in weighed}) < len(weighed):
             last = weighed[-1].decision
             weighed[-1] = replace(weighed[-1], decision=replace(last, baseline=f"{last.baseline} (anchor)"))
-        end = _gate_end(weighed, recorder, settings, status, options)
+        end = _gate_end(weighed, results, recorder, settings, status, options)
     if options.save and end.gate and (end.gate.outcome != "pass" or end.status):
         why = f"the gate's outcome is {end.gate.outcome}, and the run's exit code {end.status}"
         return replace(end, problems=(*end.problems, f"no baseline was saved: {why}"))
@@ -181,12 +182,20 @@ def _judged_by_people(
 
 
 def _gate_end(
-    weighed: Sequence[Weighed], recorder: Recorder, settings: Settings, status: int, options: GateOptions
+    weighed: Sequence[Weighed],
+    results: RunFile,
+    recorder: Recorder,
+    settings: Settings,
+    status: int,
+    options: GateOptions,
 ) -> Conclusion:
     """The conclusion of a gate; a check that failed fails the run, and so do data of which nothing was measured."""
     judged = from_here(unjudged.judgements_path(settings.queries)) if settings.queries else ""
     shown = record.GateEvidence(recorder.items, recorder.documents, options.folder, judged)
     gate = record.with_texts(weighed, options.inconclusive, shown)
+    rows, declared = printed_rows(results, next(iter(labels(settings.models)))), results.declarations
+    with_baselines = zip(gate.against, options.baselines, strict=True)
+    gate = replace(gate, against=tuple(record.with_figures(one, rows, base, declared) for one, base in with_baselines))
     first = options.baselines[0]
     figures = {key: first.figure(row.case.of_any_model, row.figure) for key, row in recorder.rows.items()}
     beside = {key: figure for key, figure in figures.items() if figure}
@@ -238,37 +247,37 @@ def with_references(end: Conclusion, recorder: Recorder, settings: Settings) -> 
 def _references(recorder: Recorder, settings: Settings) -> Iterator[Reference]:
     """The models of a run beside those whose item scores ship; none on data that none of these was measured on.
 
-    A parent that is none of them comes first, without a row where the store lacks its vectors.
+    A parent that is none of them comes first, without a property where the store lacks its vectors.
     """
     results = recorder.results(settings=described(settings), end=Conclusion(0))
-    baselines, is_look = list(shipped(results)), recorder.first_look is not None
+    baselines = list(shipped(results))
     for model in results.models if baselines else ():
         side, parent = scores_of_run(results, recorder.items, model.label), recorder.parent(model.label)
+        rows = printed_rows(results, model.label)
         if parent and parent.label not in SHIPPED:
             scores = recorder.parent_scores.items()
             items = {case: {**recorder.items[case], **table.to_pydict()} for case, table in scores}
-            both = (ModelScores(tables_of(results, items, model.label), parent.scales), side)
+            before = ModelScores(tables_of(results, items, model.label), parent.scales)
             is_same = model.weights is not None and model.weights == parent.weights
-            rows, properties = capability_differences(*both), property_differences(*both)
-            yield Reference(model.label, parent.label, "parent", is_same, rows, properties, parent.named_by)
+            found = property_differences(rows, before, side)
+            yield Reference(model.label, parent.label, "parent", is_same, found, parent.named_by)
         for baseline in baselines:
             name = baseline.model.label
             is_same = model.weights is not None and model.weights == baseline.model.weights
             is_itself = model.fingerprint == baseline.model.fingerprint
-            both = (scores_of_baseline(baseline, side, recorder.parts), side)
-            rows = () if is_itself else capability_differences(*both)
-            properties = () if is_itself else property_differences(*both, is_look=is_look)
+            before = scores_of_baseline(baseline, side, recorder.parts)
+            found = () if is_itself else property_differences(rows, before, side)
             is_parent = parent is not None and parent.label == name
             role: Role = "parent" if is_parent else SHIPPED[name]
-            if rows or (is_same and model.label != name):
+            if found or (is_same and model.label != name):
                 by = parent.named_by if parent and is_parent else ""
-                yield Reference(model.label, name, role, is_same and not is_itself, rows, properties, by)
+                yield Reference(model.label, name, role, is_same and not is_itself, found, by)
 
 
 def first_profile(evaluation: Evaluation, functions: Mapping[str, CheckFunction]) -> list[str]:
-    """The profile of an evaluation that stands at a first look, as lines, which nothing logged meanwhile interrupts.
+    """What a first look of an evaluation shows, as lines, which nothing logged meanwhile interrupts.
 
-    `functions` are the checks by their cases' ids. Of each model the properties are paired with the reference.
+    `functions` are the checks by their cases' ids.
     """
     from encheck.reporting.terminal import first_profile as lines
 
@@ -282,16 +291,4 @@ def first_profile(evaluation: Evaluation, functions: Mapping[str, CheckFunction]
                 if any(row.estimate for row in judgement.rows):  # the others' own tests say what is wrong
                     recorder.take(judgement.measured(function))
         recorder.described.append(evaluation.describe())
-        settings = described(evaluation.settings)
-        results = recorder.results(settings=settings, end=Conclusion(0))
-        baselines, references = list(shipped(results)), []
-        for model in results.models:
-            side = scores_of_run(results, recorder.items, model.label)
-            for baseline in baselines:
-                label = baseline.model.label
-                if SHIPPED[label] == "reference" and model.fingerprint != baseline.model.fingerprint:
-                    before = scores_of_baseline(baseline, side, recorder.parts)
-                    rows = property_differences(before, side, is_look=recorder.first_look is not None)
-                    references.append(Reference(model.label, label, "reference", same_weights=False, properties=rows))
-        end = Conclusion(0, references=tuple(references))
-        return list(lines(recorder.results(settings=settings, end=end)))
+        return list(lines(recorder.results(settings=described(evaluation.settings), end=Conclusion(0))))

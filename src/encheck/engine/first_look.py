@@ -258,8 +258,9 @@ def headlines(requests: Iterable[Request]) -> list[Request]:
     for one in sorted(requests, key=lambda one: str(one[3])):
         if one[2].family not in UNSEEN:
             first.setdefault((one[0], one[1], id(one[2])), one)
-    named = {(model, data, claim.property) for model, data, claim, _ in first.values() if claim.declared.headline}
-    return [one for one in first.values() if one[2].declared.headline or (one[0], one[1], one[2].property) not in named]
+    standing = {key for key, one in first.items() if one[2].declared.stands_for_property}
+    named = {(model, data, first[model, data, claim][2].property) for model, data, claim in standing}
+    return [one for key, one in first.items() if key in standing or (one[0], one[1], one[2].property) not in named]
 
 
 def _by_kind(data: Dataset, seed: int) -> dict[str, list[str]]:

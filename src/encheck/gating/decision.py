@@ -403,13 +403,13 @@ def _explained(row: GateRow, rule: Rule, level: float, seen: float, free: float,
 
 
 def _moved(row: GateRow) -> str:
-    """Both figures, and the change between them with its 95% interval."""
+    """The change with its 95% interval; of a primary endpoint both figures too, for these are what is printed of it."""
     if row.kind == "rate":
         change, low, high = (100 * one for one in (row.change, row.low, row.high))
         points = f"{change:+.1f} points [{low:+.1f}, {high:+.1f}]"
-        return f"{100 * row.baseline:.1f}% to {100 * row.candidate:.1f}% ({points})"
+        return f"{100 * row.baseline:.1f}% to {100 * row.candidate:.1f}% ({points})" if row.endpoint else points
     with_ends = f"{row.change:+.3f} [{row.low:+.3f}, {row.high:+.3f}]"
-    return f"{row.baseline:.3f} to {row.candidate:.3f} ({with_ends})"
+    return f"{row.baseline:.3f} to {row.candidate:.3f} ({with_ends})" if row.endpoint else with_ends
 
 
 def _certain(row: GateRow, rule: Rule) -> str:

@@ -1,31 +1,41 @@
-"""Compare a model with those whose item scores ship with encheck, on the same items, capability by capability.
+"""Compare a model with another one, property by property, on the same items.
 
 Nothing is decided: the gate asks whether a loss that matters is excluded, this says which differences are no chance.
-`lab/recipes/reference.py` makes what ships.
+The figure of a property is the one that is printed of it, and a run's profile and `encheck compare` both ask here.
+`lab/recipes/reference.py` makes the item scores that ship.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib import resources
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from encheck.gating.baseline import SUMMARY, Baseline, read
-from encheck.gating.decision import OWN_SPACE, RowTests, measure
-from encheck.gating.gate_rows import pool_alone, pool_rows, pools_of
-from encheck.gating.pairing import Compared, ModelScores, compare_all, declared_of
-from encheck.gating.types import DEFAULT, Paired, Rule
-from encheck.run_file import Difference, Role, RunFile
-from encheck.statistics import hypothesis_tests as stats
+from encheck.gating.decision import delta_of, has_headroom
+from encheck.gating.pairing import RANKS, ModelScores, chance_of, common_items, declared_of, unchanged_items
+from encheck.gating.types import DEFAULT, Paired
+from encheck.metrics import Metric, mean_margin, mean_similarity, named
+from encheck.run_file import Difference, Result, Role, RunFile, Said
+from encheck.scoring.frame import CaseScores
+from encheck.scoring.scores import Scale
+from encheck.scoring.splits import TEST
+from encheck.statistics.hypothesis_tests import holm, t_cdf
+from encheck.statistics.sharing import Errors, Sharing, interval_of_mean, numbered, sharing_of
 from encheck.system.documents import read_json
+from encheck.verdict import MIN_CLUSTERS
 
+Floats = NDArray[np.float64]
 SHIPPED: Mapping[str, Role] = {"sbert": "reference", "bigrams": "surface"}
-CERTAIN = 0.05  # of all capabilities together
-FIRST_LOOK = replace(DEFAULT, min_items=30, min_clusters=25)  # a look takes some 30 to 60 clusters of each property
+CERTAIN = 0.05  # of all properties on a data set together
+HALVINGS = 24  # p to within a ten-millionth
+RISE_WITH_DAMAGE = (mean_similarity.name, mean_margin.name)
 
 
 def shipped(results: RunFile) -> Iterator[Baseline]:
@@ -53,41 +63,120 @@ def _folder(name: str) -> Path:
     return Path(str(resources.files("encheck.gating") / "shipped" / name))
 
 
-def capability_differences(before: ModelScores, after: ModelScores) -> tuple[Difference, ...]:
-    """Each capability that both sides have with the items that would gate, in the order of the gate's rows."""
-    compared, _ = compare_all(before.seen(), after.seen())
-    return _differences([one for one in pool_rows(compared) if not one.part_of])
+def property_differences(rows: Iterable[Result], before: ModelScores, after: ModelScores) -> tuple[Difference, ...]:
+    """How `after` differs from `before` in the figures of these rows, one a property and data set.
 
-
-def property_differences(before: ModelScores, after: ModelScores, *, is_look: bool = False) -> tuple[Difference, ...]:
-    """The headline check of each property, named check/data, on the items that both sides have; its first level.
-
-    Of a first look all checks: a profile shows another one where few items give the headline no figure.
+    What is said of each holds at 5% for all properties on its data set together (Holm 1979). Left out is what cannot be
+    paired item by item, and what has no better side.
     """
-    rule = FIRST_LOOK if is_look else DEFAULT
-    compared, _ = compare_all(before.seen(), after.seen())
-    pools, first = pools_of(compared), dict[str, Compared]()
-    for one in compared:
-        if is_look or declared_of(one.after).headline:
-            first.setdefault(f"{one.before.check}/{one.before.data}", one)
-    return _differences([pool_alone(name, one, pools.get(one.before.data)) for name, one in first.items()], rule)
+    found = [one for row in rows if has_better_side(row.metric or "") and (one := _paired_change(row, before, after))]
+    judged: list[Difference] = []
+    for _, of_data in groupby(sorted(found, key=lambda one: one.data), key=lambda one: one.data):
+        some = list(of_data)
+        for one, p in zip(some, holm([one.p for one in some]), strict=True):
+            judged.append(replace(one, p=float(p), said=_said(one, float(p))))
+    return tuple(judged)
 
 
-def _differences(weighed: Sequence[Paired], rule: Rule = DEFAULT) -> tuple[Difference, ...]:
-    paired = [one for one in weighed if one.family != OWN_SPACE and np.isfinite([*one.baseline, *one.candidate]).all()]
-    if not paired:
-        return ()
-    figures = measure(paired, rule=rule)
-    tests = RowTests.of(paired, figures, has_figure=np.ones(len(paired), bool), rule=rule)
-    gates = [i for i in range(len(paired)) if tests.gates[i] and not figures.withheld[i]]
-    below = stats.t_cdf(figures.below(np.zeros(len(figures.n))), figures.free)
-    p = np.where(tests.same, 1.0, np.nan_to_num(2 * np.minimum(below, 1 - below), nan=1.0))  # of no change at all
-    certain = stats.holm(p[gates]) <= CERTAIN
-    return tuple(
-        Difference(
-            paired[i].name, paired[i].kind, len(paired[i].baseline), int(figures.clusters[i]),
-            float(paired[i].baseline.mean()), float(paired[i].candidate.mean()),
-            float(figures.change[i]), float(tests.low[i]), float(tests.high[i]), bool(is_certain),
-        )
-        for i, is_certain in zip(gates, certain, strict=True)
+def _said(one: Difference, p: float) -> Said:
+    if p > CERTAIN or one.low <= 0 <= one.high:
+        return "cannot tell"
+    if one.difference < 0:
+        return "worse"
+    return "better" if one.beats_chance else "no evidence"
+
+
+def has_better_side(figure: str) -> bool:
+    """Whether more of a figure is better, so that a difference in it says something: not so of raw similarities."""
+    try:
+        return named(figure).base not in RISE_WITH_DAMAGE
+    except KeyError:
+        return False
+
+
+def _paired_change(row: Result, before: ModelScores, after: ModelScores) -> Difference | None:
+    """How two models differ in the figure of a row of results.json, on the items that both scored, by its own p.
+
+    None where fewer than two items are shared, or no item has a part in the figure.
+    """
+    case, metric = row.case.of_any_model, named(row.metric or "")
+    if metric.values is None or not (case in before.tables and case in after.tables):
+        return None
+    tables = [measured_items(table) for table in common_items(before.tables[case], after.tables[case])]
+    if len(tables[0].items) < 2:
+        return None
+    epsilon = float(row.params.get("epsilon", 0.0))
+    old, new = (
+        metric_values(metric, table, side.scales.get(table.data, RANKS), epsilon=epsilon)
+        for table, side in zip(tables, (before, after), strict=True)
+    )
+    heads, same = metric.heads(tables[0]), unchanged(metric, *tables, old == new)
+    moved = np.where(same, 0.0, new - old)
+    sharing = sharing_of(numbered(heads.things))
+    errors, clusters = sharing.errors(moved), counted_clusters(sharing)
+    ends = sharing.change_interval(moved) if metric.kind == "rate" else interval_of_mean(errors)
+    low, high = (0.0 if same.all() else float(end[0]) for end in ends)
+    difference = float(moved.mean())
+    is_told = clusters >= MIN_CLUSTERS and bool(difference)
+    p = (_p_of_rate(sharing, moved) if metric.kind == "rate" else _p_of_mean(errors)) if is_told else 1.0
+    return Difference(
+        row.property, row.data, len(moved), clusters, float(old.mean()), float(old.mean()) + difference, difference,
+        low, high, p, beats_chance(heads, metric, old, old + moved),
     )  # fmt: skip
+
+
+def _p_of_rate(sharing: Sharing, moved: Floats) -> float:
+    """Two-sided p of no difference: the level at which the interval of the change ends at 0, found by halving."""
+    least, most = 0.0, 1.0
+    for _ in range(HALVINGS):
+        p = (least + most) / 2
+        low, high = (float(end[0]) for end in sharing.change_interval(moved, level=1 - p))
+        least, most = (p, most) if low <= 0 <= high else (least, p)
+    return most
+
+
+def _p_of_mean(found: Errors) -> float:
+    """Two-sided p of no difference, by Student's t."""
+    error = float(found.error[0])
+    return float(2 * t_cdf(-abs(float(found.mean[0])) / error, found.free)) if error else 0.0
+
+
+def metric_values(metric: Metric[...], table: CaseScores, scale: Scale, *, epsilon: float = 0.0) -> Floats:
+    """What each item says of a metric; shape [n]. With an `epsilon` an item is won by more than that."""
+    if epsilon and metric.values and metric.kind == "rate":
+        return metric.values(table, scale, epsilon=epsilon)
+    return metric.per_item(table, scale)
+
+
+def counted_clusters(sharing: Sharing) -> int:
+    """How many clusters the items are worth; too few to tell where their interval is withheld."""
+    return min(sharing.independent, MIN_CLUSTERS - 1) if sharing.withheld else sharing.independent
+
+
+def beats_chance(heads: CaseScores, metric: Metric[...], before: Floats, after: Floats) -> bool:
+    """Whether a model with the values `after` [n] is shown to beat guessing, by the gate's rule for headroom.
+
+    `heads` has a row for each value. Where guessing gets no known figure, a rate has to be above 0.
+    """
+    one = Paired(
+        heads.case, declared_of(heads).family, "rate" if metric.kind == "rate" else "mean", before, after,
+        numbered(heads.things),
+        delta=metric.delta, chance=chance_of(heads, metric),
+    )  # fmt: skip
+    return has_headroom(replace(one, baseline=after), delta_of(one, DEFAULT))
+
+
+def unchanged(
+    metric: Metric[...], before: CaseScores, after: CaseScores, equal: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Items that have not changed; all or none where what one says of a metric depends on other items."""
+    if metric.unit == "chain":
+        return equal
+    same = unchanged_items(before, after)
+    return np.full(len(same), same.all()) if metric.contrast else same
+
+
+def measured_items(table: CaseScores) -> CaseScores:
+    """The part that the check measures: the test part alone, where it declares so and the data have one."""
+    test = np.flatnonzero([split in TEST for split in table.splits])
+    return table.of(test) if len(test) and declared_of(table).part == "test" else table

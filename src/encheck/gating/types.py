@@ -241,6 +241,17 @@ class LostExample:
 
 
 @dataclass(frozen=True)
+class PropertyFigure:
+    """The figure that is printed of a property, under the baseline and now; `chance` is None where it is not known."""
+
+    property: str
+    metric: str
+    before: float
+    now: float
+    chance: float | None
+
+
+@dataclass(frozen=True)
 class GateRow:
     """What the gate says of a capability on one data set, which `name` says.
 
@@ -260,7 +271,8 @@ class GateRow:
     the first few of each, `worse_queries` and `better_queries` count the queries of a search that score less and more
     than before, `beside` has the other rank metrics of a primary endpoint. A row that blocks or is open shows what it
     lost: `lost_queries` of a search, `lost_examples` of other data, of several clusters where it can, and
-    `unjudged_answers` what to judge.
+    `unjudged_answers` what to judge. `baseline` and `candidate` are means over all items of the row's checks, which is
+    what is tested; `figures` are those that are printed of its properties.
     """
 
     name: str = field(metadata={"alias": "row"})
@@ -304,6 +316,7 @@ class GateRow:
     lost_queries: tuple[ChangedQuery, ...] = ()
     lost_examples: tuple[LostExample, ...] = ()
     unjudged_answers: tuple[UnjudgedAnswer, ...] = ()
+    figures: tuple[PropertyFigure, ...] = ()
 
 
 @dataclass(frozen=True)

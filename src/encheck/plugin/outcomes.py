@@ -123,5 +123,6 @@ def status(report: pytest.TestReport, config: pytest.Config) -> Any:
     """
     if model := getattr(report, "encheck_failed_model", ""):
         first = config.stash.setdefault(FAILED, {}).setdefault(model, report.nodeid)
-        return None if report.nodeid == first else ("not measured", "-", ("NOT MEASURED", {"red": True}))
+        if report.nodeid != first:
+            return ("not measured", "-", ("NOT MEASURED", {"red": True}))
     return STATUS.get(getattr(report, "encheck_verdict", ""))

@@ -167,8 +167,16 @@ class Controller:
             self.recorder.described.append(ProcessDescription.received(described))
         self.refusal = self.refusal or sent.get(REFUSED, "")
 
+    @property
+    def is_short(self) -> bool:
+        """Whether `encheck run` tells the run in a few lines, in place of what pytest tells of each check."""
+        return bool(self.config.option.encheck_look_first) and self.config.get_verbosity() < 0
+
     def finish(self, session: pytest.Session, described: ProcessDescription | None) -> None:
         """Write the results."""
+        if self.is_short and (terminal := self.config.pluginmanager.get_plugin("terminalreporter")):
+            for name, reports in terminal.stats.items():
+                terminal.stats[name] = [one for one in reports if not hasattr(one, "encheck")]
         self.recorder.described += [described] if described else []
         if self.refusal:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
@@ -183,7 +191,7 @@ class Controller:
         """Conclude and write the run; the terminal shows its results even where the disk is full."""
         from encheck.engine.conclusion import GateOptions, conclude, with_references
         from encheck.engine.folder import place_of, write
-        from encheck.reporting.terminal import rest_lines
+        from encheck.reporting.terminal import rest_lines, verdict_lines
         from encheck.reporting.view import unused_threshold
 
         recorder = self.recorder
@@ -206,6 +214,10 @@ class Controller:
             )  # fmt: skip
             self.page = place / "report.html"
             self.last += rest_lines(self.results)  # what is left after a first look stands last
+            if self.is_short:
+                self.last += verdict_lines(self.results)
+            elif self.results.run.rest:
+                self.last += filter(None, [self.results.run.rest.command])
             write(place, self.results, recorder.items, documents=recorder.documents)
         except EncheckError as error:
             self.problems.append(str(error))
@@ -216,11 +228,15 @@ class Controller:
         if self.refusal:
             _tell(terminal, f"ERROR: {self.refusal}", red=True)
         if self.results:
-            from encheck.reporting.terminal import run_lines
+            from encheck.reporting.terminal import run_lines, short_run_lines
 
-            terminal.section("encheck")
-            is_verbose = terminal.config.get_verbosity() > 0
-            for line in run_lines(self.results, self.recorder.items, verbose=is_verbose):
+            if self.is_short:
+                lines = short_run_lines(self.results, self.recorder.items)
+            else:
+                terminal.section("encheck")
+                is_verbose = terminal.config.get_verbosity() > 0
+                lines = run_lines(self.results, self.recorder.items, verbose=is_verbose)
+            for line in lines:
                 _tell(terminal, line)
         for problem in (*self.recorder.cut_short, *self.problems):
             _tell(terminal, problem)

@@ -210,14 +210,14 @@ def _loss_markdown(loss: GateLoss) -> str:
     return "\n\n".join(
         [
             f"**{markdown_line(loss.title)}.** {markdown_line(means, most=2 * MOST)}".rstrip(),
-            *_lost_block(loss.place, lines),
+            *_lost_block(lines),
         ]
     )
 
 
-def _lost_block(name: str, lines: Iterable[str]) -> Iterator[str]:
+def _lost_block(lines: Iterable[str]) -> Iterator[str]:
     """Lost items or queries, folded; nothing where there are none."""
-    if found := [line.removeprefix(f"lost in {name}: ").removeprefix(f"changed in {name}: ") for line in lines]:
+    if found := [line.removeprefix("lost: ").removeprefix("changed: ") for line in lines]:
         items = sum(not line.startswith(" ") for line in found)
         summary = "one of them" if items == 1 else f"{items} of them"
         yield f"<details><summary>{summary}</summary>\n\n{fenced(found)}\n\n</details>"

@@ -16,10 +16,10 @@ from encheck.options import OPTIONS, Settings, gate_options, model_options
 from encheck.options.settings import Setting
 from encheck.reporting import view
 from encheck.reporting.gate.words import NEW, endpoint_remedy, what_has_to_change
-from encheck.reporting.profile import profile
-from encheck.reporting.story import percent
-from encheck.reporting.view import unmeasured_data
-from encheck.run_file import ModelEntry, RunEntry, RunFile, listed
+from encheck.reporting.profile import profile, weakest_first
+from encheck.reporting.text import data_name, plain_name
+from encheck.reporting.view import sentence, unmeasured_data
+from encheck.run_file import RunEntry, RunFile, listed
 from encheck.running.labels import OBJECT, data_labels, labels
 
 NOT_OF_A_GATE = ("quick", "strict", "engine")
@@ -184,6 +184,9 @@ def _ways_to_decide(against: GateAgainst) -> Iterator[str]:
     yield from (f"{text[0].upper()}{text[1:]}." for text in against.remedies)
 
 
+FAILED = "FAILED"
+
+
 @dataclass(frozen=True)
 class VerdictBanner:
     """What opens a page: the verdict in a word, the answer in a sentence, why in another, and the first step.
@@ -199,42 +202,60 @@ class VerdictBanner:
     number: str = ""
 
 
+def run_verdict(results: RunFile) -> str:
+    """The verdict of a run without a gate, in a line."""
+    look = results.first_look
+    partial = f"PARTIAL, {look.clusters:,} of {look.of_clusters:,} clusters. " if look else ""
+    word, told = _word_and_reason(results)
+    return f"{partial}{word}{' ' if told.startswith('of ') else ': '}{told}."
+
+
 def run_banner(results: RunFile) -> VerdictBanner:
     """The banner of a run without a gate, which cannot say whether a model may ship."""
-    if _is_empty(results):
-        why = next(iter(view.run_headlines(results)), "")
-        step = NextStep("See below what each check needs of the data.")
-        return VerdictBanner(
-            "open", "NOTHING MEASURED", "None of the selected checks found anything to measure", why, step
-        )
-    failed = {row.check for row in results.checks if row.verdict in ("fail", "error")}
-    looked = results.first_look is not None
-    stamp = (
-        f"{len(failed)} CHECK{'S' * (len(failed) != 1)} FAILED" if failed else "FIRST LOOK" if looked else "MEASURED"
-    )
-    answer = "; ".join(filter(None, (_model_sentence(results, one) for one in results.models)))
+    word, told = _word_and_reason(results)
+    told = f"{told[:1].upper()}{told[1:]}"
+    if word == view.NOTHING:
+        return VerdictBanner("open", word, told, "", NextStep("See below what each check needs of the data."))
     lead = "One run does not decide whether a model may ship: a gate does, against the model in use."
+    looked = results.first_look is not None
+    tone = "bad" if word == FAILED else "open" if looked else ""
     return VerdictBanner(
-        "bad" if failed else "open" if looked else "", stamp, answer or "No property was measured", lead,
-        _step_after_run(results),
-    )  # fmt: skip
+        tone, "FIRST LOOK" if looked and word != FAILED else word, told, lead, _step_after_run(results)
+    )
 
 
-def _model_sentence(results: RunFile, model: ModelEntry) -> str:
-    """In how many properties the model is above chance, and where it is the weakest; "" where none has chance."""
-    lines = [one for data in results.data for one in profile(results, model=model.label, data=data.name)]
-    known = [one for one in lines if one.standing]
-    if not known:
-        rows = [row for row in view.judged_rows(results) if row.model == model.label]
-        return view.model_headline(view.full_name(model), rows) if rows else ""
-    above = sum(one.standing == "above chance" for one in known)
-    weakest = min(known, key=lambda one: one.high - (one.chance or 0.0))
-    tells = results.declarations[weakest.check].tells
-    what = f"telling {tells}" if tells else weakest.name
-    at = f"{percent(weakest.value)}, where guessing gets {percent(weakest.chance or 0.0)}"
-    properties = f"{len(known)} properties" if len(known) > 1 else "one property"
-    name = view.full_name(model)
-    return f"{name} is above chance in {above} of {properties}, and weakest at {what} ({at})"
+def _word_and_reason(results: RunFile) -> tuple[str, str]:
+    """What failed, else how the properties stand to chance; of several models or data sets, of which."""
+    rows = view.rows_that_ran(view.judged_rows(results))
+    if nothing := [line for line in view.run_headlines(results) if line.startswith(view.NOTHING)]:
+        return view.NOTHING, nothing[0].removeprefix(view.NOTHING).lstrip(": ")
+    if not rows:
+        return view.NOTHING, "every check was skipped"
+    several = len(results.models) > 1 or len(results.data) > 1
+    for verdict, what in (("error", "could not be measured"), ("fail", "fail")):
+        if found := [row for row in rows if row.verdict == verdict]:
+            first, names = found[0], dict.fromkeys(plain_name(row.property) for row in found)
+            place = f"{first.model} on {data_name(first.data)}: " if several else ""
+            told = first.reason if verdict == "error" else f"{sentence(first.check)}: {view.figure_and_floor(first)}"
+            what += "s" * (verdict == "fail" and len(names) == 1)
+            return FAILED, f"{place}{', '.join(names)} {what}. {told[:1].upper()}{told[1:].rstrip('.')}"
+    standings = [_standing_of(results, model.label, data.name, several=several)
+                 for model in results.models for data in results.data]  # fmt: skip
+    known = sum(row.verdict == "known_failure" for row in rows)
+    fails = f"no check fails but {known} that {'is' if known == 1 else 'are'} known to" if known else "no check fails"
+    return "PASSED", "; ".join([fails, *filter(None, standings)])
+
+
+def _standing_of(results: RunFile, model: str, data: str, *, several: bool) -> str:
+    """In how many properties a model is above chance and below it, and the weakest."""
+    lines = [line for line in weakest_first(profile(results, model=model, data=data)) if line.standing]
+    if not lines:
+        return ""
+    above, below = (sum(line.standing == where for line in lines) for where in ("above chance", "below chance"))
+    weakest = lines[0]
+    chance = view.printed(weakest.metric, weakest.chance or 0.0)
+    told = f"{model}{f' on {data_name(data)}' if several else ''} is above chance in {above} of {len(lines)} properties"
+    return f"{told} and below it in {below}; weakest: {weakest.title}, {weakest.figure} (chance {chance})"
 
 
 NEW_PLACEHOLDER = "NEW_MODEL"

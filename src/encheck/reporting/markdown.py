@@ -14,9 +14,9 @@ from encheck.reporting.gate.rows import (
     CHANGE,
     FAMILY_HEAD,
     HEAD,
+    explanations,
     family_cells,
     folded_rows,
-    meanings,
     overview,
     reported_rows,
     row_cells,
@@ -89,7 +89,7 @@ def _overview(against: GateAgainst, most: int) -> Iterator[str]:
 def _statistics(against: GateAgainst, most: int) -> Iterator[str]:
     """All figures of the rows that decide, and of the families."""
     yield from (*_rows_table(weighed_rows(against)[:most]), "")
-    yield from (f"- {text}" for text in meanings(against))
+    yield from (f"- {text}" for text in explanations(overview(against)))
     yield from ("", f"| {' | '.join(FAMILY_HEAD)} |", "| " + " | ".join(["---"] * len(FAMILY_HEAD)) + " |")
     yield from (f"| {' | '.join(map(escape, family_cells(f)))} |" for f in against.families)
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from encheck.claims import FAMILIES
-from encheck.reporting.view import best_surface, judged_rows
-from encheck.run_file import Result, RunFile
+from encheck.metrics import adjusted_rate, auc, margin_rate, named, similarity_gap
+from encheck.metrics.metric import CALIBRATED
+from encheck.reporting.text import plain_name
+from encheck.reporting.view import best_surface, judged_rows, printed, printed_interval
+from encheck.run_file import Result, RunFile, Said
 from encheck.types import Declaration
 
 Standing = Literal["above chance", "below chance", "at chance", ""]
+ADJUSTED = adjusted_rate.name
 SURFACE_SLACK = 0.1  # below chance, that still counts as chance
 RIVALS = ("parent", "reference")  # who a profile is paired with, the first that there is
 NO_PROPERTY = ("health", "contract", "downstream")  # families that describe a space, a promise or a benchmark
@@ -19,28 +23,25 @@ NO_PROPERTY = ("health", "contract", "downstream")  # families that describe a s
 
 @dataclass(frozen=True, slots=True)
 class AgainstReference:
-    """How the model stands to another one in the property, on the same items: the change of the share won."""
+    """How the model stands to another one in the property, on the same items: the change of its figure."""
 
     name: str
     change: float
-    is_certain: bool
-
-    @property
-    def said(self) -> str:
-        """In a word: better or worse where the change is no chance, at 5% for all properties together (Holm)."""
-        if not self.is_certain:
-            return "cannot tell"
-        return "better" if self.change > 0 else "worse"
+    said: Said
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileLine:
-    """One property; figures from 0 to 1, `chance` and the best surface scorer's figure None where there is none."""
+    """One property; figures from 0 to 1, `chance` and the best surface scorer's figure None where there is none.
+
+    `adjusted` is the rate under weights that balance the surface, on the same items, None where there is none.
+    """
 
     name: str
     family: str
     check: str
     case: str
+    metric: str
     value: float
     low: float
     high: float
@@ -48,7 +49,23 @@ class ProfileLine:
     chance: float | None
     surface: float | None
     surface_of: str
+    adjusted: float | None = None
     against: AgainstReference | None = None
+
+    @property
+    def title(self) -> str:
+        """The property in plain words."""
+        return plain_name(self.name)
+
+    @property
+    def figure(self) -> str:
+        """The figure as it is printed everywhere."""
+        return printed(self.metric, self.value)
+
+    @property
+    def interval(self) -> str:
+        """Its 95% interval."""
+        return printed_interval(self.metric, self.low, self.high)
 
     @property
     def standing(self) -> Standing:
@@ -61,47 +78,75 @@ class ProfileLine:
 
 
 def profile(results: RunFile, *, model: str, data: str) -> list[ProfileLine]:
-    """The properties that were measured, by family; of each the check declared as its headline, else the first.
+    """The properties that were measured, by family, each with the figure of `headlines`.
 
     Figures that are no share of anything (a correlation, a gap between means) stay out; so do health and contracts.
     """
     declared, best = results.declarations, headlines(results, model=model, data=data)
     others = _reference_changes(results, model)
-    lines = [_profile_line(row, declared[row.check], others.get(f"{row.check}/{data}")) for row in best.values()]
+    rates = {(str(row.case), row.metric): row.value for row in results.checks if row.model == model}
+    lines = []
+    for row in best.values():
+        scorer, rival, _ = best_surface(row) or ("", None, None)
+        its, suffix = declared[row.check], CALIBRATED * str(row.metric).endswith(CALIBRATED)
+        lines.append(ProfileLine(
+            row.property, its.family, row.check, str(row.case), str(row.metric), *row.numbers, row.n,
+            chance_of(row, its), rival, scorer,
+            rates.get((str(row.case), ADJUSTED + suffix)), others.get((row.property, data)),
+        ))  # fmt: skip
     return sorted(lines, key=lambda one: (FAMILIES.index(one.family), one.name))
 
 
 def headlines(results: RunFile, *, model: str, data: str) -> dict[str, Result]:
-    """Of each property the row of results.json that stands for it in a profile."""
+    """Of each property the row of results.json whose figure stands for it wherever one is printed.
+
+    It is the share of groups won in both directions where there is one, else the figure of the check that declares
+    `headline`. Where that check is judged by a rescaled figure, its plain one stands: the rate of the same items, the
+    AUC of the same pairs.
+    """
     declared = results.declarations
-    rows = [row for row in judged_rows(results) if (row.model, row.data) == (model, data) and is_drawn(row, declared)]
+    here = [row for row in results.checks if (row.model, row.data) == (model, data)]
+    rows = {(row.case, row.metric): row for row in here}
+
+    def weight(row: Result) -> tuple[bool, bool, bool]:
+        its = declared[row.check]
+        return (not its.is_in_both_directions, not its.headline, bool(its.unjudged))
+
     best: dict[str, Result] = {}
-    for row in sorted(rows, key=lambda one: not declared[one.check].headline):
-        best.setdefault(row.property, row)
+    for row in sorted((row for row in judged_rows(results) if (row.model, row.data) == (model, data)), key=weight):
+        metric = str(row.metric)
+        plain = auc.name if metric.startswith(similarity_gap.name) else metric.replace(ADJUSTED, margin_rate.name)
+        found = rows.get((row.case, plain), row)
+        if is_drawn(found, declared[row.check]):
+            best.setdefault(row.property, found)
     return best
 
 
-def is_drawn(row: Result, declared: Mapping[str, Declaration]) -> bool:
+def chance_of(row: Result, its: Declaration) -> float | None:
+    """What guessing gets of the figure; None if that is not known."""
+    return its.chance if row.metric == its.metric or not its.metric else named(row.metric or "").chance
+
+
+def printed_rows(results: RunFile, model: str) -> list[Result]:
+    """The rows of `headlines` of a model on all data."""
+    return [row for data in results.data for row in headlines(results, model=model, data=data.name).values()]
+
+
+def is_drawn(row: Result, its: Declaration) -> bool:
     """Whether a figure is a share that a profile draws."""
-    its, ends = declared[row.check], (row.value, row.low, row.high)
-    is_share = its.chance != 0 and all(end is not None and 0 <= end <= 1 for end in ends)
-    return is_share and its.family not in NO_PROPERTY
+    if row.value is None or its.family in NO_PROPERTY or chance_of(row, its) == 0:
+        return False
+    return all(end is not None and 0 <= end <= 1 for end in (row.value, row.low, row.high))
 
 
-def _reference_changes(results: RunFile, model: str) -> dict[str, AgainstReference]:
-    """By check/data, how the model stands to its parent, else to the reference that ships."""
+def _reference_changes(results: RunFile, model: str) -> dict[tuple[str, str], AgainstReference]:
+    """By property and data, how the model stands to its parent, else to the reference that ships."""
     mine = [one for one in results.references if one.model == model and one.role in RIVALS]
-    ordered = sorted(mine, key=lambda one: RIVALS.index(one.role))
-    rows = ordered[0].properties if ordered else ()
-    return {row.row: AgainstReference(ordered[0].against, row.change, row.certain) for row in rows}
-
-
-def _profile_line(row: Result, declared: Declaration, against: AgainstReference | None) -> ProfileLine:
-    scorer, rival, _ = best_surface(row) or ("", None, None)
-    return ProfileLine(
-        row.property, declared.family, row.check, str(row.case),
-        *row.numbers, row.n, declared.chance, rival, scorer, against,
-    )  # fmt: skip
+    first = min(mine, key=lambda one: RIVALS.index(one.role), default=None)
+    return {
+        (one.property, one.data): AgainstReference(first.against, one.difference, one.said)
+        for one in (first.properties if first else ())
+    }
 
 
 def weakest_first(lines: Sequence[ProfileLine]) -> list[ProfileLine]:
@@ -126,5 +171,5 @@ def profile_summary(lines: Sequence[ProfileLine]) -> list[tuple[str, str]]:
         found.append((f"{above} of {len(rivalled)}", "above the best surface scorer"))
     if fair := [one for one in known if one.surface is None or one.surface > (one.chance or 0) - SURFACE_SLACK]:
         weakest = min(fair, key=lambda one: one.high - (one.chance or 0))
-        found.append((f"{weakest.value:.2f}", f"weakest: {weakest.name}"))
+        found.append((weakest.figure, f"weakest: {weakest.title}"))
     return found if known else []

@@ -16,7 +16,7 @@ from encheck.reporting.results import into, read_items, read_results, write_name
 from encheck.run_file import RunFile
 from encheck.system.files import write_whole
 
-WIDTH, LEFT, RIGHT = 600, 140, 60
+WIDTH, LEFT, RIGHT = 600, 190, 80
 TOP, STEP, BELOW = 124, 21, 80  # pixels
 MAX_NAME = 40
 KINDS = {"above chance": "above", "below chance": "below", "at chance": "at", "": "none"}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from encheck.ids import GateRowId
-from encheck.reporting.text import escape, table
+from encheck.reporting.text import escape, percent, plain_name, table
 from encheck.run_file import Difference, Reference, Role
 
 WHO: Mapping[Role, str] = {
@@ -13,7 +12,7 @@ WHO: Mapping[Role, str] = {
     "surface": "which sees the surface alone",
     "parent": "its parent",
 }
-CERTAIN = "certain: at the 5% level for all capabilities together; informational only"
+CERTAIN = "at the 5% level for all properties together; informational only"
 
 
 def heading(one: Reference) -> str:
@@ -35,60 +34,42 @@ def sameness(one: Reference) -> str:
 
 
 def is_unchanged(one: Reference) -> bool:
-    """Whether there are capabilities, and all scores agree."""
-    return bool(one.rows) and not any(row.change or row.low or row.high for row in one.rows)
-
-
-def capability(row: str) -> str:
-    """The name of a gate row without the data, which all share, and a level that is the only one.
-
-    >>> capability("number/probes/1"), capability("swapchain/probes/pivot=a")
-    ('number', 'swapchain pivot=a')
-    """
-    one = GateRowId(row)
-    parts = (part for part in one.below_data if part != "1")
-    return " ".join([one.property, *parts])
-
-
-def amount(row: Difference, value: float, *, signed: bool = False) -> str:
-    """A figure of a row, rates in percent or points."""
-    scaled, digits = (100 * value, 1) if row.kind == "rate" else (value, 3)
-    return f"{scaled:+.{digits}f}" if signed else f"{scaled:.{digits}f}{'%' * (row.kind == 'rate')}"
+    """Whether there are properties, and all scores agree."""
+    return bool(one.properties) and not any(row.difference or row.low or row.high for row in one.properties)
 
 
 def unmeasured(one: Reference) -> str:
     """What to type where a parent is at hand and was not measured; empty if it was."""
-    if one.role != "parent" or one.rows:
+    if one.role != "parent" or one.properties:
         return ""
     return f"{heading(one)}: not compared, since the store has no vectors of it (encheck run --model=PARENT makes them)"
 
 
 def head(one: Reference) -> tuple[str, ...]:
-    """Of the table of capabilities."""
-    return ("capability", "items", one.against, one.model, "change [95% CI]", "")
+    """Of the table of properties."""
+    return ("property", "items", one.against, one.model, "change in points [95% CI]", "")
 
 
 def cells(row: Difference) -> tuple[str, ...]:
-    """A capability as the tables show it."""
-    low, high = (amount(row, getattr(row, end), signed=True) for end in ("low", "high"))
-    change = f"{amount(row, row.change, signed=True)} [{low}, {high}]"
-    figures = (amount(row, row.before), amount(row, row.now))
-    return (capability(row.row), str(row.n), *figures, change, "certain" if row.certain else "cannot tell")
+    """A property as the tables show it."""
+    change, low, high = (f"{100 * value:+.1f}" for value in (row.difference, row.low, row.high))
+    figures = (percent(row.before), percent(row.after))
+    return (plain_name(row.property), f"{row.n:,}", *figures, f"{change} [{low}, {high}]", row.said)
 
 
 def shown(one: Reference) -> list[Difference]:
-    """The capabilities, those that fell most first; none where all scores are the same."""
+    """The properties, those that fell most first; none where all scores are the same."""
     if is_unchanged(one):
         return []
-    return sorted(one.rows, key=lambda row: (not row.certain, row.change))
+    return sorted(one.properties, key=lambda row: (row.said == "cannot tell", row.difference))
 
 
 def surface_line(one: Reference) -> str:
-    """In how many capabilities a model is above the best surface scorer, and in which it is not."""
-    above = [row for row in one.rows if row.certain and row.change > 0]
-    others = [row for row in one.rows if row not in above]
-    missed = ", ".join(f"{capability(row.row)} ({amount(row, row.change, signed=True)})" for row in others)
-    start = f"{heading(one)}: certainly above it in {len(above)} of {len(one.rows)} capabilities"
+    """In how many properties a model is above the best surface scorer, and in which it is not."""
+    others = [row for row in one.properties if row.said != "better"]
+    missed = ", ".join(f"{plain_name(row.property)} ({100 * row.difference:+.1f})" for row in others)
+    count = len(one.properties)
+    start = f"{heading(one)}: certainly above it in {count - len(others)} of {count} properties"
     return f"{start}; not in {missed}" if missed else start
 
 
@@ -97,7 +78,7 @@ def reference_lines(found: Sequence[Reference]) -> Iterator[str]:
     for one in found:
         if same := sameness(one):
             yield same
-        if one.role == "surface" and one.rows:
+        if one.role == "surface" and one.properties:
             yield surface_line(one)
         elif text := unmeasured(one):
             yield text
@@ -112,7 +93,7 @@ def reference_markdown(found: Sequence[Reference]) -> Iterator[str]:
     """The section of summary.md."""
     for one in found:
         yield from (f"- {escape(text)}" for text in filter(None, [sameness(one), unmeasured(one)]))
-        if one.role == "surface" and one.rows:
+        if one.role == "surface" and one.properties:
             yield f"- {escape(surface_line(one))}"
         elif rows := shown(one):
             yield from ("", f"{escape(heading(one))}, on the same items ({CERTAIN}):", "")

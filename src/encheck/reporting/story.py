@@ -11,8 +11,10 @@ from typing import Any, Literal
 from encheck.gating.types import LostExample
 from encheck.ids import GateRowId
 from encheck.metrics import named
-from encheck.metrics.metric import CALIBRATED
-from encheck.reporting.view import best_surface, judged_rows, with_pieces
+from encheck.reporting.gate.words import figures_of
+from encheck.reporting.profile import chance_of, printed_rows
+from encheck.reporting.text import percent, plain_name
+from encheck.reporting.view import best_surface, is_rate, judged_rows, with_pieces
 from encheck.run_file import Result, RunFile
 from encheck.scoring.frame import ItemFrame
 from encheck.types import Declaration
@@ -22,7 +24,7 @@ MOST, OF_A_FAMILY = 5, 2
 EXPLAINED = 0.1  # how much a finding weighs that the surface explains
 ROOM = 0.1  # of the way from chance to 1: an interval that ends below it leaves room for little more than guessing
 WORST = 40  # items among which the shortest is shown
-WHOLE = {"auc", "auc_n", "spearman", "mean_spearman", "weighted_mean_spearman", "similarity_gap"}
+RANKS = {"spearman", "mean_spearman", "weighted_mean_spearman"}  # figures that are no share, and still say something
 ODDS = {0.5: "one in two", 0.25: "one in four"}
 LINES: Mapping[StoryLine, str] = {
     "baseline": "against the baseline",
@@ -94,8 +96,7 @@ def _certain_sentences(results: RunFile, frames: Mapping[str, ItemFrame]) -> Ite
         model, on = names(rows[0].model, rows[0].data)
         noun = _item_noun(rows[0], frames)
         yield from _chance_sentences(rows, its, model, on, noun)
-        if its.headline:
-            yield from _strength_sentences(rows, its, model, on, noun)
+        yield from _strength_sentences(rows, its, model, on, noun)
         if rows[0].model not in paired:
             yield from _rival_sentences(rows, its, model, on, noun)
 
@@ -111,28 +112,21 @@ def _spoken_names(results: RunFile) -> Any:
 
 
 def _cases(results: RunFile) -> Iterator[tuple[list[Result], Declaration]]:
-    """The rows of each check whose figure is a share of items, or one of `WHOLE`, all levels together.
+    """The rows of the figure that is printed of each property, all its levels together; also of correlations.
 
     Not where the interval of one is withheld: nothing is certain of it.
     """
-    declared, found = results.declarations, dict[tuple[str, str, str], list[Result]]()
-    for row in judged_rows(results):
-        its = declared[row.check]
-        if row.value is not None and row.metric == its.metric and not its.unjudged:
-            found.setdefault((row.model, row.data, row.check), []).append(row)
-    for (_, _, check), rows in found.items():
-        if (_is_share(rows[0]) or (str(rows[0].metric).removesuffix(CALIBRATED) in WHOLE)) and all(
-            row.high is not None for row in rows
-        ):
-            yield rows, declared[check]
-
-
-def _is_share(row: Result) -> bool:
-    """Whether the figure is a share of items, so that "right in 23% of 235" is what it says."""
-    try:
-        return named(row.metric or "").kind == "rate"
-    except KeyError:
-        return False
+    declared = results.declarations
+    heads = [row for model in results.models for row in printed_rows(results, model.label)]
+    heads += [row for row in judged_rows(results) if row.metric in RANKS and row.metric == declared[row.check].metric]
+    for head in heads:
+        its, place = declared[head.check], (head.model, head.data, head.check, head.metric)
+        rows = [
+            row for row in results.checks
+            if (row.model, row.data, row.check, row.metric) == place and row.value is not None
+        ]  # fmt: skip
+        if not (its.unjudged or head.params.get("unjudged")) and all(row.high is not None for row in rows):
+            yield rows, replace(its, chance=chance_of(head, its))
 
 
 def _chance_sentences(rows: list[Result], its: Declaration, model: str, on: str, noun: str) -> Iterator[StorySentence]:
@@ -141,7 +135,7 @@ def _chance_sentences(rows: list[Result], its: Declaration, model: str, on: str,
     The figure is that of the first level, as in the profile. If the surface explains it, the sentence says so and
     gives way to those that it does not explain.
     """
-    first, is_share = rows[0], _is_share(rows[0])
+    first, is_share = rows[0], is_rate(rows[0].metric)
     if its.chance is None or (is_share and not its.chance):
         return
     line = its.chance + ROOM * (1 - its.chance)
@@ -152,7 +146,7 @@ def _chance_sentences(rows: list[Result], its: Declaration, model: str, on: str,
     tail = f"worse than chance ({odds})" if high < its.chance else f"{odds} is chance"
     can = "cannot reliably" if first.params.get("meaning") == "detected" else "cannot"
     figures = f"{_figure_words(first, noun)}; {tail}"
-    claim = f"{model} {can} tell {its.tells}{on}" if its.tells else f"{model} fails at {its.property}{on}"
+    claim = f"{model} {can} tell {its.tells}{on}" if its.tells else f"{model} fails at {plain_name(its.property)}{on}"
     size = (line - high) / line
     if misled := _misled(first, its.chance):
         claim, figures, size = f"Where the wording misleads, {_inside(claim)}", f"{figures}; {misled}", size * EXPLAINED
@@ -201,34 +195,25 @@ def _strength_sentences(
         return
     figures = _figure_words(worst, noun)
     figures += f"; {scorer}, which sees only the surface, {_other_figure(worst, rival)}" if scorer else ""
-    claim = f"{model} can tell {its.tells}{on}" if its.tells else f"{model} is good at {its.property}{on}"
+    claim = f"{model} can tell {its.tells}{on}" if its.tells else f"{model} is good at {plain_name(its.property)}{on}"
     yield _sentence(claim, figures, "strength", low - line, worst, its)
 
 
 def _reference_sentences(results: RunFile, frames: Mapping[str, ItemFrame], names: Any) -> Iterator[StorySentence]:
     """What is certain of pairs of models, Holm-corrected over all properties: worse, and worse than the surface."""
-    rows = {(rows[0].model, f"{rows[0].check}/{rows[0].data}"): (rows[0], its) for rows, its in _first_rows(results)}
+    rows = {(rows[0].model, rows[0].data, its.property): (rows[0], its) for rows, its in _cases(results)}
     for one in results.references:
         for paired in one.properties:
-            row, its = rows.get((one.model, paired.row), (None, None))
-            if row is None or its is None or paired.kind != "rate" or not paired.certain or paired.change >= 0:
+            row, its = rows.get((one.model, paired.data, paired.property), (None, None))
+            if row is None or its is None or not is_rate(row.metric) or paired.said != "worse":
                 continue
             model, on = names(row.model, row.data)
             by = ", which sees only the surface," if one.role == "surface" else ""
             claim = f"{model} is worse than {one.against}{by} at {_telling(its)}{on}"
-            share = f"{percent(paired.now)} of {paired.n:,} {_item_noun(row, frames)}"
+            share = f"{percent(paired.after)} of {paired.n:,} {_item_noun(row, frames)}"
             figures = f"right in {share}, {one.against} in {percent(paired.before)}"
             line: StoryLine = "rival" if one.role == "surface" else "reference"
             yield _sentence(claim, figures, line, -paired.high, row, its)
-
-
-def _first_rows(results: RunFile) -> Iterator[tuple[list[Result], Declaration]]:
-    """The first row of each check."""
-    declared = results.declarations
-    for row in reversed(judged_rows(results)):
-        its = declared[row.check]
-        if row.value is not None and row.metric == its.metric:
-            yield [row], its
 
 
 def _gate_sentences(results: RunFile, names: Any) -> Iterator[StorySentence]:
@@ -243,10 +228,12 @@ def _gate_sentences(results: RunFile, names: Any) -> Iterator[StorySentence]:
             if its is None:
                 continue
             model, _ = names(results.models[0].label, "")
-            change = f"{percent(row.baseline)} before, {percent(row.candidate)} now"
-            if row.kind != "rate":
-                change = f"{row.baseline:.3f} before, {row.candidate:.3f} now"
-            claim = f"{model} is worse at {name} than {against.baseline}"
+            change = f"{row.baseline:.3f} before, {row.candidate:.3f} now"
+            if row.figures:
+                change = f"right before and now: {figures_of(row)}"
+            elif row.kind == "rate":
+                change = f"{percent(row.baseline)} before, {percent(row.candidate)} now"
+            claim = f"{model} is worse at {plain_name(name)} than {against.baseline}"
             figures = f"{change}, on {row.n:,} items. {row.means}".strip().rstrip(".")
             lost = next(iter(row.lost_examples), None)
             yield StorySentence(
@@ -271,19 +258,19 @@ def _sentence(claim: str, figures: str, line: StoryLine, size: float, row: Resul
 
 def _telling(its: Declaration) -> str:
     """What the check is about, as it follows "at"; its property where it declares no words."""
-    return f"telling {its.tells}" if its.tells else its.property
+    return f"telling {its.tells}" if its.tells else plain_name(its.property)
 
 
 def _figure_words(row: Result, noun: str) -> str:
     """What a model reached, and on how much."""
-    if _is_share(row):
+    if is_rate(row.metric):
         return f"right{_where(row)} in {percent(row.numbers[0])} of {row.n:,} {noun}"
     return f"{named(row.metric or '').label} {row.value:.2f} on {row.n:,} {noun}"
 
 
 def _other_figure(row: Result, value: float) -> str:
     """The same figure of another scorer."""
-    return f"in {percent(value)}" if _is_share(row) else f"{value:.2f}"
+    return f"in {percent(value)}" if is_rate(row.metric) else f"{value:.2f}"
 
 
 def _where(row: Result) -> str:
@@ -293,17 +280,6 @@ def _where(row: Result) -> str:
 def _item_noun(row: Result, frames: Mapping[str, ItemFrame]) -> str:
     frame = frames.get(str(row.case))
     return frame.kind.noun if frame else "items"
-
-
-def percent(share: float) -> str:
-    """A share as people read it, never 0% or 100% where it is not.
-
-    >>> percent(0.2297), percent(0.004), percent(0.9996), percent(1.0)
-    ('23%', 'under 1%', 'over 99%', '100%')
-    """
-    if 0 < share < 0.005:
-        return "under 1%"
-    return "over 99%" if 0.995 <= share < 1 else f"{100 * share:.0f}%"
 
 
 def _with_example(one: StorySentence, results: RunFile, frames: Mapping[str, ItemFrame]) -> StorySentence:

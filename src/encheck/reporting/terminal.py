@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from textwrap import wrap
 from typing import Any
 
 from encheck.gating import contamination
-from encheck.gating.reference import SHIPPED
-from encheck.gating.types import Gate, GateAgainst, GateRow
+from encheck.gating.types import Gate, GateAgainst
 from encheck.reporting import reference, view
-from encheck.reporting.decisions import NO_COMMANDS, GateCommands, gate_command, gate_commands, next_steps
-from encheck.reporting.failures import rounded
+from encheck.reporting.decisions import (
+    NEW_PLACEHOLDER,
+    NO_COMMANDS,
+    GateCommands,
+    gate_command,
+    gate_commands,
+    next_steps,
+    run_verdict,
+)
 from encheck.reporting.gate import record
 from encheck.reporting.gate.record import in_a_line
-from encheck.reporting.gate.rows import CHANGE, HEAD, change_of, folded_rows, row_cells, state_of, weighed_rows
+from encheck.reporting.gate.rows import HEAD, folded_rows, overview, row_cells, weighed_rows
 from encheck.reporting.gate.words import (
     NEW,
     GateLoss,
@@ -30,7 +37,7 @@ from encheck.reporting.gate.words import (
 )
 from encheck.reporting.peers import peers_on
 from encheck.reporting.profile import ProfileLine, headlines, profile, weakest_first
-from encheck.reporting.text import joined, shortened, table
+from encheck.reporting.text import SENTENCES, data_name, joined, percent, plain_name, shortened, table
 from encheck.reporting.view import (
     WORDS,
     Items,
@@ -40,6 +47,7 @@ from encheck.reporting.view import (
     floor_and_aim,
     frames_of,
     judged_rows,
+    printed,
     rows_that_ran,
     run_headlines,
     sentence,
@@ -47,13 +55,11 @@ from encheck.reporting.view import (
     surface,
     worst_items,
 )
-from encheck.run_file import ModelRest, Result, RunFile, listed
+from encheck.run_file import ModelRest, Result, RunFile
 from encheck.scoring.frame import ItemFrame
 from encheck.system.terminal import LINES, visible
 
-SHORT_HEAD = ("gate", "gate row", CHANGE, "lost", "won")
 LOSSES_TOLD = 3  # losses with examples
-WORST_FIRST = ("block", "inconclusive", "pass")
 SHORTEST = 20  # lines of a gate that is not told in full
 
 
@@ -73,27 +79,17 @@ def gate_lines(
     """
     for against in gate.against:
         if not verbose:
-            # The first lines, and how many more there are.
-            lines = list(_short_gate_lines(against, candidate, to_type))
-            kept = lines if len(lines) <= SHORTEST else lines[: SHORTEST - 1]
-            yield from kept
-            if left := len(lines) - len(kept):
-                yield f"  ({left} more lines: -v, or the page)"
+            yield from _short_gate_lines(against, candidate, to_type, most=SHORTEST // len(gate.against))
             continue
         yield from _gate_head(against)
         yield from _answer_lines(against, candidate)
         yield from _changes(against)
-        yield "  what to do:"
-        for number, step in enumerate(next_steps(against, candidate=candidate, to_type=to_type), start=1):
-            yield f"    {number}. {step.says}"
-            yield from (f"       - {way}" for way in step.ways)
-            yield from [f"       {step.command}"] * bool(step.command)
         if shown := weighed_rows(against):
             yield from table([HEAD, *(row_cells(row) for row in shown)])
         yield from (f"  - {text}" for text in explained(against, commands=False, remedies=False))
         yield from (f"  - {text}: see the page" for text in folded_rows(against))
+        yield from _steps(against, candidate, to_type)
     yield from undecided(gate)
-    yield ""
 
 
 def _gate_head(against: GateAgainst) -> Iterator[str]:
@@ -103,34 +99,42 @@ def _gate_head(against: GateAgainst) -> Iterator[str]:
         yield f"  {against.languages}"
 
 
-def _short_gate_lines(against: GateAgainst, candidate: str, to_type: GateCommands) -> Iterator[str]:
-    yield from _gate_head(against)
+def _short_gate_lines(against: GateAgainst, candidate: str, to_type: GateCommands, *, most: int) -> Iterator[str]:
+    """The answer with what got worse, and last what to do; between them what there is room for in so many lines."""
+    head, steps = [*_gate_head(against)], [*_steps(against, candidate, to_type)]
     told = gate_story(against, candidate=candidate)
-    yield f"  {told.answer}. {'' if told.losses else told.lead}".rstrip()
+    head.append(f"  {told.answer}. {'' if told.losses else told.lead}".rstrip())
+    body: list[str] = []
     for i, loss in enumerate(told.losses[:LOSSES_TOLD]):
-        yield f"  {loss.title}"
-        yield from (f"  {text}" for text in _first_example(loss) if i == 0)
-    if more := len(told.losses) - LOSSES_TOLD:
-        yield from [f"  and {more} more: {listed_names([loss.name for loss in told.losses[LOSSES_TOLD:]])}"] * (
-            more > 0
-        )
-    yield from _changes(against)
+        body.append(f"  {loss.title}")
+        body += [f"  {text}" for text in _first_example(loss) if i == 0]
+    if more := told.losses[LOSSES_TOLD:]:
+        body.append(f"  and {len(more)} more: {listed_names([loss.name for loss in more])}")
+    body += _changes(against)
+    counts = Counter(line.verdict for line in overview(against))
+    body.append(f"  rows: {', '.join(f'{count} {verdict}' for verdict, count in counts.items())}")
+    shown = set(against.reasons) if against.outcome == "pass" else set()
+    rows = tuple(f"{row.name}: " for row in against.rows)
+    said = explained(against, commands=False, remedies=False)
+    body += [
+        f"  - {text}" for text in said
+        if not (text in shown or text.startswith(rows)
+                or any(text.startswith(f"{loss.place or 'contract broken'}: ") for loss in told.losses))
+    ]  # fmt: skip
+    room = most - len(head) - len(steps)
+    kept = body if len(body) <= room else body[: max(room - 1, 1)]
+    yield from (*head, *kept)
+    if left := len(body) - len(kept):
+        yield f"  ({left} more lines: -v, or the page)"
+    yield from steps
+
+
+def _steps(against: GateAgainst, candidate: str, to_type: GateCommands) -> Iterator[str]:
     yield "  what to do:"
     for number, step in enumerate(next_steps(against, candidate=candidate, to_type=to_type), start=1):
         yield f"    {number}. {step.says}"
         yield from (f"       - {way}" for way in step.ways)
         yield from [f"       {step.command}"] * bool(step.command)
-    shown = set(against.reasons) if against.outcome == "pass" else set()
-    said = explained(against, commands=False, remedies=False)
-    yield from (
-        f"  - {text}"
-        for text in said
-        if not (text in shown or any(text.startswith(f"{loss.place or 'contract broken'}: ") for loss in told.losses))
-    )
-    decides = [row for row in weighed_rows(against) if row.evidence or row.outcome == "block"]
-    if decides:
-        decides.sort(key=lambda row: WORST_FIRST.index(row.outcome))
-        yield from table([SHORT_HEAD, *(_short_row(row) for row in decides)])
 
 
 def _changes(against: GateAgainst) -> Iterator[str]:
@@ -152,27 +156,23 @@ def _answer_lines(against: GateAgainst, candidate: str) -> Iterator[str]:
 def _first_example(loss: GateLoss) -> list[str]:
     """What a loss means, and one item or query with all its texts."""
     evidence = list(_evidence(loss))
-    starts = [i for i, text in enumerate(evidence) if text.startswith(("lost in ", "changed in "))]
+    starts = [i for i, text in enumerate(evidence) if text.startswith(("lost: ", "changed: "))]
     return evidence[: starts[1]] if len(starts) > 1 else evidence
 
 
 def _evidence(loss: GateLoss) -> Iterator[str]:
     """What a loss means to users of the model, and what was lost."""
-    yield from [f"  {loss.means}"] * bool(loss.means)
+    yield from (f"  {text}" for text in (loss.figures, loss.means) if text)
     yield from record.lost_lines(loss.row) if loss.row else ()
 
 
-def _short_row(row: GateRow) -> tuple[str, ...]:
-    *_, lost_, won, _ = row_cells(row)
-    return (state_of(row), row.name, change_of(row), lost_, won)
-
-
-MOST, WORST = 12, 3
 FEW = 12  # figures a model and data set: so many are shown one by one
 STALE = "stale_known_failure"
 TRIED = 20  # items: of a crossed group one side may be right
 CONTEXT, WIDTH = 40, 110  # characters beside an edit, and of a line
-SKIPPED = 3  # lines of reasons in the short form
+SHORT_RUN, BESIDE_THE_ROWS = 15, 9  # lines of a run that is not told in full, and those of them that are no property
+LEAST, MOST = 1, 12  # properties that a profile shows
+WEAKEST = 2  # properties that a first look names
 COLUMNS = ("verdict", "check", "level", "figure [95% CI]", "floor / aim", "best surface", "n", "clusters")
 
 
@@ -187,33 +187,59 @@ def run_lines(results: RunFile, items: Items | None = None, *, verbose: bool = T
         and results.gate is None
         and len(rows_that_ran(judged_rows(results))) > FEW * len(criteria_matrix(results))
     )
-    found = _short_summary(results, items or {}) if is_short else _full_summary(results, verbose=verbose)
+    found = _short_summary(results, items or {}, MOST) if is_short else _full_summary(results, verbose=verbose)
     yield from (visible(line, keep=LINES) for line in found)
+    yield from (visible(line, keep=LINES) for line in run_headlines(results) if is_short)
 
 
-def _short_summary(results: RunFile, items: Items) -> Iterator[str]:
-    rows = judged_rows(results)
-    for cell in criteria_matrix(results):
+def short_run_lines(results: RunFile, items: Items) -> Iterator[str]:
+    """The summary of `encheck run`: with what ends it, and with the report's place, at most 15 lines for one model."""
+    cells = max(len(criteria_matrix(results)), 1)
+    most = max((SHORT_RUN - BESIDE_THE_ROWS) // cells - (cells > 1), LEAST)
+    yield from (visible(line, keep=LINES) for line in _short_summary(results, items, most))
+
+
+def _short_summary(results: RunFile, items: Items, most: int) -> Iterator[str]:
+    """A table and the worst mistake of each model on each data set."""
+    cells, rows, there = criteria_matrix(results), judged_rows(results), frames_of(results, items)
+    for cell in cells:
         here = [r for r in rows if (r.model, r.data) == (cell.model, cell.data)]
         found = weakest_first(profile(results, model=cell.model, data=cell.data))
-        yield f"{cell.model} on {cell.data}"
-        yield from profile_lines(found)
+        yield f"{cell.model} on {data_name(cell.data)}, weakest first"
+        yield from profile_lines(found, most=most) if found else _figures_alone(rows_that_ran(here), most)
+        examples = ((line.title, _mistake(there.get(line.case))) for line in found)
+        for name, item in islice(((name, item) for name, item in examples if item), int(len(cells) == 1)):
+            yield from _mistake_lines(name, item)
         if why := skip_reasons(here):
-            yield from _skipped(why, most=SKIPPED)
-        yield from _all_four(cell)
-        there = frames_of(results, items)
-        examples = ((line.name, _mistake(there.get(line.case))) for line in found)
-        for name, item in islice(((name, item) for name, item in examples if item), WORST):
-            yield f"  worst in {name}: the first text scores higher, but the second should"
-            yield from (_item_line(item, side) for side in ("far", "near"))
-        yield ""
+            yield in_a_line(f"  skipped: {'; '.join(why)}", WIDTH)
     yield from (same for one in results.references if (same := reference.sameness(one)))
-    yield from _whole_run_lines(results)
-    yield from sorted({f"  {WORDS[STALE]}: {row.reason}" for row in rows if row.verdict == STALE})
-    yield f"  all {len(rows_that_ran(rows))} figures: -v, or the page"
-    models = listed(results.run.settings, "models")
-    if len(models) == 1 and models[0] not in SHIPPED and (command := gate_command(results)):
-        yield f"Next: {command}"
+    yield from view.threshold_lines(results)
+
+
+def _figures_alone(rows: Sequence[Result], most: int) -> Iterator[str]:
+    """The checks of a run that measured nothing that a profile shows."""
+    if rows:
+        yield from table([COLUMNS[:4], *(_result_row(row)[:4] for row in rows[:most])])
+    if len(rows) > most:
+        yield f"  and {len(rows) - most} more: -v"
+
+
+def _mistake_lines(name: str, item: Mapping[str, Any]) -> Iterator[str]:
+    """An item that the model gets wrong, a line for each text, its edits marked."""
+    for side, what in (("far", f"in {name}, the nearer text"), ("near", "should be nearer")):
+        text = joined(shortened(item[f"{side}_pieces"], context=CONTEXT))
+        yield "  " + in_a_line(f"{item[f'{side}_score']:.2f} {what}: {text}", WIDTH)
+
+
+def verdict_lines(results: RunFile) -> Iterator[str]:
+    """What ends a run on the terminal: its verdict in a sentence, and what to type next."""
+    yield visible(run_verdict(results), keep=LINES)
+    rest, command = results.run.rest, gate_command(results)
+    if rest and rest.command:
+        yield visible(f"Next: {rest.command}", keep=LINES)
+    elif command:
+        new = " (NEW_MODEL is the model that you want to ship)" * (NEW_PLACEHOLDER in command)
+        yield visible(f"Next: {command}{new}", keep=LINES)
 
 
 def _whole_run_lines(results: RunFile) -> Iterator[str]:
@@ -245,22 +271,23 @@ def _all_four(cell: MatrixCell) -> Iterator[str]:
         yield f"  all four criteria: {cell.all} ({told})"
 
 
-def profile_lines(found: Sequence[ProfileLine]) -> Iterator[str]:
+def profile_lines(found: Sequence[ProfileLine], *, most: int = MOST) -> Iterator[str]:
     """The properties as a table, the weakest first, each paired with the reference where there is one."""
     others = sorted({line.against.name for line in found if line.against})
-    heads = ("property", "figure [95% CI]", "chance", "", "best surface", *others)
+    heads = ("property", "figure (95% interval)", "chance", "", "best surface", *others)
     if found:
-        yield from table([heads, *(_profile_row(line, is_paired=bool(others)) for line in found[:MOST])])
-    if left := len(found[MOST:]):
-        yield f"  and {left} more: -v"
+        yield from table([heads, *(_profile_row(line, is_paired=bool(others)) for line in found[:most])])
+    if left := len(found[most:]):
+        yield f"  and {left} more: -v, or the page"
 
 
 def _profile_row(line: ProfileLine, *, is_paired: bool) -> tuple[str, ...]:
-    value, low, high = rounded(line.value, line.low, line.high)
-    chance = "-" if line.chance is None else f"{line.chance:.2f}"
-    surface = "-" if line.surface is None else f"{line.surface_of} {line.surface + 0.0:.2f}"
+    adjusted = "" if line.adjusted is None else f", adjusted {percent(line.adjusted)}"
+    chance = "-" if line.chance is None else printed(line.metric, line.chance)
+    surface = "-" if line.surface is None else f"{line.surface_of} {printed(line.metric, line.surface)}"
     against = f"{100 * line.against.change:+.1f} points, {line.against.said}" if line.against else "-"
-    return (line.name, f"{value} [{low}, {high}]", chance, line.standing or "-", surface, *([against] * is_paired))
+    told = f"{line.figure} ({line.interval}){adjusted}"
+    return (line.title, told, chance, line.standing or "-", surface, *([against] * is_paired))
 
 
 def _mistake(frame: ItemFrame | None) -> Mapping[str, Any] | None:
@@ -269,16 +296,11 @@ def _mistake(frame: ItemFrame | None) -> Mapping[str, Any] | None:
     return next((item for item in found if item["far_score"] > item["near_score"]), None)
 
 
-def _item_line(item: Mapping[str, Any], side: str) -> str:
-    text = joined(shortened(item[f"{side}_pieces"], context=CONTEXT))
-    return f"    {item[f'{side}_score']:.2f} {in_a_line(text, WIDTH)}"
-
-
 def _full_summary(results: RunFile, *, verbose: bool) -> Iterator[str]:
     yield from run_gate_lines(results, verbose=verbose)
     for cell in criteria_matrix(results):
         rows = [r for r in judged_rows(results) if (r.model, r.data) == (cell.model, cell.data)]
-        yield f"{cell.model} on {cell.data}"
+        yield f"{cell.model} on {data_name(cell.data)}"
         if run := rows_that_ran(rows):
             yield from table([COLUMNS, *(_result_row(row) for row in run)])
         if why := skip_reasons(rows):
@@ -292,14 +314,18 @@ def _full_summary(results: RunFile, *, verbose: bool) -> Iterator[str]:
 
 
 def _peers(results: RunFile, cell: MatrixCell) -> Iterator[str]:
-    """The profile with the figures of known models, on the probes that those were measured on."""
+    """The profile with the figures of known models, on the sentences that those were measured on."""
     known = peers_on(results, cell.data)
     rows = headlines(results, model=cell.model, data=cell.data)
     beside = [(row, known.beside(row)) for row in rows.values() if known and known.beside(row)]
     if known and beside:
-        yield f"  beside models that are known, on all of probes {known.version}:"
+        yield f"  beside models that are known, on all {SENTENCES} (probes {known.version}):"
         head = ("property", cell.model, *known.models)
-        yield from table([head, *((r.property, *map("{:.2f}".format, (r.value, *s.values()))) for r, s in beside)])
+        yield from table([
+            head,
+            *((plain_name(row.property), *(printed(row.metric, value) for value in (row.numbers[0], *found.values())))
+              for row, found in beside),
+        ])  # fmt: skip
 
 
 def _reasons(rows: Sequence[Result]) -> Iterator[str]:
@@ -308,7 +334,7 @@ def _reasons(rows: Sequence[Result]) -> Iterator[str]:
     for row in rows:
         found.setdefault((row.reason, WORDS[row.verdict]), set()).add(row.property)
     for (reason, verdict), properties in sorted(found.items()):
-        yield f"  {verdict} ({', '.join(sorted(properties))}): {reason}"
+        yield f"  {verdict} ({', '.join(sorted(map(plain_name, properties)))}): {reason}"
 
 
 def _criteria(cell: MatrixCell) -> Iterator[tuple[str, str]]:
@@ -323,25 +349,21 @@ def _result_row(row: Result) -> tuple[str, ...]:
 
 
 def first_profile(results: RunFile) -> Iterator[str]:
-    """The profile of each model and data set, with how little it comes from."""
+    """A first look, a line for each model and data set: its weakest properties, and how little they come from."""
     look = results.first_look
     assert look is not None
     for cell in criteria_matrix(results):
-        name = f"{cell.model} on {cell.data}"
-        yield visible(f"{name}, first look, from {look.texts:,} of about {look.of_texts:,} texts; it sharpens")
         found = weakest_first(profile(results, model=cell.model, data=cell.data))
-        yield from (visible(line, keep=LINES) for line in profile_lines(found))
+        weak = ", ".join(f"{line.title} {line.figure}" for line in found[:WEAKEST])
+        start = f"First look at {cell.model} on {cell.data} ({look.clusters:,} of {look.of_clusters:,} clusters)"
+        yield visible(in_a_line(f"{start}: {weak or 'nothing'}; it goes on", WIDTH), keep=LINES)
 
 
 def rest_lines(results: RunFile) -> Iterator[str]:
-    """Why the run stopped, what is left for each model, and last the command for it; nothing of another run."""
-    rest = results.run.rest
-    if not rest:
-        return
-    yield f"Stopped after the first look: {rest.why}."
-    yield from map(_rest_line, rest.models)
-    if rest.command:
-        yield rest.command
+    """Why the run stopped after its first look, and what is left for each model; nothing of another run."""
+    if rest := results.run.rest:
+        left = ". ".join(map(_rest_line, rest.models))
+        yield f"Stopped after the first look ({rest.why}). {left}".rstrip()
 
 
 def _rest_line(one: ModelRest) -> str:

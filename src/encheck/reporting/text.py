@@ -3,15 +3,90 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from encheck.system.terminal import LINES, visible
 from encheck.types import Edit
 
+NAMES: Mapping[str, str] = {  # of properties, and of the capabilities that a gate pools some of them in
+    "antonym": "opposites",
+    "assertion": "negation, conditions, must and may",
+    "binding": "which attribute is whose",
+    "comparative": "which of two is more",
+    "condition": "if and unless",
+    "context": "edits in longer texts",
+    "continuation": "texts that go on",
+    "contract": "contracts",
+    "contrast": "near-identical queries",
+    "dilution": "edits in long passages",
+    "downstream": "classifiers on the vectors",
+    "entity": "names",
+    "facts": "numbers, quantities and names",
+    "health": "vector space",
+    "invariance": "case and spacing",
+    "jumble": "jumbled words",
+    "modality": "must and may",
+    "negation": "what is denied",
+    "nonobvious": "paraphrases in other words",
+    "number": "numbers",
+    "own": "your contrasts",
+    "paraphrase": "paraphrases",
+    "quantifier": "all, some and none",
+    "relation": "who, whose, which and when",
+    "retrieval": "search",
+    "roles": "who did what to whom",
+    "sts": "graded pairs",
+    "swapchain": "swapped words",
+    "symmetry": "first or second text",
+    "synonym": "synonyms",
+    "temporal": "what came first",
+    "typo": "typing errors",
+    "word-order": "word order",
+}
+SENTENCES = "built-in English sentences"
 Piece = tuple[Literal["same", "del", "ins"], str]
 MAX_EDITS_MARKED = 8
 MOST_CODE = 600  # characters of a command
+
+
+def plain_name(tested: str) -> str:
+    """A property or capability as people are told of it; its own words where it has no name here.
+
+    >>> plain_name("roles"), plain_name("legal-terms")
+    ('who did what to whom', 'legal terms')
+    """
+    return NAMES.get(tested) or tested.replace("-", " ").replace("_", " ")
+
+
+def data_name(data: str) -> str:
+    """A data set as people are told of it.
+
+    >>> data_name("probes"), data_name("mrpc")
+    ('built-in English sentences (probes)', 'mrpc')
+    """
+    return f"{SENTENCES} ({data})" if data == "probes" else data
+
+
+def percent(share: float) -> str:
+    """A share as people read it, never 0% or 100% where it is not.
+
+    >>> percent(0.2297), percent(0.004), percent(0.9996), percent(1.0)
+    ('23%', 'under 1%', 'over 99%', '100%')
+    """
+    if 0 < share < 0.005:
+        return "under 1%"
+    return "over 99%" if 0.995 <= share < 1 else f"{100 * share:.0f}%"
+
+
+def percent_interval(low: float, high: float) -> str:
+    """The ends of a share's interval, with as many digits as it bears.
+
+    >>> percent_interval(0.481, 0.557), percent_interval(0.991, 1.0)
+    ('48 to 56', '99.1 to 100.0')
+    """
+    digits = 0 if high - low > 0.02 else 1
+    return f"{100 * low:.{digits}f} to {100 * high:.{digits}f}"
 
 
 def pieces(source: str, text: str, edits: Sequence[Edit]) -> list[Piece]:

@@ -14,9 +14,9 @@ from encheck.encoders.model_config import ModelConfig
 from encheck.errors import needed
 from encheck.gating.types import Z
 from encheck.generators.phenomenon import title_of
-from encheck.metrics import both_directions
+from encheck.metrics import adjusted_rate, both_directions, named
 from encheck.reporting.failures import rounded
-from encheck.reporting.text import pieces
+from encheck.reporting.text import percent, percent_interval, pieces, plain_name
 from encheck.run_file import DataEntry, ModelEntry, Result, RunFile, SurfaceFigure
 from encheck.scoring.frame import Columns, ItemFrame, edits_of
 from encheck.scoring.scores import item_frame
@@ -26,6 +26,7 @@ from encheck.statistics.hypothesis_tests import wilson
 from encheck.surface import RIVALS
 from encheck.types import CurvePoint, Declaration, Validity, Verdict
 
+NOTHING = "NOTHING WAS MEASURED"
 Items = Mapping[str, Columns]  # the columns of each case, as they were recorded or read
 CRITERIA = {  # of Mahajan et al. 2023, by the numbers that checks declare
     1: "1 Paraphrasing",
@@ -34,15 +35,15 @@ CRITERIA = {  # of Mahajan et al. 2023, by the numbers that checks declare
     4: "4 Paraphrase against jumble",
 }
 WORDS: dict[str | None, str] = {
-    None: "shown",
+    None: "not judged",
     "pass": "pass",
     "below_aim": "below aim",
-    "fail": "FAIL",
+    "fail": "fail",
     "known_failure": "known failure",
     "stale_known_failure": "stale known failure",
     "inconclusive": "inconclusive",
     "skipped": "skipped",
-    "error": "ERROR",
+    "error": "error",
 }
 _WORST_FIRST = (
     "error",
@@ -136,7 +137,7 @@ def skip_reasons(rows: Iterable[Result], *, named: bool = False) -> list[str]:
     """
     those = [row for row in rows if row.verdict == "skipped"]
     if len(those) == 1 and needed(those[0].reason):
-        return [f"{those[0].property} {those[0].reason}"]
+        return [f"{plain_name(those[0].property)} {those[0].reason}"]
     found: dict[tuple[str, str], set[str]] = {}
     for row in those:
         needs = needed(row.reason)
@@ -146,12 +147,13 @@ def skip_reasons(rows: Iterable[Result], *, named: bool = False) -> list[str]:
 
 
 def _skip_reason(needs: str, reason: str, properties: Sequence[str], *, named: bool) -> str:
-    one = len(properties) == 1
-    who = properties[0] if one else f"{len(properties)} properties"
-    names = f" ({', '.join(properties)})" if named and not one else ""
+    one, plain = len(properties) == 1, [plain_name(name) for name in properties]
+    who = plain[0] if one else f"{len(plain)} properties"
+    names = f" ({', '.join(plain)})" if named and not one else ""
     if needs:
-        return f"{who} {'needs' if one else 'need'} {needs}{names}"
-    return f"{who}{names}: {reason or 'no reason given'}"
+        return f"{who}: needs {needs}" if one else f"{who} need {needs}{names}"
+    shown = reason if named else reason.partition(" (")[0]  # what each sentence lacks is for the drill-down
+    return f"{who}{names}: {shown or 'no reason given'}"
 
 
 def is_shown(row: Result, declared: Declaration) -> bool:
@@ -187,6 +189,40 @@ def figure(row: Result) -> str:
     return f"{value} [{low}, {high}]"
 
 
+def is_rate(metric: str | None) -> bool:
+    """Whether a figure is a share of items, so that "right in 23% of 235" is what it says."""
+    try:
+        return named(metric or "").kind == "rate" or named(metric or "").base == adjusted_rate.name
+    except KeyError:
+        return False
+
+
+def printed(metric: str | None, value: float) -> str:
+    """A figure as it is printed wherever one is: a rate in percent, any other with two digits.
+
+    >>> printed("both_directions_calibrated", 0.5215), printed("auc", 0.5215)
+    ('52%', '0.52')
+    """
+    return percent(value) if is_rate(metric) else f"{value + 0.0:.2f}"
+
+
+def printed_interval(metric: str | None, low: float, high: float) -> str:
+    """The ends of its 95% interval.
+
+    >>> printed_interval("both_directions_calibrated", 0.481, 0.557), printed_interval("auc", 0.4812, 0.5571)
+    ('48 to 56', '0.48 to 0.56')
+    """
+    return percent_interval(low, high) if is_rate(metric) else f"{low + 0.0:.2f} to {high + 0.0:.2f}"
+
+
+def figure_and_floor(row: Result) -> str:
+    """What a check that fails reached, and what it had to."""
+    value, low, high = row.numbers
+    told = f"{printed(row.metric, value)} ({printed_interval(row.metric, low, high)})"
+    lines = [f"{name} {printed(row.metric, line)}" for name, line in (("floor", row.floor), ("aim", row.aim)) if line]
+    return ", ".join([told, *lines])
+
+
 def best_surface(row: Result) -> tuple[str, float, SurfaceFigure] | None:
     """The surface scorer with the highest figure, that figure, and all of it; None where none has a figure."""
     found = [(name, beside.value, beside) for name, beside in row.surface.items() if beside.value is not None]
@@ -214,6 +250,9 @@ def run_headlines(results: RunFile) -> list[str]:
     there = [row for row in judged_rows(results) if (row.data, row.model) not in nothing]
     rows = {m.label: [r for r in there if r.model == m.label] for m in results.models}
     said = (model_headline(model, its) for model, its in rows.items() if its or not nothing)
+    if results.gate:  # it decides: only what fails by itself is said beside it
+        failed = {row.model for row in there if row.verdict in ("fail", "error")}
+        said = (model_headline(model, its) for model, its in rows.items() if model in failed)
     return [*first_look_lines(results), *shard_lines(results), *map(_nothing_measured, nothing.items()), *said]
 
 
@@ -231,7 +270,7 @@ def _nothing_measured(found: tuple[tuple[str, str], DataEntry]) -> str:
     (name, model), data = found
     checks = data.measured[model].selected
     return (
-        f"NOTHING WAS MEASURED of {name} with {model}: {data.rows:,} rows were read, and none of the {checks} "
+        f"{NOTHING} of {name} with {model}: {data.rows:,} rows were read, and none of the {checks} "
         "checks that were selected measured any. Contracts and health do not count, for they are of any text. So this "
         "run does not pass"
     )
@@ -296,7 +335,7 @@ def first_look_lines(results: RunFile) -> Iterator[str]:
 
 
 def _names(rows: Iterable[Result]) -> str:
-    return ", ".join(sorted({row.property for row in rows}))
+    return ", ".join(sorted({plain_name(row.property) for row in rows}))
 
 
 def criteria_matrix(results: RunFile) -> list[MatrixCell]:
@@ -311,7 +350,7 @@ def criteria_matrix(results: RunFile) -> list[MatrixCell]:
         run = {c: [r for r in here if declared[r.check].criterion == c] for c in CRITERIA}
         verdicts = {c: min([r.verdict for r in found], key=_WORST_FIRST.index) for c, found in run.items() if found}
         names = {c: found[0].property for c, found in run.items() if found}
-        words = {c: WORDS[verdicts[c]] if c in verdicts else "not run" for c in CRITERIA}
+        words = {c: WORDS[verdicts[c]] if c in verdicts else "skipped" for c in CRITERIA}
         cells.append(MatrixCell(model, data, verdicts, words, names, _all_four(verdicts)))
     return cells
 
@@ -319,12 +358,12 @@ def criteria_matrix(results: RunFile) -> list[MatrixCell]:
 def _all_four(verdicts: Mapping[int, Verdict | None]) -> str:
     found = set(verdicts.values())
     if len(verdicts) == len(CRITERIA) and found <= {"pass", "stale_known_failure"}:
-        return "passed"
+        return "pass"
     if found & {"fail", "error", "known_failure", "below_aim"}:
-        return "not passed"
+        return "fail"
     if len(verdicts) < len(CRITERIA) or "skipped" in found:
-        return "not all run"
-    return "shown" if None in found else "undecided"
+        return "skipped"
+    return WORDS[None if None in found else "inconclusive"]
 
 
 def frames_of(results: RunFile, items: Items) -> dict[str, ItemFrame]:

@@ -129,7 +129,7 @@ def test_quitting_keeps_every_answer_and_undo_takes_the_last_one_back(folder):
         "there is nothing to undo", "'x' is not an answer", "'' is not an answer"
     ]  # fmt: skip
     assert list(words.headline(gate_with_judgements(judging, judged))) == [
-        f"GATE: CANNOT TELL YET. At most 55 more judgements decide: encheck judge {folder}"
+        f"GATE: INCONCLUSIVE. At most 55 more judgements decide: encheck judge {folder}"
     ]
     keys = iter(["u", "q"])
     ask_people(open_judging(folder), ask=lambda _: next(keys), show=said.append)
@@ -149,7 +149,7 @@ def test_which_model_gave_an_answer_is_not_shown_and_sides_change(folder):
 def test_the_command_says_the_verdict_and_ends_with_its_exit_code(folder):
     done = CliRunner().invoke(app, ["judge", str(folder)], input="=\n=\n")
     assert done.exit_code == 10
-    assert "GATE: CANNOT TELL YET. At most 58 more judgements decide: encheck judge" in done.stdout
+    assert "GATE: INCONCLUSIVE. At most 58 more judgements decide: encheck judge" in done.stdout
     judging = open_judging(folder)
     ask_people(judging, ask=keys_for(judging, "before"), show=str)
     done = CliRunner().invoke(app, ["judge", str(folder)])

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any, Literal, cast
 
-from encheck.gating.gate_rows import LOST_SHOWN, LostItem, LostQuery
+from encheck.gating.baseline import Baseline
+from encheck.gating.gate_rows import DIRECTION, LOST_SHOWN, LostItem, LostQuery
 from encheck.gating.types import (
     EXIT_CODES,
     ChangedQuery,
@@ -19,15 +20,19 @@ from encheck.gating.types import (
     GateRow,
     LostExample,
     Outcome,
+    PropertyFigure,
     UnjudgedAnswer,
     UnjudgedSearch,
 )
 from encheck.gating.unjudged import what_decides
 from encheck.gating.weighing import LogAnswers, Weighed
+from encheck.ids import GateRowId
+from encheck.reporting.profile import chance_of
 from encheck.reporting.text import Piece, joined, pieces, shortened
+from encheck.run_file import Result
 from encheck.scoring.documents import Answers
 from encheck.scoring.frame import edits_of
-from encheck.types import content_hash
+from encheck.types import Declaration, content_hash
 
 Columns = Mapping[str, Sequence[Any]]
 SIDES = {"near": "should be nearer", "far": "should be farther", "pair": "compared with"}
@@ -145,14 +150,14 @@ def lost_lines(row: GateRow | UnjudgedSearch) -> Iterator[str]:
     labels, the queries that changed.
     """
     for example in row.lost_examples if isinstance(row, GateRow) else ():
-        yield f"lost in {row.name}: {example.source}"
+        yield f"lost: {example.source}"
         yield from (f"  {SIDES[text.side]:17} {scores_of(text)}  {joined(text.pieces)}" for text in example.texts)
     for what, some in (
         ("lost", row.lost_queries),
         ("changed", row.changed_queries if isinstance(row, UnjudgedSearch) else ()),
     ):
         for one in some:
-            yield f"{what} in {row.name}: {one.query}"
+            yield f"{what}: {one.query}"
             yield f"  first before: {one.before}"
             yield f"  first now:    {one.now}"
 
@@ -188,6 +193,28 @@ def with_texts(weighed: Sequence[Weighed], inconclusive: str | None, shown: Gate
     against = tuple(_against(w, shown if i == 0 else beside) for i, w in enumerate(weighed))
     outcome, code = outcome_of_all(against, inconclusive)
     return Gate(outcome, code, next((one.partial for one in against if one.partial), None), against)
+
+
+def with_figures(
+    against: GateAgainst, rows: Sequence[Result], baseline: Baseline, declared: Mapping[str, Declaration]
+) -> GateAgainst:
+    """The rows with the figures that are printed of their properties; `rows` are those of the candidate."""
+    found: dict[tuple[str, str], list[PropertyFigure]] = {}
+    for row in rows:
+        before, its = baseline.figure(row.case.of_any_model, row.figure), declared[row.check]
+        if before and before.value is not None:
+            one = PropertyFigure(row.property, row.metric or "", before.value, row.numbers[0], chance_of(row, its))
+            for name in dict.fromkeys((row.property, its.capability)):
+                found.setdefault((name, row.data), []).append(one)
+
+    def figures(name: GateRowId) -> tuple[PropertyFigure, ...]:
+        is_direction = any(part.startswith(DIRECTION.format("")) for part in name.below_data)
+        return () if is_direction else tuple(found.get((name.property, name.data), ()))
+
+    return replace(
+        against, rows=tuple(replace(row, figures=() if row.endpoint else figures(GateRowId(row.name)))
+                            for row in against.rows)
+    )  # fmt: skip
 
 
 def _against(w: Weighed, shown: GateEvidence) -> GateAgainst:

@@ -10,18 +10,13 @@ from math import isfinite
 
 from encheck.gating.types import FamilyRow, GateAgainst, GateRow, UnjudgedSearch
 from encheck.reporting.gate.words import Tone, are_of_several_data, name_of
+from encheck.reporting.text import plain_name
+from encheck.reporting.view import printed
 
 NEARLY_ANYTHING = 10  # deltas: 20 points of a rate
 CHANGE = "change [95% interval]"
 HEAD = ("gate", "family", "gate row", "baseline", "candidate", CHANGE, "lost", "gained", "could see")
 FAMILY_HEAD = ("family", "gate rows", "change in deltas", "lower end of its 95% interval", "state")
-MEANING = {
-    "kept": "did not block, and is no evidence for passing: little to lose there, or a slice",
-    "not seen": "decides nothing: the baseline is not shown to do better than guessing here",
-    "lost": "as kept, but both ends are a loss, though too small a one to block",
-    "reported": "too few items or clusters: does not gate",
-    "part": "a property, level or surface direction of a row: can block by itself, and decides nothing else",
-}
 
 
 def weighed_rows(against: GateAgainst) -> list[GateRow]:
@@ -47,34 +42,30 @@ def folded_rows(against: GateAgainst) -> Iterator[str]:
 
 
 def row_cells(row: GateRow) -> tuple[str, ...]:
-    """One row as the tables show it; rates in percent and points."""
-    outcome, numbers = state_of(row), (row.change, row.low, row.high)
+    """One row as the tables show it: the figures that are printed of its properties, the change of all its items."""
+    outcome, numbers = verdict_of(row), (row.change, row.low, row.high)
+    sides = [
+        "; ".join(f"{plain_name(one.property)} " * (len(row.figures) > 1) + printed(one.metric, getattr(one, side))
+                  for one in row.figures)
+        for side in ("before", "now")
+    ]  # fmt: skip
     if row.kind == "rate":
         figures = [f"{100 * side:.1f}%" for side in (row.baseline, row.candidate)]
         change = "-" if says_nothing(row) else _with_ends([100 * number for number in numbers], 1)
         seen = f"{100 * row.detectable:.1f} points" if isfinite(row.detectable) else "-"
-        return (outcome, row.family, row.name, *figures, change, str(row.lost), str(row.gained), seen)
-    figures = [f"{side:.3f}" if isfinite(side) else "-" for side in (row.baseline, row.candidate)]
-    change = "-" if says_nothing(row) else _with_ends(numbers, 3)
-    seen = f"{row.detectable:.3f}" if isfinite(row.detectable) else "-"
-    return (outcome, row.family, row.name, *figures, change, "-", "-", seen)
+        counts = (str(row.lost), str(row.gained))
+    else:
+        figures = [f"{side:.3f}" if isfinite(side) else "-" for side in (row.baseline, row.candidate)]
+        change = "-" if says_nothing(row) else _with_ends(numbers, 3)
+        seen = f"{row.detectable:.3f}" if isfinite(row.detectable) else "-"
+        counts = ("-", "-")
+    return (outcome, row.family, row.name, *(sides if row.figures else figures), change, *counts, seen)
 
 
 def _with_ends(numbers: Sequence[float], digits: int) -> str:
     """A change with its interval, or alone where that is withheld."""
     change, low, high = (f"{number:+.{digits}f}" if isfinite(number) else "-" for number in numbers)
     return change if "-" in (low, high) else f"{change} [{low}, {high}]"
-
-
-def state_of(row: GateRow) -> str:
-    """What the first column says of a row."""
-    if row.outcome == "block":
-        return "block"
-    if not row.gates:
-        return "part" if row.part_of else "reported"
-    if row.evidence:
-        return row.outcome
-    return "lost" if row.high < 0 else "not seen" if row.unseen else "kept"
 
 
 def says_nothing(row: GateRow) -> bool:
@@ -95,12 +86,6 @@ def family_cells(family: FamilyRow) -> tuple[str, ...]:
     return (family.family, str(family.rows), change, low, "" if family.passes else "open")
 
 
-def meanings(against: GateAgainst) -> Iterator[str]:
-    """What the words of the first column say that are not plain, of those that are in the table."""
-    found = set(map(state_of, against.rows))
-    yield from (f"{word}: {text}" for word, text in MEANING.items() if word in found)
-
-
 REACH = 4.0  # deltas to either side of 0 that a bar shows
 NOTICED = 0.25  # deltas: a change below them is called none
 VERDICTS: Mapping[str, tuple[str, Tone | None]] = {
@@ -109,23 +94,21 @@ VERDICTS: Mapping[str, tuple[str, Tone | None]] = {
     "lost": ("a little worse", "open"),
     "better": ("better", "good"),
     "pass": ("as good", "good"),
-    "kept": ("no loss shown", None),
-    "few": ("too few to tell", None),
-    "part": ("not tested alone", None),
+    "kept": ("decides nothing", None),
+    "few": ("decides nothing", None),
+    "part": ("decides nothing", None),
     "beside-lost": ("worse, beside", "open"),
     "beside-better": ("better, beside", "good"),
-    "beside-kept": ("beside", None),
+    "beside-kept": ("decides nothing", None),
 }
 ORDER = tuple(VERDICTS)
 EXPLAINED: Mapping[str, str] = {
     "cannot tell": "a loss that matters is neither shown nor ruled out, so the row keeps the gate from passing",
     "a little worse": "both bounds are a loss, but too small a one to block",
-    "no loss shown": "did not block, and is no evidence for passing",
-    "too few to tell": "too few items or clusters to gate",
+    "decides nothing": "it did not block and is no evidence for passing: a part of a row, too few items, or what the "
+    "old model is not shown to beat guessing in",
     "worse, beside": "certainly worse, and decides nothing for another model",
     "better, beside": "certainly better, and decides nothing for another model",
-    "beside": "no change is certain, and it decides nothing for another model",
-    "not tested alone": "a part of a row; it can block by itself, and decides nothing else",
 }
 
 
@@ -182,6 +165,11 @@ def _search_line(search: UnjudgedSearch) -> GateLine:
     figures = [("gate row", search.name), ("why", search.says)]
     change = f"{search.shares[0].queries:,} of {search.queries:,} answers"
     return GateLine("Search, logged queries", change, verdict, tone, None, figures, ())
+
+
+def verdict_of(row: GateRow) -> str:
+    """What the first column says of a row."""
+    return VERDICTS[_verdict_key(row)][0]
 
 
 def _verdict_key(row: GateRow, beside: bool = False) -> str:

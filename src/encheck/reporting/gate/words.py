@@ -25,40 +25,9 @@ from encheck.gating.types import (
     UnjudgedSearch,
 )
 from encheck.ids import GateRowId
+from encheck.reporting.text import plain_name
+from encheck.reporting.view import printed
 
-SPOKEN: Mapping[str, str] = MappingProxyType(
-    {
-        "antonym": "Opposites",
-        "assertion": "Negation and conditions",
-        "binding": "Which attribute is whose",
-        "comparative": "Comparisons",
-        "condition": "If and unless",
-        "context": "Edits in longer texts",
-        "continuation": "Corrected texts",
-        "contrast": "Near-identical queries",
-        "dilution": "Edits far from the start",
-        "entity": "Names",
-        "facts": "Numbers, quantities and names",
-        "health": "Vector space",
-        "invariance": "Case and spacing",
-        "jumble": "Word salad",
-        "modality": "Must and may",
-        "negation": "Negation",
-        "number": "Numbers",
-        "paraphrase": "Paraphrases",
-        "quantifier": "All, some and none",
-        "relation": "Who did what to whom",
-        "retrieval": "Search",
-        "roles": "Who did it to whom",
-        "sts": "Graded pairs",
-        "swapchain": "Swapped words",
-        "symmetry": "First or second text",
-        "synonym": "Synonyms",
-        "temporal": "Before and after",
-        "typo": "Typing errors",
-        "word-order": "Word order",
-    }
-)
 PARTS: Mapping[str, str] = MappingProxyType(
     {
         "known": "by title or heading",
@@ -84,7 +53,8 @@ def name_of(row: GateRow, *, with_data: bool = False) -> str:
         return "Accepted pairs" + (f" of {found}" if with_data and found != "pairs" else "")
     if found.property == "health" and last in OF_THE_SPACE:
         return OF_THE_SPACE[last] + (f" on {found.data}" if with_data else "")
-    said = SPOKEN.get(found.property) or found.property.replace("-", " ").capitalize()
+    said = plain_name(found.property)
+    said = said[:1].upper() + said[1:]
     data = f" on {found.data}" if with_data and found.data else ""
     level, parts = found.below_data[:1], found.below_data[1:]
     own = [*(_level_words(level[0], row) if level else ()), *(PARTS.get(part, part) for part in parts)]
@@ -104,7 +74,6 @@ def are_of_several_data(rows: Iterable[GateRow]) -> bool:
 
 
 WORDS = {"pass": "PASSED", "block": "BLOCKED", "inconclusive": "INCONCLUSIVE"}
-NOT_YET = "CANNOT TELL YET"
 YOURS = "YOUR DECISION"
 AFTER = ", AFTER RE-ENCODING"
 SAME_MODEL = "The candidate is the same model: no vector moved"
@@ -112,13 +81,12 @@ MAX_PROPERTIES_NAMED = 3
 
 
 def word(against: GateAgainst) -> str:
-    """The outcome as it is shown: a search that judging would decide is not inconclusive, but cannot be told yet."""
-    waits = any(search.judge for search in against.searches)
+    """The outcome as it is shown."""
     if against.yours:
         return YOURS
     if against.outcome == "pass" and is_after_encoding(against):
         return WORDS["pass"] + AFTER
-    return NOT_YET if against.outcome == "inconclusive" and waits else WORDS[against.outcome]
+    return WORDS[against.outcome]
 
 
 def is_after_encoding(against: GateAgainst) -> bool:
@@ -156,9 +124,9 @@ def weighed_in(partial: PartialGate) -> str:
     """The properties that a partial gate weighed, the first few by name.
 
     >>> weighed_in(PartialGate(("antonym", "number"), ("roles",), "-m left out roles"))
-    'antonym, number'
+    'opposites, numbers'
     """
-    names = partial.weighed
+    names = [plain_name(name) for name in partial.weighed]
     more = len(names) - MAX_PROPERTIES_NAMED
     return ", ".join(names[:MAX_PROPERTIES_NAMED]) + (f" and {more} more" if more > 0 else "")
 
@@ -192,12 +160,19 @@ def headline(gate: Gate) -> Iterator[str]:
     start = f"GATE{part(gate)}"
     said = []
     for search in against.searches:
-        if word(against) == NOT_YET and search.judge:
-            said.append(f"{start}: {NOT_YET}. {asked_for(search)}{_also_open(against, search)}")
+        if against.outcome == "inconclusive" and search.judge and not against.yours:
+            said.append(f"{start}: {word(against)}. {asked_for(search)}{_also_open(against, search)}")
         elif (judged := search.judged) and judged.asked:
             decisive = _decisive(judged, gate.outcome, against.reasons)
             said.append(f"{start}: {word(against)}. {decisive}; {judged.here}")
     yield from said or [". ".join([f"{start}: {word(against)}", *_weightiest(gate, against)])]
+
+
+def plain_reason(text: str, against: GateAgainst) -> str:
+    """A reason with its row in plain words."""
+    place, sign, said = text.partition(": ")
+    row = next((row for row in against.rows if row.name == place), None)
+    return f"{name_of(row, with_data=are_of_several_data(against.rows))}{sign}{said}" if row else text
 
 
 def ruled_out(against: GateAgainst) -> str:
@@ -212,9 +187,11 @@ def ruled_out(against: GateAgainst) -> str:
 
 
 def _weightiest(gate: Gate, against: GateAgainst) -> Iterator[str]:
-    """What seed noise widened and the first reason, or that the run fails although the gate passes."""
+    """What seed noise widened and the first reason in plain words, or that the run fails although the gate passes."""
     yield from filter(None, [widened(against)])
-    yield from against.reasons[:1]
+    losses = [loss.title if loss.row else f"{loss.title}: {loss.means}" for loss in _losses(against)
+              if against.purpose == "change"]  # fmt: skip
+    yield from (losses or [plain_reason(text, against) for text in against.reasons])[:1]
     if gate.outcome == "pass":
         yield from filter(None, [ruled_out(against)])
     if gate.outcome == "pass" and gate.exit_code:
@@ -575,9 +552,22 @@ def _amount_lost(row: GateRow) -> str:
 
 
 def _before_and_now(row: GateRow) -> str:
+    if row.figures:
+        return f"Right before and now: {figures_of(row)}."
     if row.kind == "rate":
         return f"Right in {100 * row.baseline:.1f}% before, in {100 * row.candidate:.1f}% now."
     return f"{row.endpoint or 'Score'}: {_scores(row)}."
+
+
+def figures_of(row: GateRow) -> str:
+    """The figures that are printed of the properties of a row, before and now."""
+    several = len(row.figures) > 1
+    told = []
+    for one in row.figures:
+        chance = "" if one.chance is None else f" (chance {printed(one.metric, one.chance)})"
+        name = f"{plain_name(one.property)} " * several
+        told.append(f"{name}{printed(one.metric, one.before)} and {printed(one.metric, one.now)}{chance}")
+    return "; ".join(told)
 
 
 def _scores(row: GateRow) -> str:

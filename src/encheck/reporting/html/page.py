@@ -27,6 +27,7 @@ from encheck.reporting.gate import words
 from encheck.reporting.gate.rows import GateLine, explanations, family_cells, overview
 from encheck.reporting.gate.words import NEW, GateStory, gate_story, undecided
 from encheck.reporting.html import charts, sections
+from encheck.reporting.text import plain_name
 from encheck.run_file import Result, RunFile
 from encheck.scoring.frame import ItemFrame, edits_of
 from encheck.system.terminal import LINES, visible
@@ -305,7 +306,7 @@ def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, finalize=_visible
     )
-    environment.globals |= {"figure": view.figure, "sentence": view.sentence, "charts": charts}
+    environment.globals |= {"figure": view.figure, "sentence": view.sentence, "charts": charts, "plain": plain_name}
     environment.filters |= {"typed": _typed, "g": "{:g}".format}
     return environment
 

@@ -12,7 +12,7 @@ from encheck.reporting.html import charts
 from encheck.reporting.html.charts import Chart
 from encheck.reporting.peers import Peers, figure_key, peers_on
 from encheck.reporting.profile import NO_PROPERTY, AgainstReference, ProfileLine, Standing, profile
-from encheck.reporting.story import percent
+from encheck.reporting.text import percent
 from encheck.reporting.view import WORDS, best_surface, figure, judged_rows, rows_that_ran, sentence
 from encheck.run_file import Result, RunFile
 from encheck.scoring.frame import ItemFrame
@@ -218,25 +218,25 @@ def _pictures(
 
 Kind = Literal["bad", "tied", "good", "none"]
 KINDS: Mapping[Kind, str] = {
-    "bad": "below chance, or fails",
-    "tied": "tied with chance",
-    "good": "above chance, or passes",
-    "none": "shown only",
+    "bad": "below chance, or fail",
+    "tied": "at chance",
+    "good": "above chance, or pass",
+    "none": "not judged",
 }
 _UNCHANCED: Mapping[str | None, tuple[Kind, str]] = {
-    "pass": ("good", "passes"),
-    "stale_known_failure": ("good", "passes"),
-    "fail": ("bad", "fails"),
+    "pass": ("good", "pass"),
+    "stale_known_failure": ("good", "stale known failure"),
+    "fail": ("bad", "fail"),
     "error": ("bad", "error"),
-    "known_failure": ("bad", "fails, as known"),
+    "known_failure": ("bad", "known failure"),
     "below_aim": ("tied", "below aim"),
-    "inconclusive": ("tied", "aim open"),
-    "skipped": ("none", "not run"),
-    None: ("none", "shown"),
+    "inconclusive": ("tied", "inconclusive"),
+    "skipped": ("none", "skipped"),
+    None: ("none", "not judged"),
 }
-_ABOVE = {"below_aim": ", below aim", "inconclusive": ", aim open", "fail": ", fails"}
+_ABOVE = {"below_aim": ", below aim", "inconclusive": ", inconclusive", "fail": ", fail"}
 _STANDINGS: Mapping[Standing, str] = {
-    "above chance": "above chance", "at chance": "tied with chance", "below chance": "below chance",
+    "above chance": "above chance", "at chance": "at chance", "below chance": "below chance",
 }  # fmt: skip
 _TITLES = {
     "meaning kept": "Meaning kept: the same in other words should stay near",
@@ -388,7 +388,7 @@ def _head_row(
     """The row that stands for the property: that of the profile, else of the headline, else the first with a value."""
     rows = [row for section in found for row in rows_that_ran(section.rows) if row.model == model]
     if line is not None:
-        return next(row for row in rows if str(row.case) == line.case)
+        return next(f for s in found for f in s.figures if (str(f.case), f.metric) == (line.case, line.metric))
     measured = [row for row in rows if row.value is not None] or rows
     return next(iter(sorted(measured, key=lambda row: not declared[row.check].headline)), None)
 
@@ -417,7 +417,7 @@ def mark_of(row: Result, its: Declaration, name: str, line: ProfileLine | None =
     share = row.numbers[0]
     low, high = map(_percent_place, row.numbers[1:])
     return FigureMark(
-        name, row, percent(share), _digits(row), kind, words,
+        name, row, view.printed(row.metric, share), _digits(row), kind, words,
         low=low, width=max(round(high - low, 2), 0.6), at=_percent_place(share),
         chance=None if its.chance is None else _percent_place(its.chance),
         surface=_percent_place(best[1]) if best else None,
@@ -435,16 +435,16 @@ def verdict_words(row: Result, its: Declaration) -> tuple[Kind, str]:
     """What came out, in words: beside chance where there is one, and how it stands to the floor and the aim."""
     kind, words = _UNCHANCED.get(row.verdict, ("none", WORDS.get(row.verdict, "")))
     if row.verdict in ("pass", "stale_known_failure", "error", "skipped") or row.value is None:
-        return (kind, words) if row.value is not None or row.verdict != "inconclusive" else ("none", "cannot tell")
+        return (kind, words) if row.value is not None or row.verdict != "inconclusive" else ("none", "inconclusive")
     if its.unjudged or row.params.get("unjudged"):
-        return "none", "shown, judges nothing"
+        return "none", "not judged"
     if not its.chance or row.low is None or not is_share(row, its):
         return kind, words
     _, low, high = row.numbers
     if high < its.chance:
-        return "bad", "fails: below chance" if row.verdict == "fail" else "below chance"
+        return "bad", "fail: below chance" if row.verdict == "fail" else "below chance"
     if low <= its.chance:
-        return "tied", "tied with chance"
+        return "tied", "at chance"
     return ("bad" if row.verdict == "fail" else "good"), f"above chance{_ABOVE.get(row.verdict or '', '')}"
 
 
