@@ -78,13 +78,13 @@ def render(report: CostReport) -> str:
     """The page; every text in it is escaped by the template."""
     import sys
 
-    front = " and ".join(filter(None, (", ".join(report.front[:-1]), report.front[-1])))
-    out = (
-        f"{len(report.beaten)} of {len(report.models)} are beaten: another is better in something and worse in nothing"
-    )
+    front, beaten = report.front, len(report.beaten)
+    names = " and ".join(filter(None, (", ".join(front[:-1]), front[-1])))
+    out = f"{beaten} of {len(report.models)} models {'is' if beaten == 1 else 'are'} beaten: another one"
     banner = VerdictBanner(
-        "", "THE FRONT", f"Take {front}" if len(report.front) == 1 else f"Choose among {front}",
-        f"{out}." if report.beaten else "No model is beaten by another in everything.",
-        NextStep("Weigh what you pay for each against its quality on your data."),
+        "", "FRONT", f"Take {names}" if len(front) == 1 else f"Choose among {names}",
+        f"{out} is better in something and worse in nothing." if beaten else "No model is beaten by another one.",
+        NextStep("Gate it against the model in use before you ship it." if len(front) == 1
+                 else "Weigh speed, size and price against quality on your data."),
     )  # fmt: skip
     return page("costs.html", report=report, text=sys.modules[__name__], verdict=banner)

@@ -141,8 +141,8 @@ def band_path(x: Axis, y: Axis, rows: Sequence[tuple[float, float, float]]) -> s
     return f"{found}z" if found else ""
 
 
-def histogram_path(x: Axis, y: Axis, edges: Sequence[float], shares: Sequence[float]) -> str:
-    """The outline of bars between edges, from the ground and back to it."""
+def histogram_path(x: Axis, y: Axis, edges: Any, shares: Any) -> str:
+    """The outline of bars of these shares [n] between edges [n + 1], from the ground and back to it."""
     found = [f"M{x.at(edges[0]):g},{y.start:g}"]
     for share, end in zip(shares, edges[1:], strict=True):
         found.append(f"V{y.at(share):g}H{x.at(end):g}")
@@ -198,7 +198,7 @@ def margin_chart(cases: Mapping[str, ItemFrame], scales: Mapping[str, float] | N
     In the unit of each case's calibrated scale where `scales` has it, else raw. One line a case; where there is one
     case, bars in two colours. The axis ends where 99% of the items lie.
     """
-    found = {}
+    found: dict[str, Any] = {}
     for name, frame in cases.items():
         if frame.is_contest:
             near, far = frame.near_and_far()
@@ -273,7 +273,9 @@ def _similarity_ranges(title: str, both: Mapping[str, Sequence[Any]]) -> Chart:
     }
     ends = [end for some in ranges.values() for one in some if one for end in one]
     x = replace(x_axis(min(ends), max(ends), "similarity, 5th to 95th percentile with the median"), start=12.0)
-    marks, labels, y = [], [], 4.0
+    marks: list[Mark] = []
+    labels: list[tuple[float, str]] = []
+    y = 4.0
     for name, some in ranges.items():
         labels.append((y + LABEL - 4, name))
         y += LABEL
