@@ -269,7 +269,9 @@ def test_one_vector_for_all_texts_never_passes(run, saved):
     outcome = run("constant", against(saved(markers="number or health")), markers="number or health")
     assert outcome.ret == 1
     outcome.stdout.fnmatch_lines(["*re-index: yes (vectors of 256 dimensions before, of 8 now)*"])  # room cannot block
-    assert outcome.outlines[-1].startswith("GATE (partial: health, number): BLOCKED. contract broken: end of a")
+    assert outcome.outlines[-1].startswith(
+        "GATE (partial: vector space, numbers): BLOCKED. A contract is broken: end of a"
+    )
 
 
 def test_ten_items_never_decide_and_say_how_many_would(run, saved, pytester):
