@@ -195,7 +195,7 @@ def latex_table(
     heads = [escape(called[m.name]) + (_cited(model_entries(m)) if cite else "") for m in found.models]
     lines = [
         "% made by encheck compare; needs " + ", ".join(f"\\usepackage{{{name}}}" for name in packages),
-        f"\\begin{{{kind}}}[t]", r"\centering\footnotesize\setlength{\tabcolsep}{4pt}",
+        f"\\begin{{{kind}}}[t]", r"\centering\footnotesize\setlength{\tabcolsep}{2pt}",
         *([r"\resizebox{\textwidth}{!}{%"] if is_wide else []),
         f"\\begin{{tabular}}{{lrr{'l' * len(heads)}}}", r"\toprule",
         " & ".join(["Property", "$n$", "Chance", *heads]) + r" \\",
@@ -241,7 +241,7 @@ def _p(p: float) -> str:
 def _pairs_table(found: ModelComparison, called: Mapping[str, str]) -> Iterator[str]:
     """Every two models, a line a property and pair."""
     titles = {(line.data, line.property): line.title for line in found.matrix}
-    yield r"{\footnotesize\setlength{\tabcolsep}{4pt}"
+    yield r"{\footnotesize\setlength{\tabcolsep}{2pt}"
     yield r"\begin{longtable}{llrrr}"
     yield (
         r"\caption{Every two models, on the items that both scored: the second less the first, in points, with 95\% "
