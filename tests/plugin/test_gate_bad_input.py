@@ -252,11 +252,19 @@ def rewritten(folder):
 @pytest.mark.parametrize(
     ("model", "markers", "says"),
     [
-        ("stops", "number", "*contract broken: the model cannot encode: *out of luck*"),
-        ("loses-rows", "number", "*contract broken: the model cannot encode: *"),
-        ("nan", "number", "*contract broken: the model cannot encode: *NaN*"),
-        ("forgets", "number", "*contract broken: same text gets the same answer twice on probes: * another answer*"),
-        ("cuts", "number", "*contract broken: end of a long text is seen on probes: * of 64 texts score the same*"),
+        ("stops", "number", "*A contract is broken: the model cannot encode: *out of luck*"),
+        ("loses-rows", "number", "*A contract is broken: the model cannot encode: *"),
+        ("nan", "number", "*A contract is broken: the model cannot encode: *NaN*"),
+        (
+            "forgets",
+            "number",
+            "*A contract is broken: same text gets the same answer twice on probes: * another answer*",
+        ),
+        (
+            "cuts",
+            "number",
+            "*A contract is broken: end of a long text is seen on probes: * of 64 texts score the same*",
+        ),
     ],
 )
 def test_a_candidate_that_breaks_midway_or_a_contract_is_blocked(run, saved, model, markers, says):

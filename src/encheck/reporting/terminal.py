@@ -112,7 +112,7 @@ def _short_gate_lines(against: GateAgainst, candidate: str, to_type: GateCommand
         body.append(f"  and {len(more)} more: {listed_names([loss.name for loss in more])}")
     body += _changes(against)
     counts = Counter(line.verdict for line in overview(against))
-    body.append(f"  rows: {', '.join(f'{count} {verdict}' for verdict, count in counts.items())}")
+    body += [f"  rows: {', '.join(f'{count} {verdict}' for verdict, count in counts.items())}"] * bool(counts)
     shown = set(against.reasons) if against.outcome == "pass" else set()
     rows = tuple(f"{row.name}: " for row in against.rows)
     said = explained(against, commands=False, remedies=False)
