@@ -431,7 +431,7 @@ def test_the_gate_weighs_a_model_against_a_model_or_its_baseline(encheck, some_p
     found = encheck("gate", "random", "oracle", *asked, "--report-dir=r", "--save-baseline=kept")
     assert found.exit_code == 1
     assert (
-        "gate against oracle (partial: number), for the same model, changed (no behaviour may be lost): BLOCKED"
+        "gate against oracle (partial: numbers), for the same model, changed (no behaviour may be lost): BLOCKED"
         in found.output
     )
     results = json.loads((tmp_path / "r" / "results.json").read_text("utf-8"))
@@ -439,7 +439,7 @@ def test_the_gate_weighs_a_model_against_a_model_or_its_baseline(encheck, some_p
     assert not Path("kept").exists()
     part = encheck("gate", "oracle", "oracle", *asked, "--save-baseline=kept", "--report-dir=r")
     assert (part.exit_code, Path("kept").exists()) == (10, False)
-    assert part.output.splitlines()[-1].startswith("GATE (partial: number): INCONCLUSIVE. ")
+    assert part.output.splitlines()[-1].startswith("GATE (partial: numbers): INCONCLUSIVE. ")
 
 
 PASSED = "GATE: PASSED. This rules out a loss of 4 points in a row, and none is estimated at 2 points"

@@ -177,7 +177,7 @@ def test_graded_pairs_are_decided_by_the_correlation_with_their_scores(gate, pla
     done = gate("graded-random", "graded-counts", "--report-dir", place / "graded-gate", "-v")
     assert done.ret == 1
     assert ", for another model of these graded pairs (a loss of 2 points has to be ruled out): BLOCKED" in first(done)
-    assert re.search(r"GATE.*: BLOCKED. sts/pairs/1: 0\.\d+ to -?0\.\d+ .*: a loss is certain", done.outlines[-1])
+    assert re.search(r"GATE.*: BLOCKED. Graded pairs: 0\.\d+ to -?0\.\d+ .*: a loss is certain", done.outlines[-1])
     results = json.loads((place / "graded-gate" / "results.json").read_text("utf-8"))
     jsonschema.validate(results, schema(), cls=jsonschema.Draft202012Validator)
     (against,) = results["gate"]["against"]

@@ -180,7 +180,7 @@ def test_contrasts_that_a_baseline_of_searches_alone_lacks_are_named_and_never_p
     assert why == "new, not compared: the baseline has searches alone of these data"
     assert found.decision.notes[0].startswith("1 case (number) on d: new, not compared")
     entry, _ = shown(found, items)
-    assert "gate against base (partial: retrieval), for another model" in "\n".join(
+    assert "gate against base (partial: search), for another model" in "\n".join(
         terminal.gate_lines(entry, verbose=True)
     )
 

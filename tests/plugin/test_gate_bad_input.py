@@ -252,11 +252,19 @@ def rewritten(folder):
 @pytest.mark.parametrize(
     ("model", "markers", "says"),
     [
-        ("stops", "number", "*contract broken: the model cannot encode: *out of luck*"),
-        ("loses-rows", "number", "*contract broken: the model cannot encode: *"),
-        ("nan", "number", "*contract broken: the model cannot encode: *NaN*"),
-        ("forgets", "number", "*contract broken: same text gets the same answer twice on probes: * another answer*"),
-        ("cuts", "number", "*contract broken: end of a long text is seen on probes: * of 64 texts score the same*"),
+        ("stops", "number", "*A contract is broken: the model cannot encode: *out of luck*"),
+        ("loses-rows", "number", "*A contract is broken: the model cannot encode: *"),
+        ("nan", "number", "*A contract is broken: the model cannot encode: *NaN*"),
+        (
+            "forgets",
+            "number",
+            "*A contract is broken: same text gets the same answer twice on probes: * another answer*",
+        ),
+        (
+            "cuts",
+            "number",
+            "*A contract is broken: end of a long text is seen on probes: * of 64 texts score the same*",
+        ),
     ],
 )
 def test_a_candidate_that_breaks_midway_or_a_contract_is_blocked(run, saved, model, markers, says):
@@ -269,7 +277,9 @@ def test_one_vector_for_all_texts_never_passes(run, saved):
     outcome = run("constant", against(saved(markers="number or health")), markers="number or health")
     assert outcome.ret == 1
     outcome.stdout.fnmatch_lines(["*re-index: yes (vectors of 256 dimensions before, of 8 now)*"])  # room cannot block
-    assert outcome.outlines[-1].startswith("GATE (partial: health, number): BLOCKED. contract broken: end of a")
+    assert outcome.outlines[-1].startswith(
+        "GATE (partial: vector space, numbers): BLOCKED. A contract is broken: end of a"
+    )
 
 
 def test_ten_items_never_decide_and_say_how_many_would(run, saved, pytester):

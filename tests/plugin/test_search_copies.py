@@ -18,4 +18,4 @@ def test_a_rounded_copy_passes_and_damaged_ones_are_blocked_with_three_lost_quer
         "two layers dropped": "BLOCKED",
     }
     for name in ("cls pooling", "two layers dropped"):
-        assert sum(line.startswith("  lost in ") for line in found[name]) == 3
+        assert sum(line.startswith("  lost: ") for line in found[name]) == 3

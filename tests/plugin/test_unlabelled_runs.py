@@ -104,7 +104,7 @@ def test_an_index_is_compared_with_the_same_index_alone(run, baseline, tmp_path)
     assert run("bag", "-k", "logged", f"--encheck-baseline={own}").ret == 4
     outcome = run("bag", *how, f"--encheck-baseline={own}", f"--encheck-report-dir={tmp_path / 'r'}")
     assert outcome.ret == 10
-    outcome.stdout.fnmatch_lines(["gate against own (partial: retrieval), for another model *: INCONCLUSIVE"])
+    outcome.stdout.fnmatch_lines(["gate against own (partial: search), for another model *: INCONCLUSIVE"])
     results = json.loads((tmp_path / "r/results.json").read_text("utf-8"))
     jsonschema.validate(results, schema())
     (row,) = (row for row in results["checks"] if row["metric"] == "first_stage_recall_at_10")
@@ -120,8 +120,8 @@ def test_other_answers_cannot_be_told_yet_and_are_kept_for_judging(run, baseline
     assert outcome.ret == 10
     outcome.stdout.fnmatch_lines(
         [
-            "gate against base (partial: retrieval), for another model *: INCONCLUSIVE",
-            "GATE (partial: retrieval): INCONCLUSIVE. retrieval/help-center/1: the first answer changes for *",
+            "gate against base (partial: search), for another model *: INCONCLUSIVE",
+            "GATE (partial: search): INCONCLUSIVE. Search: the first answer changes for *",
         ]
     )
     found = list(disagreements(folder))
@@ -147,18 +147,18 @@ def test_a_gate_that_people_have_judged_says_what_judging_said(run, baseline, se
     assert outcome.ret == 1
     many = run("random", *how, "--encheck-tried=500", data=data)  # the best of 500 takes more than 25 for the old one
     assert many.ret == 10
-    many.stdout.fnmatch_lines(["GATE (partial: retrieval): INCONCLUSIVE. *"])
+    many.stdout.fnmatch_lines(["GATE (partial: search): INCONCLUSIVE. *"])
     said = gate_with_judgements(judging, judged)
     found = json.loads((again / "results.json").read_text("utf-8"))
     jsonschema.validate(found, schema(), cls=jsonschema.Draft202012Validator)
     against = read_results(again).gate.against[0]
     assert said.against[0].reasons == against.reasons
     favoured = f"{judged.old} of {judged.old} decisive answers favour base"
-    shown = [f"GATE (partial: retrieval): BLOCKED. {favoured}; {judged.here}"]
+    shown = [f"GATE (partial: search): BLOCKED. {favoured}; {judged.here}"]
     assert list(headline(said)) == shown == outcome.outlines[-1:]
     (search,) = against.searches
     assert search.lost_queries == said.against[0].searches[0].lost_queries
-    outcome.stdout.fnmatch_lines([f"  lost in retrieval/help-center/1: {search.lost_queries[0].query}", *shown])
+    outcome.stdout.fnmatch_lines([f"  lost: {search.lost_queries[0].query}", *shown])
     page = (again / "report.html").read_text("utf-8")
     assert html.escape(search.lost_queries[2].now) in page
     summary = (again / "summary.md").read_text("utf-8")
@@ -186,9 +186,7 @@ def test_known_items_block_and_show_three_lost_queries(run, baseline, tmp_path):
     assert (row["outcome"], row["evidence"], len(row["lost_queries"])) == ("block", False, 3)
     one = row["lost_queries"][0]
     assert one["before"] != one["now"]
-    outcome.stdout.fnmatch_lines(
-        [f"  lost in retrieval/help-center/known: {one['query']}", f"    first before: {one['before']}"]
-    )
+    outcome.stdout.fnmatch_lines([f"  lost: {one['query']}", f"    first before: {one['before']}"])
     assert f"lost in retrieval/help-center/known: *{one['query']}*" in (folder / "summary.md").read_text("utf-8")
     assert html.escape(one["now"]) in (folder / "report.html").read_text("utf-8")
 

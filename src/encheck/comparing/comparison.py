@@ -8,7 +8,7 @@ shown to beat guessing, as in the gate.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -96,13 +96,14 @@ def matrix(models: Sequence[ComparedModel]) -> list[PropertyLine]:
     value with an interval of the same check, data, level and figure.
     """
     rows = _headline_rows(models)
-    changes = {m.name: differences_of(models[0], m, rows.values()) for m in models[1:]}
+    changes = {(m.name, one.data, one.property): one
+               for m in models[1:] for one in property_differences(rows.values(), models[0].side, m.side)}  # fmt: skip
     lines = []
     for key, row in rows.items():
         cells: list[PropertyCell | None] = []
         for m in models:
             own = {r.metric: r for r in m.rows if r.case.of_any_model == row.case.of_any_model}
-            found, change = own.get(row.metric), changes.get(m.name, {}).get(key)
+            found, change = own.get(row.metric), changes.get((m.name, *key))
             if found is None or found.value is None or found.low is None:
                 cells.append(None)
                 continue
@@ -129,15 +130,11 @@ def _headline_rows(models: Sequence[ComparedModel]) -> dict[Key, Result]:
     return rows
 
 
-def differences_of(first: ComparedModel, other: ComparedModel, rows: Iterable[Result]) -> dict[Key, Difference]:
-    """How `other` differs from `first` in the figures of these rows: each pair of models is corrected by itself."""
-    return {(one.data, one.property): one for one in property_differences(rows, first.side, other.side)}
-
-
-def every_pair(models: Sequence[ComparedModel]) -> dict[Pair, dict[Key, Difference]]:
-    """The differences of every two models, the second less the first."""
-    rows = _headline_rows(models)
-    return {(one.name, two.name): differences_of(one, two, rows.values()) for one, two in combinations(models, 2)}
+def every_pair(models: Sequence[ComparedModel]) -> dict[Pair, tuple[Difference, ...]]:
+    """The differences of every two models, the second less the first; each pair is corrected by itself."""
+    rows = _headline_rows(models).values()
+    return {(one.name, two.name): property_differences(rows, one.side, two.side)
+            for one, two in combinations(models, 2)}  # fmt: skip
 
 
 def tallies(

@@ -195,7 +195,7 @@ def latex_table(
     heads = [escape(called[m.name]) + (_cited(model_entries(m)) if cite else "") for m in found.models]
     lines = [
         "% made by encheck compare; needs " + ", ".join(f"\\usepackage{{{name}}}" for name in packages),
-        f"\\begin{{{kind}}}[t]", r"\centering\footnotesize\setlength{\tabcolsep}{4pt}",
+        f"\\begin{{{kind}}}[t]", r"\centering\footnotesize\setlength{\tabcolsep}{2pt}",
         *([r"\resizebox{\textwidth}{!}{%"] if is_wide else []),
         f"\\begin{{tabular}}{{lrr{'l' * len(heads)}}}", r"\toprule",
         " & ".join(["Property", "$n$", "Chance", *heads]) + r" \\",
@@ -241,7 +241,7 @@ def _p(p: float) -> str:
 def _pairs_table(found: ModelComparison, called: Mapping[str, str]) -> Iterator[str]:
     """Every two models, a line a property and pair."""
     titles = {(line.data, line.property): line.title for line in found.matrix}
-    yield r"{\footnotesize\setlength{\tabcolsep}{4pt}"
+    yield r"{\footnotesize\setlength{\tabcolsep}{2pt}"
     yield r"\begin{longtable}{llrrr}"
     yield (
         r"\caption{Every two models, on the items that both scored: the second less the first, in points, with 95\% "
@@ -250,12 +250,12 @@ def _pairs_table(found: ModelComparison, called: Mapping[str, str]) -> Iterator[
     )
     yield r"\toprule Property & Second less first & Difference & 95\% interval & $p$ \\ \midrule \endhead"
     for (first, second), some in every_pair(found.models).items():
-        for key, one in some.items():
+        for one in some:
             ends = f"{{[}}{100 * one.low:+.1f}, {100 * one.high:+.1f}{{]}}"
             pair = f"{escape(called[second])} less {escape(called[first])}"
             p = _p(one.p).removeprefix("p=").removeprefix("p")
             told = f"{100 * one.difference:+.1f}{SIGNS[one.said]} & {ends} & ${p}$"
-            yield f"{escape(titles[key])} & {pair} & {told} \\\\"
+            yield f"{escape(titles[one.data, one.property])} & {pair} & {told} \\\\"
     yield r"\bottomrule"
     yield r"\end{longtable}}"
 
@@ -264,7 +264,12 @@ def _caption(found: ModelComparison, called: Mapping[str, str], *, cite: bool) -
     """Metric, data with their edition, seed, n, and what the signs say."""
     by = f"encheck{_cited([encheck_entry()]) if cite else ''} {escape(metadata.version('encheck'))}"
     data = dict.fromkeys(line.data for line in found.matrix)
-    told = [f"{data_name(name)}, {_edition(found, name)}" for name in data]
+    told = []
+    for name in data:
+        model = next((model for model in found.models if name in model.data), found.first)
+        edition = model.editions.get(name)
+        what = f"edition {edition}" if edition else f"fingerprint {model.data.get(name, '')}"
+        told.append(f"{data_name(name)}, {what}")
     counts = [one.n for line in found.matrix for one in line.cells if one]
     n = f"{min(counts):,} to {max(counts):,}" if counts else "0"
     seeds = " and ".join(str(seed) for seed in sorted({model.seed for model in found.models}))
@@ -280,11 +285,6 @@ def _caption(found: ModelComparison, called: Mapping[str, str], *, cite: bool) -
         + r" $^{\ast}$: rose, but is not shown to beat guessing, which is no evidence."
         * is_doubtful
     )
-
-
-def _edition(found: ModelComparison, data: str) -> str:
-    model = next((model for model in found.models if data in model.data), found.first)
-    return f"edition {edition}" if (edition := model.editions.get(data)) else f"fingerprint {model.data.get(data, '')}"
 
 
 @dataclass(frozen=True, slots=True)

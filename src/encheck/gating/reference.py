@@ -27,7 +27,7 @@ from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import Scale
 from encheck.scoring.splits import TEST
 from encheck.statistics.hypothesis_tests import holm, t_cdf
-from encheck.statistics.sharing import Errors, Sharing, interval_of_mean, numbered, sharing_of
+from encheck.statistics.sharing import Sharing, interval_of_mean, numbered, sharing_of
 from encheck.system.documents import read_json
 from encheck.verdict import MIN_CLUSTERS
 
@@ -117,8 +117,11 @@ def _paired_change(row: Result, before: ModelScores, after: ModelScores) -> Diff
     ends = sharing.change_interval(moved) if metric.kind == "rate" else interval_of_mean(errors)
     low, high = (0.0 if same.all() else float(end[0]) for end in ends)
     difference = float(moved.mean())
-    is_told = clusters >= MIN_CLUSTERS and bool(difference)
-    p = (_p_of_rate(sharing, moved) if metric.kind == "rate" else _p_of_mean(errors)) if is_told else 1.0
+    p, error = 1.0, float(errors.error[0])  # two-sided, of no difference at all
+    if clusters >= MIN_CLUSTERS and difference and metric.kind == "rate":
+        p = _p_of_rate(sharing, moved)
+    elif clusters >= MIN_CLUSTERS and difference:
+        p = float(2 * t_cdf(-abs(difference) / error, errors.free)) if error else 0.0
     return Difference(
         row.property, row.data, len(moved), clusters, float(old.mean()), float(old.mean()) + difference, difference,
         low, high, p, beats_chance(heads, metric, old, old + moved),
@@ -133,12 +136,6 @@ def _p_of_rate(sharing: Sharing, moved: Floats) -> float:
         low, high = (float(end[0]) for end in sharing.change_interval(moved, level=1 - p))
         least, most = (p, most) if low <= 0 <= high else (least, p)
     return most
-
-
-def _p_of_mean(found: Errors) -> float:
-    """Two-sided p of no difference, by Student's t."""
-    error = float(found.error[0])
-    return float(2 * t_cdf(-abs(float(found.mean[0])) / error, found.free)) if error else 0.0
 
 
 def metric_values(metric: Metric[...], table: CaseScores, scale: Scale, *, epsilon: float = 0.0) -> Floats:

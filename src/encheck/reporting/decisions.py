@@ -236,7 +236,13 @@ def _word_and_reason(results: RunFile) -> tuple[str, str]:
         if found := [row for row in rows if row.verdict == verdict]:
             first, names = found[0], dict.fromkeys(plain_name(row.property) for row in found)
             place = f"{first.model} on {data_name(first.data)}: " if several else ""
-            told = first.reason if verdict == "error" else f"{sentence(first.check)}: {view.figure_and_floor(first)}"
+            told = first.reason
+            if verdict == "fail":
+                value, low, high = first.numbers
+                ends = view.printed_interval(first.metric, low, high)
+                told = f"{sentence(first.check)}: {view.printed(first.metric, value)} ({ends})"
+                for name, line in (("floor", first.floor), ("aim", first.aim)):
+                    told += f", {name} {view.printed(first.metric, line)}" if line is not None else ""
             what += "s" * (verdict == "fail" and len(names) == 1)
             return FAILED, f"{place}{', '.join(names)} {what}. {told[:1].upper()}{told[1:].rstrip('.')}"
     standings = [_standing_of(results, model.label, data.name, several=several)

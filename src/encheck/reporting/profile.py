@@ -108,16 +108,14 @@ def headlines(results: RunFile, *, model: str, data: str) -> dict[str, Result]:
     here = [row for row in results.checks if (row.model, row.data) == (model, data)]
     rows = {(row.case, row.metric): row for row in here}
 
-    def weight(row: Result) -> tuple[bool, bool, bool]:
-        its = declared[row.check]
-        return (not its.is_in_both_directions, not its.headline, bool(its.unjudged))
-
     best: dict[str, Result] = {}
-    for row in sorted((row for row in judged_rows(results) if (row.model, row.data) == (model, data)), key=weight):
+    judged = [(declared[row.check], row) for row in judged_rows(results) if (row.model, row.data) == (model, data)]
+    judged.sort(key=lambda one: (not one[0].is_in_both_directions, not one[0].headline, bool(one[0].unjudged)))
+    for its, row in judged:
         metric = str(row.metric)
         plain = auc.name if metric.startswith(similarity_gap.name) else metric.replace(ADJUSTED, margin_rate.name)
         found = rows.get((row.case, plain), row)
-        if is_drawn(found, declared[row.check]):
+        if is_drawn(found, its):
             best.setdefault(row.property, found)
     return best
 

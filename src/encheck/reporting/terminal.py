@@ -112,7 +112,7 @@ def _short_gate_lines(against: GateAgainst, candidate: str, to_type: GateCommand
         body.append(f"  and {len(more)} more: {listed_names([loss.name for loss in more])}")
     body += _changes(against)
     counts = Counter(line.verdict for line in overview(against))
-    body.append(f"  rows: {', '.join(f'{count} {verdict}' for verdict, count in counts.items())}")
+    body += [f"  rows: {', '.join(f'{count} {verdict}' for verdict, count in counts.items())}"] * bool(counts)
     shown = set(against.reasons) if against.outcome == "pass" else set()
     rows = tuple(f"{row.name}: " for row in against.rows)
     said = explained(against, commands=False, remedies=False)
@@ -206,29 +206,20 @@ def _short_summary(results: RunFile, items: Items, most: int) -> Iterator[str]:
         here = [r for r in rows if (r.model, r.data) == (cell.model, cell.data)]
         found = weakest_first(profile(results, model=cell.model, data=cell.data))
         yield f"{cell.model} on {data_name(cell.data)}, weakest first"
-        yield from profile_lines(found, most=most) if found else _figures_alone(rows_that_ran(here), most)
+        if found:
+            yield from profile_lines(found, most=most)
+        elif run := rows_that_ran(here):  # nothing that a profile shows
+            yield from table([COLUMNS[:4], *(_result_row(row)[:4] for row in run[:most])])
+            yield from [f"  and {len(run) - most} more: -v"] * (len(run) > most)
         examples = ((line.title, _mistake(there.get(line.case))) for line in found)
         for name, item in islice(((name, item) for name, item in examples if item), int(len(cells) == 1)):
-            yield from _mistake_lines(name, item)
+            for side, what in (("far", f"in {name}, the nearer text"), ("near", "should be nearer")):
+                text = joined(shortened(item[f"{side}_pieces"], context=CONTEXT))
+                yield "  " + in_a_line(f"{item[f'{side}_score']:.2f} {what}: {text}", WIDTH)
         if why := skip_reasons(here):
             yield in_a_line(f"  skipped: {'; '.join(why)}", WIDTH)
     yield from (same for one in results.references if (same := reference.sameness(one)))
     yield from view.threshold_lines(results)
-
-
-def _figures_alone(rows: Sequence[Result], most: int) -> Iterator[str]:
-    """The checks of a run that measured nothing that a profile shows."""
-    if rows:
-        yield from table([COLUMNS[:4], *(_result_row(row)[:4] for row in rows[:most])])
-    if len(rows) > most:
-        yield f"  and {len(rows) - most} more: -v"
-
-
-def _mistake_lines(name: str, item: Mapping[str, Any]) -> Iterator[str]:
-    """An item that the model gets wrong, a line for each text, its edits marked."""
-    for side, what in (("far", f"in {name}, the nearer text"), ("near", "should be nearer")):
-        text = joined(shortened(item[f"{side}_pieces"], context=CONTEXT))
-        yield "  " + in_a_line(f"{item[f'{side}_score']:.2f} {what}: {text}", WIDTH)
 
 
 def verdict_lines(results: RunFile) -> Iterator[str]:
@@ -240,30 +231,6 @@ def verdict_lines(results: RunFile) -> Iterator[str]:
     elif command:
         new = " (NEW_MODEL is the model that you want to ship)" * (NEW_PLACEHOLDER in command)
         yield visible(f"Next: {command}{new}", keep=LINES)
-
-
-def _whole_run_lines(results: RunFile) -> Iterator[str]:
-    """What both forms of the summary say of the whole run."""
-    yield from run_headlines(results)
-    yield from view.threshold_lines(results)
-    for line in (*view.rival_lines(results.checks), *view.validity_lines(results)):
-        yield from wrap(line, WIDTH, initial_indent="  ", subsequent_indent="    ")
-    yield from contamination.lines(results.contamination)
-
-
-def _skipped(why: Sequence[str], *, most: int = 0) -> Iterator[str]:
-    """Why checks were skipped, whole reasons on wrapped lines; with `most`, so many lines and how many reasons remain.
-
-    >>> list(_skipped(["2 properties need probes", "sts needs scores"]))
-    ['  skipped: 2 properties need probes; sts needs scores']
-    """
-    for shown in range(len(why), 0, -1):
-        left = f"; and {len(why) - shown} more: -v" if shown < len(why) else ""
-        text = f"skipped: {'; '.join(why[:shown])}{left}"
-        found = wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
-        if not most or len(found) <= most or shown == 1:
-            yield from found
-            return
 
 
 def _all_four(cell: MatrixCell) -> Iterator[str]:
@@ -304,12 +271,17 @@ def _full_summary(results: RunFile, *, verbose: bool) -> Iterator[str]:
         if run := rows_that_ran(rows):
             yield from table([COLUMNS, *(_result_row(row) for row in run)])
         if why := skip_reasons(rows):
-            yield from _skipped(why)
+            told = f"skipped: {'; '.join(why)}"
+            yield from wrap(told, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
         yield from _all_four(cell)
         yield from _peers(results, cell)
         yield ""
     yield from reference.reference_lines(results.references)
-    yield from _whole_run_lines(results)
+    yield from run_headlines(results)
+    yield from view.threshold_lines(results)
+    for line in (*view.rival_lines(results.checks), *view.validity_lines(results)):
+        yield from wrap(line, WIDTH, initial_indent="  ", subsequent_indent="    ")
+    yield from contamination.lines(results.contamination)
     yield from _reasons([row for row in rows_that_ran(judged_rows(results)) if row.reason and row.verdict != "fail"])
 
 

@@ -215,14 +215,6 @@ def printed_interval(metric: str | None, low: float, high: float) -> str:
     return percent_interval(low, high) if is_rate(metric) else f"{low + 0.0:.2f} to {high + 0.0:.2f}"
 
 
-def figure_and_floor(row: Result) -> str:
-    """What a check that fails reached, and what it had to."""
-    value, low, high = row.numbers
-    told = f"{printed(row.metric, value)} ({printed_interval(row.metric, low, high)})"
-    lines = [f"{name} {printed(row.metric, line)}" for name, line in (("floor", row.floor), ("aim", row.aim)) if line]
-    return ", ".join([told, *lines])
-
-
 def best_surface(row: Result) -> tuple[str, float, SurfaceFigure] | None:
     """The surface scorer with the highest figure, that figure, and all of it; None where none has a figure."""
     found = [(name, beside.value, beside) for name, beside in row.surface.items() if beside.value is not None]

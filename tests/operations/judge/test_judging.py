@@ -156,7 +156,7 @@ def test_the_command_says_the_verdict_and_ends_with_its_exit_code(folder):
     assert done.exit_code == 1
     assert done.stdout.splitlines()[-1].startswith("GATE: BLOCKED. 18 of 18 decisive answers favour sbert; in these")
     assert "5 pairs were shown twice, and 4 were judged the same both times" in done.stdout.splitlines()
-    assert done.stdout.count("lost in retrieval/help/1: query") == 3
+    assert done.stdout.count("lost: query") == 3
     assert "judge" in CliRunner().invoke(app, ["--help"]).stdout
 
 

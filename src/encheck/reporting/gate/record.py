@@ -207,14 +207,13 @@ def with_figures(
             for name in dict.fromkeys((row.property, its.capability)):
                 found.setdefault((name, row.data), []).append(one)
 
-    def figures(name: GateRowId) -> tuple[PropertyFigure, ...]:
+    rows_of_gate = []
+    for one in against.rows:
+        name = GateRowId(one.name)
         is_direction = any(part.startswith(DIRECTION.format("")) for part in name.below_data)
-        return () if is_direction else tuple(found.get((name.property, name.data), ()))
-
-    return replace(
-        against, rows=tuple(replace(row, figures=() if row.endpoint else figures(GateRowId(row.name)))
-                            for row in against.rows)
-    )  # fmt: skip
+        known = () if one.endpoint or is_direction else found.get((name.property, name.data), ())
+        rows_of_gate.append(replace(one, figures=tuple(known)))
+    return replace(against, rows=tuple(rows_of_gate))
 
 
 def _against(w: Weighed, shown: GateEvidence) -> GateAgainst:

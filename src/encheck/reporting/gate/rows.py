@@ -43,7 +43,7 @@ def folded_rows(against: GateAgainst) -> Iterator[str]:
 
 def row_cells(row: GateRow) -> tuple[str, ...]:
     """One row as the tables show it: the figures that are printed of its properties, the change of all its items."""
-    outcome, numbers = verdict_of(row), (row.change, row.low, row.high)
+    outcome, numbers = VERDICTS[_verdict_key(row)][0], (row.change, row.low, row.high)
     sides = [
         "; ".join(f"{plain_name(one.property)} " * (len(row.figures) > 1) + printed(one.metric, getattr(one, side))
                   for one in row.figures)
@@ -165,11 +165,6 @@ def _search_line(search: UnjudgedSearch) -> GateLine:
     figures = [("gate row", search.name), ("why", search.says)]
     change = f"{search.shares[0].queries:,} of {search.queries:,} answers"
     return GateLine("Search, logged queries", change, verdict, tone, None, figures, ())
-
-
-def verdict_of(row: GateRow) -> str:
-    """What the first column says of a row."""
-    return VERDICTS[_verdict_key(row)][0]
 
 
 def _verdict_key(row: GateRow, beside: bool = False) -> str:

@@ -171,6 +171,8 @@ def headline(gate: Gate) -> Iterator[str]:
 def plain_reason(text: str, against: GateAgainst) -> str:
     """A reason with its row in plain words."""
     place, sign, said = text.partition(": ")
+    if any(search.name == place for search in against.searches):
+        return f"{plain_name('retrieval').capitalize()}{sign}{said}"
     row = next((row for row in against.rows if row.name == place), None)
     return f"{name_of(row, with_data=are_of_several_data(against.rows))}{sign}{said}" if row else text
 
