@@ -142,7 +142,7 @@ def has_better_side(figure: str) -> bool:
     """Whether more of a figure is better, so that a difference in it says something: not so of raw similarities."""
     try:
         return named(figure).base not in RISE_WITH_DAMAGE
-    except KeyError:
+    except UsageError:
         return False
 
 
@@ -336,5 +336,5 @@ def _is_whole(declared: Declaration) -> bool:
     """Whether no item has a part in the metric that a check is judged and weighed by."""
     try:
         return bool(declared.metric) and not declared.gates and named(declared.metric).values is None
-    except KeyError:
+    except UsageError:
         return True

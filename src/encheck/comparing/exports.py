@@ -22,6 +22,7 @@ from pathlib import Path
 import encheck.generators
 from encheck.comparing.comparison import ModelComparison, PropertyLine, Said
 from encheck.datasets.load import known_data_sets
+from encheck.errors import UsageError
 from encheck.ids import ItemId
 from encheck.metrics import named
 from encheck.reporting.results import write_named
@@ -221,7 +222,7 @@ def tidy_rows(found: ModelComparison) -> Iterator[TidyRow]:
             declared = model.declared[row.check]
             try:
                 chance = declared.chance if row.metric == declared.metric else named(row.metric or "").chance
-            except KeyError:
+            except UsageError:
                 chance = None
             tidy = TidyRow(
                 model.name, found.first.name, row.data, row.property, declared.family, row.check, row.level,

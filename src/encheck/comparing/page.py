@@ -10,6 +10,7 @@ from encheck.comparing import forest, scatter
 from encheck.comparing.comparison import SIGNS, Flip, ModelComparison, PropertyLine, has_better_side, tallies
 from encheck.comparing.differences import CaseDifference, flips_count
 from encheck.comparing.models import ComparedModel
+from encheck.errors import UsageError
 from encheck.gating import contamination
 from encheck.metrics import named
 from encheck.reporting.html import page as html
@@ -142,7 +143,7 @@ def _label(figure: str) -> str:
     """A metric in words; its name where it is no metric of encheck."""
     try:
         return named(figure).label or sentence(figure)
-    except KeyError:
+    except UsageError:
         return sentence(figure)
 
 
