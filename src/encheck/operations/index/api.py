@@ -60,6 +60,15 @@ def audit_index(
     Raises:
         UsageError: nothing can be compared: no text is known, an id comes twice, a file is broken. Subclasses say what.
         EncoderError: the model failed.
+
+    >>> import tempfile
+    >>> from encheck import load_model
+    >>> encoder, parts = load_model("bag-of-words"), [f"To fix part {i} call us." for i in range(40)]
+    >>> rows = ({"text": t, "vector": v.tolist()} for t, v in zip(parts, encoder.encode(parts)[::-1], strict=True))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "index.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    ...     audit_index(encoder, Path(folder, "index.jsonl")).outcome
+    'some are not'
     """
     from encheck.indexes.audit import audit
     from encheck.indexes.sources import fresh_of_object, fresh_of_settings, open_index, refuse_options
