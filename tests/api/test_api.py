@@ -126,7 +126,7 @@ def test_a_run_gives_metrics_with_verdicts_and_writes_nothing(numbers, tmp_path,
 def test_a_run_writes_what_the_command_does_where_that_is_asked_for(numbers, tmp_path):
     found = encheck.run("oracle", report_dir=tmp_path / "report", epsilon=0.1, no_store=False, **numbers)
     assert {path.name for path in (tmp_path / "report").iterdir()} >= {"results.json", "items.parquet", "report.html"}
-    assert found.raw.run.settings["epsilon"] == 0.1
+    assert found.raw.run.settings.epsilon == 0.1
 
 
 @pytest.mark.parametrize(
