@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from math import isfinite
 from typing import Any, Literal
 
+from encheck.errors import UsageError
 from encheck.gating.types import LostExample
 from encheck.ids import GateRowId
 from encheck.metrics import named
 from encheck.metrics.metric import CALIBRATED
-from encheck.reporting.view import best_surface, judged_rows, with_pieces
+from encheck.reporting.view import ItemExample, best_surface, example_of, judged_rows
 from encheck.run_file import Result, RunFile
-from encheck.scoring.frame import ItemFrame
+from encheck.scoring.frame import ItemFrame, ItemRow
 from encheck.types import Declaration
 
 StoryLine = Literal["baseline", "reference", "chance", "rival", "strength"]
@@ -50,7 +50,7 @@ class StorySentence:
     data: str
     tested: str
     family: str
-    example: Mapping[str, Any] | None = None
+    example: ItemExample | None = None
 
     @property
     def text(self) -> str:
@@ -131,7 +131,7 @@ def _is_share(row: Result) -> bool:
     """Whether the figure is a share of items, so that "right in 23% of 235" is what it says."""
     try:
         return named(row.metric or "").kind == "rate"
-    except KeyError:
+    except UsageError:
         return False
 
 
@@ -255,14 +255,13 @@ def _gate_sentences(results: RunFile, names: Any) -> Iterator[StorySentence]:
             )  # fmt: skip
 
 
-def _lost_example(one: LostExample | None) -> Mapping[str, Any] | None:
+def _lost_example(one: LostExample | None) -> ItemExample | None:
     """An item of the gate's as an example of the page's; None where it has not both texts."""
     sides = {text.side: text for text in one.texts} if one else {}
     if one is None or not {"near", "far"} <= set(sides):
         return None
     near, far = sides["near"], sides["far"]
-    scores = {f"{text.side}_score": text.now if isfinite(text.now) else None for text in (near, far)}
-    return {"source": one.source, "near_pieces": near.pieces, "far_pieces": far.pieces, **scores}
+    return ItemExample(one.source, near.pieces, far.pieces, near.now, far.now)
 
 
 def _sentence(claim: str, figures: str, line: StoryLine, size: float, row: Result, its: Declaration) -> StorySentence:
@@ -316,7 +315,7 @@ def _with_example(one: StorySentence, results: RunFile, frames: Mapping[str, Ite
     return replace(one, example=next((item for item in found if item), None))
 
 
-def mistake(frame: ItemFrame) -> dict[str, Any] | None:
+def mistake(frame: ItemFrame) -> ItemExample | None:
     """A clear mistake that is read at a glance: the shortest of the 40 worst, its edits marked; None without any."""
     if frame.far is None or not frame.is_contest:
         return None
@@ -330,6 +329,4 @@ def mistake(frame: ItemFrame) -> dict[str, Any] | None:
         size = sum(len(columns[name][i] or "") for name in ("source", "near", "far"))
         return (not (columns["near_edits"][i] or "[]")[2:] and not (columns["far_edits"][i] or "[]")[2:], size)
 
-    i = min(wrong, key=length)
-    example = with_pieces({name: values[i] for name, values in columns.items()})
-    return {**example, "is_question": frame.kind.is_question}
+    return example_of(ItemRow.at(columns, min(wrong, key=length)), is_question=frame.kind.is_question)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from textwrap import wrap
-from typing import Any
 
 from encheck.gating import contamination
 from encheck.gating.reference import SHIPPED
@@ -30,9 +29,10 @@ from encheck.reporting.gate.words import (
 )
 from encheck.reporting.peers import peers_on
 from encheck.reporting.profile import ProfileLine, headlines, profile, weakest_first
-from encheck.reporting.text import joined, shortened, table
+from encheck.reporting.text import Piece, joined, shortened, table
 from encheck.reporting.view import (
     WORDS,
+    ItemExample,
     Items,
     MatrixCell,
     criteria_matrix,
@@ -47,7 +47,7 @@ from encheck.reporting.view import (
     surface,
     worst_items,
 )
-from encheck.run_file import ModelRest, Result, RunFile, listed
+from encheck.run_file import ModelRest, Result, RunFile
 from encheck.scoring.frame import ItemFrame
 from encheck.system.terminal import LINES, visible
 
@@ -205,13 +205,14 @@ def _short_summary(results: RunFile, items: Items) -> Iterator[str]:
         examples = ((line.name, _mistake(there.get(line.case))) for line in found)
         for name, item in islice(((name, item) for name, item in examples if item), WORST):
             yield f"  worst in {name}: the first text scores higher, but the second should"
-            yield from (_item_line(item, side) for side in ("far", "near"))
+            yield _item_line(item.far_score, item.far_pieces)
+            yield _item_line(item.near_score, item.near_pieces)
         yield ""
     yield from (same for one in results.references if (same := reference.sameness(one)))
     yield from _whole_run_lines(results)
     yield from sorted({f"  {WORDS[STALE]}: {row.reason}" for row in rows if row.verdict == STALE})
     yield f"  all {len(rows_that_ran(rows))} figures: -v, or the page"
-    models = listed(results.run.settings, "models")
+    models = results.run.settings.models
     if len(models) == 1 and models[0] not in SHIPPED and (command := gate_command(results)):
         yield f"Next: {command}"
 
@@ -263,15 +264,14 @@ def _profile_row(line: ProfileLine, *, is_paired: bool) -> tuple[str, ...]:
     return (line.name, f"{value} [{low}, {high}]", chance, line.standing or "-", surface, *([against] * is_paired))
 
 
-def _mistake(frame: ItemFrame | None) -> Mapping[str, Any] | None:
+def _mistake(frame: ItemFrame | None) -> ItemExample | None:
     """The worst item of a case, where its far text is the nearer one."""
     found = worst_items(frame, TRIED) if frame and frame.far is not None else ()
-    return next((item for item in found if item["far_score"] > item["near_score"]), None)
+    return next((item for item in found if item.far_score > item.near_score), None)
 
 
-def _item_line(item: Mapping[str, Any], side: str) -> str:
-    text = joined(shortened(item[f"{side}_pieces"], context=CONTEXT))
-    return f"    {item[f'{side}_score']:.2f} {in_a_line(text, WIDTH)}"
+def _item_line(score: float, found: Sequence[Piece]) -> str:
+    return f"    {score:.2f} {in_a_line(joined(shortened(found, context=CONTEXT)), WIDTH)}"
 
 
 def _full_summary(results: RunFile, *, verbose: bool) -> Iterator[str]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from encheck.ids import ItemId
 from encheck.types import Edit
+
+if TYPE_CHECKING:
+    from encheck.scoring.frame import ItemRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,7 @@ class Kind:
     stands_alone: bool = False
     shrinks: bool = False
     is_learned: bool = False
-    note: Callable[[Mapping[str, Any]], str] | None = None
+    note: Callable[[ItemRow], str] | None = None
 
     @property
     def is_contest(self) -> bool:

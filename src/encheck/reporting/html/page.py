@@ -11,7 +11,7 @@ import gzip
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -28,11 +28,13 @@ from encheck.reporting.gate.rows import GateLine, explanations, family_cells, ov
 from encheck.reporting.gate.words import NEW, GateStory, gate_story, undecided
 from encheck.reporting.html import sections
 from encheck.run_file import Result, RunFile
-from encheck.scoring.frame import ItemFrame
+from encheck.scoring.frame import ItemFrame, ItemRow
 from encheck.system.terminal import LINES, visible
 
 if TYPE_CHECKING:
     import jinja2
+
+    from encheck.reporting.where import KindBlock
 
 
 Frames = Mapping[str, ItemFrame]
@@ -127,8 +129,7 @@ def _packed_case(
     right = frame.rightness.tolist()
     found["question"], found["right"] = frame.kind.is_question, [_number(right[i]) for i in order]
     if frame.kind.note:
-        rows = ({name: values[i] for name, values in columns.items()} for i in order)
-        found["side"] = [frame.kind.note(row) for row in rows]
+        found["side"] = [frame.kind.note(ItemRow.at(columns, i)) for i in order]
     found["all"] = len(frame)
     found["wrong"] = [int(lost[i]) for i in order]
     return found
@@ -204,11 +205,11 @@ def render(
     items: view.Items,
     *,
     folder: Path | None = None,
-    where: Sequence[Mapping[str, Any]] = (),
+    where: Sequence[KindBlock] = (),
 ) -> str:
     """The whole page; every text in it is escaped, by the template or by being packed.
 
-    `folder` is where the run lies: the commands of the page name it. `where` is what `reporting.where.blocks` gives.
+    `folder` is where the run lies: the commands of the page name it. `where` is what `where.kind_blocks` gives.
     """
     frames = view.frames_of(results, items)
     found, to_type = sections.check_sections(results, frames), run_commands(results, folder)
@@ -307,7 +308,7 @@ def _environment() -> jinja2.Environment:
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, finalize=_visible
     )
     environment.globals |= {"figure": view.figure, "sentence": view.sentence}
-    environment.filters["typed"] = _typed
+    environment.filters |= {"typed": _typed, "asdict": asdict}
     return environment
 
 
