@@ -34,7 +34,7 @@ from encheck.cli.show import shrinker
 from encheck.engine.run import run
 from encheck.options import Settings
 from encheck.reporting.results import find_item, read_results
-from encheck.scoring.frame import ItemRow
+from encheck.scoring.item import ItemRow
 from encheck.scoring.scores import KINDS
 from encheck.scoring.triplets import Triplet
 from encheck.shrinking.shrink import Shrunk

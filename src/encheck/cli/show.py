@@ -13,7 +13,7 @@ import typer
 from encheck.cli.shared import ModelArgs, StorePath, app, print_table, project, say, tell, told
 from encheck.options import Settings
 from encheck.reporting.text import marked
-from encheck.scoring.frame import ItemRow
+from encheck.scoring.item import ItemRow
 from encheck.scoring.scores import kind_named
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from encheck.reporting.html import page as html
 from encheck.reporting.html.page import pack
 from encheck.reporting.text import pieces
 from encheck.reporting.view import sentence
-from encheck.scoring.frame import edits_of
+from encheck.scoring.item import edits_of
 from encheck.system.terminal import visible
 from encheck.verdict import MIN_CLUSTERS
 

@@ -9,7 +9,7 @@ from encheck.items.variants import Maker
 from encheck.language.english import English
 from encheck.reporting.failures import Shrink
 from encheck.running.service import EncoderService
-from encheck.scoring.frame import ItemRow
+from encheck.scoring.item import ItemRow
 from encheck.scoring.scores import KINDS, kind_named
 from encheck.scoring.triplets import Triplet
 from encheck.shrinking.shrink import MakeTriplets, Shrunk, remaker, shrink

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from encheck.reporting.text import marked
-from encheck.scoring.frame import ItemRow
-from encheck.scoring.item import ExampleLine, Item
+from encheck.scoring.item import ExampleLine, Item, ItemRow
 from encheck.scoring.scores import Scores
 from encheck.system.terminal import LINES, visible
 from encheck.types import CheckResult, Estimate

@@ -19,7 +19,7 @@ from urllib.request import url2pathname
 from encheck.errors import UsageError
 from encheck.options.settings import RunSettings
 from encheck.run_file import SCHEMA_VERSION, RunFile
-from encheck.scoring.frame import ItemRow
+from encheck.scoring.item import ItemRow
 from encheck.scoring.run_items import COLUMNS, OPTIONAL, RunItems, item_schema
 from encheck.system import entry_points, files
 from encheck.system.documents import parquet_table, read_json

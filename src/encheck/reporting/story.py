@@ -14,7 +14,8 @@ from encheck.metrics import named
 from encheck.metrics.metric import CALIBRATED
 from encheck.reporting.view import ItemExample, best_surface, example_of, judged_rows
 from encheck.run_file import Result, RunFile
-from encheck.scoring.frame import ItemFrame, ItemRow
+from encheck.scoring.frame import ItemFrame
+from encheck.scoring.item import ItemRow
 from encheck.types import Declaration
 
 StoryLine = Literal["baseline", "reference", "chance", "rival", "strength"]

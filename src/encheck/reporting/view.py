@@ -16,7 +16,8 @@ from encheck.metrics import both_directions
 from encheck.reporting.failures import rounded
 from encheck.reporting.text import Piece, pieces
 from encheck.run_file import DataEntry, Result, RunFile, SurfaceFigure
-from encheck.scoring.frame import Columns, ItemFrame, ItemRow
+from encheck.scoring.frame import Columns, ItemFrame
+from encheck.scoring.item import ItemRow
 from encheck.scoring.scores import item_frame
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Figure

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from encheck.ids import CaseId, ItemId
-from encheck.scoring.frame import SIDES, ItemFrame, ItemRow
-from encheck.scoring.item import ExampleLine, Item, Kind, near_and_far
+from encheck.scoring.frame import SIDES, ItemFrame
+from encheck.scoring.item import ExampleLine, Item, ItemRow, Kind, near_and_far
 from encheck.scoring.measure import TextScorer
 from encheck.scoring.scale import Floats, Scale
 from encheck.scoring.triplets import MarginScores, Triplet, surface_preference

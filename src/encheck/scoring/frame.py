@@ -6,7 +6,7 @@ import builtins
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,52 +42,6 @@ class TextColumns:
             f"{name}_overlap": [None] * count if self.overlap is None else self.overlap.tolist(),
             **_unless_empty({f"{name}_why": self.why}),
         }
-
-
-@dataclass(frozen=True, slots=True)
-class ItemSide:
-    """The near or the far text of an item, as it was scored; no text where the score is that of the other order."""
-
-    text: str | None
-    score: float
-    overlap: float | None
-    edits: tuple[Edit, ...]
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class ItemRow:
-    """One row of items.parquet, as `encheck show` and the pages have it."""
-
-    case: str
-    item: str
-    kind: str
-    cluster: str
-    split: str
-    source: str
-    near: ItemSide
-    far: ItemSide
-    step: int | None
-    source_is_second: bool
-
-    @classmethod
-    def at(cls, columns: Columns, i: int) -> Self:
-        """The row at this place of the columns, which `ItemFrame.to_columns` names."""
-
-        def value(name: str) -> Any:
-            return columns[name][i] if columns.get(name) else None
-
-        near, far = (
-            ItemSide(
-                value(side), value(f"{side}_score"), value(f"{side}_overlap"),
-                tuple(edits_of(value(f"{side}_edits"))), value(f"{side}_why") or "",
-            )
-            for side in ("near", "far")
-        )  # fmt: skip
-        return cls(
-            value("case"), value("item"), value("kind"), value("cluster"), value("split") or "", value("source"),
-            near, far, value("step"), bool(value("source_is_second")),
-        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -233,15 +187,6 @@ def edits_json(edits: Sequence[Edit]) -> str:
     '[[2, 6, "slow"]]'
     """
     return json.dumps([[e.start, e.end, e.text] for e in edits], ensure_ascii=False) if edits else "[]"
-
-
-def edits_of(text: str | None) -> list[Edit]:
-    """Edits from a column.
-
-    >>> edits_of('[[2, 6, "slow"]]')
-    [Edit(start=2, end=6, text='slow')]
-    """
-    return [Edit(*edit) for edit in json.loads(text)] if text else []
 
 
 def _text_columns(columns: Columns, name: str) -> TextColumns:

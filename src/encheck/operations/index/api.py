@@ -64,10 +64,11 @@ def audit_index(
     >>> import tempfile
     >>> from encheck import load_model
     >>> encoder, parts = load_model("bag-of-words"), [f"To fix part {i} call us." for i in range(40)]
-    >>> rows = ({"text": t, "vector": v.tolist()} for t, v in zip(parts, encoder.encode(parts)[::-1], strict=True))
+    >>> vectors = encoder.encode(parts)[::-1].tolist()
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "index.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    ...     audit_index(encoder, Path(folder, "index.jsonl")).outcome
+    ...     index = Path(folder, "index.json")
+    ...     _ = index.write_text(json.dumps([{"text": t, "vector": v} for t, v in zip(parts, vectors, strict=True)]))
+    ...     audit_index(encoder, index).outcome
     'some are not'
     """
     from encheck.indexes.audit import audit

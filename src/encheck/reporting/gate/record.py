@@ -26,7 +26,7 @@ from encheck.gating.unjudged import what_decides
 from encheck.gating.weighing import LogAnswers, Weighed
 from encheck.reporting.text import Piece, joined, pieces, shortened
 from encheck.scoring.documents import Answers
-from encheck.scoring.frame import edits_of
+from encheck.scoring.item import edits_of
 from encheck.types import content_hash
 
 Columns = Mapping[str, Sequence[Any]]

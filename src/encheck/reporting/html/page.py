@@ -28,7 +28,8 @@ from encheck.reporting.gate.rows import GateLine, explanations, family_cells, ov
 from encheck.reporting.gate.words import NEW, GateStory, gate_story, undecided
 from encheck.reporting.html import sections
 from encheck.run_file import Result, RunFile
-from encheck.scoring.frame import ItemFrame, ItemRow
+from encheck.scoring.frame import ItemFrame
+from encheck.scoring.item import ItemRow
 from encheck.system.terminal import LINES, visible
 
 if TYPE_CHECKING:
