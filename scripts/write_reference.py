@@ -53,8 +53,8 @@ def commands() -> str:
     root: Any = typer.main.get_command(app)
     context = _context(root, "encheck")
     head = (
-        f"# Commands\n\n{MADE}\n\nWhat `encheck COMMAND --help` says, on one page. Options that a command shares "
-        "with a run are named here and\nexplained in [Options of a run](options.md).\n"
+        f"# Commands\n\n{MADE}\n\nWhat `encheck COMMAND --help` says, and `--help-all` of run and gate, on one page. "
+        "Options that a command shares with\na run are named here and explained in [Options of a run](options.md).\n"
     )
     parts = (_panel(panel, [root.commands[name] for name in names], context) for panel, names in PANELS.items())
     return "\n".join([head, *parts])
