@@ -113,11 +113,11 @@ class ModelEntry:
     """A model of the run.
 
     `fingerprint` is of the content: weights, tokenizer, pooling, prompt, dtype, maximum length. `kind` is what the
-    model gives: vectors, or scores of pairs. `prompt` is what stood before every text, `how` what else the adapter did:
-    pooling, prompts by role, code that was allowed to run. `dimension` is that of its vectors, null where it gave none.
-    `error` says why it could not encode. `weights` is a hash of the tensors alone, `architecture` one of their shapes
-    and the vocabulary, the same for every seed of one training; null of models that are not made of files. `lacks` are
-    the cases that a file of vectors lacks texts of.
+    model gives: vectors, or scores of pairs. `prompt` is what stood before every text, `prompts_used` before those of a
+    role, `how` what else the adapter did: pooling, code that was allowed to run. `dimension` is that of its vectors,
+    null where it gave none. `error` says why it could not encode. `weights` is a hash of the tensors alone,
+    `architecture` one of their shapes and the vocabulary, the same for every seed of one training; null of models that
+    are not made of files. `lacks` are the cases that a file of vectors lacks texts of.
     """
 
     label: str
@@ -135,6 +135,7 @@ class ModelEntry:
     weights: str | None = None
     architecture: str | None = None
     lacks: tuple[str, ...] = ()
+    prompts_used: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

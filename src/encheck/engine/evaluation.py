@@ -438,13 +438,14 @@ class Evaluation:
             revision=None if revision is None else str(revision),
             licence=config.licence,
             prompt=None if prompt is None else str(prompt),
-            how=about | ({"prompts used": used} if used else {}),
+            how=about,
             trained_on=tuple(config.trained_on),
             dimension=subject.dimension,
             error=str(subject.error) if subject.error else None,
             weights=None if subject.error else weights_of(model, file_hash),
             architecture=None if subject.error else architecture_of(model, file_hash),
             lacks=tuple(sorted(lacks)),
+            prompts_used=used,
         )
 
     def close(self) -> None:

@@ -614,8 +614,9 @@ def _differences(baseline: Baseline, results: RunFile, model: str | None) -> lis
                 for one in fields(LanguageResources)
             ]
     if model and baseline.model.adapter != STORED:
-        hows = (baseline.model.how, next(m.how for m in results.models if m.label == model))
-        pairs += [(k, hows[0].get(k), hows[1].get(k)) for k in sorted({*hows[0], *hows[1]})]
+        old, new = baseline.model, next(m for m in results.models if m.label == model)
+        pairs += [(k, old.how.get(k), new.how.get(k)) for k in sorted({*old.how, *new.how})]
+        pairs += [("prompts used", old.prompts_used, new.prompts_used)]
     return [f"{name} was {old!r} and is {new!r}" for name, old, new in pairs if old != new]
 
 
