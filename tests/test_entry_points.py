@@ -161,7 +161,7 @@ def test_checks_of_a_package_run_and_gate_beside_those_of_encheck(site):
     how = plain | {"checks": "loudness or symmetry"}
     found = encheck.run("bag-of-words", save_baseline="with", **how)
     assert {row.property for row in found.rows} == {"loudness", "symmetry"}
-    assert found.raw.run.settings["check_packages"] == ("loud",)
+    assert found.raw.run.settings.check_packages == ("loud",)
     assert found.raw.run.versions["acme-encheck"] == "1.2"
     both = encheck.gate("letters", "with", purpose="change", **how)
     assert {"loudness/headlines/1"} <= {row.name for row in both.rows}
@@ -176,7 +176,7 @@ def test_checks_of_a_package_run_and_gate_beside_those_of_encheck(site):
     Path("pyproject.toml").unlink()
     again = encheck.gate("oracle", "without", purpose="change", **plain)
     assert "only the candidate was run with checks of the package loud" in again.partial.why
-    assert "check_packages" not in json.loads(Path("without/baseline.json").read_text())["settings"]
+    assert json.loads(Path("without/baseline.json").read_text())["settings"]["check_packages"] == []
 
 
 def test_encheck_run_and_pytest_take_checks_of_a_package(site):
@@ -267,9 +267,9 @@ def test_checks_whose_names_are_taken_or_missing_are_refused(site):
     (site / "acme/checks/test_antonym.py").write_text("")
     with pytest.raises(UsageError, match=r"acme-encheck 1.2: acme.checks has no check"):
         checks_of_packages(("loud",))
-    assert Settings(project=Project(check_packages=("loud",))).check_packages == ("loud",)
+    assert Settings(project=Project(check_packages=("loud",))).chosen_packages == ("loud",)
     with pytest.raises(ConfigError, match="unknown package of checks"):
-        _ = Settings(project=Project(check_packages=("quiet",))).check_packages
+        _ = Settings(project=Project(check_packages=("quiet",))).chosen_packages
 
 
 def test_an_adapter_of_a_package_takes_options_alone(site):

@@ -28,12 +28,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 from judge_variants import SEED, write_sheets
 
-from encheck.cli.show import run_settings, shrinker
+from encheck.cli.show import shrinker
 from encheck.engine.run import run
 from encheck.options import Settings
+from encheck.reporting.results import find_item, read_results
+from encheck.scoring.item import ItemRow
 from encheck.scoring.scores import KINDS
 from encheck.scoring.triplets import Triplet
 from encheck.shrinking.shrink import Shrunk
@@ -42,33 +43,30 @@ NOT_KEPT = ("antonym_is_farther_than_control", "jumble", "paraphrase_ranks", "re
 LONG = 45  # words of three texts
 
 
-def failures(folder: Path, split: str, seed: int) -> list[dict[str, Any]]:
+def failures(folder: Path, split: str, seed: int) -> list[ItemRow]:
     """Rows of what the model gets wrong, one a source, in an order drawn by seed."""
-    table = pq.read_table(folder / "items.parquet").to_pylist()
     kinds = {name for name, kind in KINDS.items() if kind.shrinks}
     wrong = [
-        row for row in table
-        if row["kind"] in kinds and row["near_score"] <= row["far_score"] and split in ("", row["split"])
-        and not row["case"].startswith(NOT_KEPT)
+        row for row in find_item(folder, "")
+        if row.kind in kinds and row.near.score <= row.far.score and split in ("", row.split)
+        and not row.case.startswith(NOT_KEPT)
     ]  # fmt: skip
-    distinct = {row["source"]: row for row in sorted(wrong, key=lambda row: (row["source"], row["case"]), reverse=True)}
+    distinct = {row.source: row for row in sorted(wrong, key=lambda row: (row.source, row.case), reverse=True)}
     rows = [distinct[source] for source in sorted(distinct)]
     random.Random(seed).shuffle(rows)
     return rows
 
 
-def shrunk(
-    rows: list[dict[str, Any]], args: argparse.Namespace
-) -> Iterator[tuple[dict[str, Any], Shrunk | str, float]]:
+def shrunk(rows: list[ItemRow], args: argparse.Namespace) -> Iterator[tuple[ItemRow, Shrunk | str, float]]:
     """Each row with what became of it, and the seconds that it took; the model has been asked once before."""
-    one = shrinker(Settings(models=(args.model,)), run_settings(args.run))
+    one = shrinker(Settings(models=(args.model,)), read_results(args.run).run.settings)
     one(rows[0])
     for row in rows:
         start = time.perf_counter()
         yield row, one(row), time.perf_counter() - start
 
 
-def figures(found: list[tuple[dict[str, Any], Shrunk | str, float]]) -> Iterator[str]:
+def figures(found: list[tuple[ItemRow, Shrunk | str, float]]) -> Iterator[str]:
     """What is left of the words, by the length of the item; and how long it took."""
     done = [one for _, one, _ in found if isinstance(one, Shrunk)]
     reasons = Counter(one for _, one, _ in found if isinstance(one, str))
@@ -106,11 +104,11 @@ def _forms(some: list[Shrunk]) -> tuple[Iterator[Any], Iterator[Any]]:
     return (one.whole for one in some), (one.shortest for one in some)
 
 
-def as_triple(row: dict[str, Any], found: Shrunk) -> dict[str, Any]:
+def as_triple(row: ItemRow, found: Shrunk) -> dict[str, Any]:
     """The shortest form as the sheets take it."""
     item = found.shortest.item
     sides = {"kept": (item.near, item.near_why), "changed": (item.far, item.far_why)}
-    return {"set": row["case"].partition("/")[0], "source": item.source, "sides": sides}
+    return {"set": row.case.partition("/")[0], "source": item.source, "sides": sides}
 
 
 def main() -> None:

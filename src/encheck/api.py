@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from encheck.comparing.text_shift import TextShift
     from encheck.datasets.dataset import Dataset
     from encheck.encoders.protocol import Encoder, PairScorer
+    from encheck.engine.checks import Selection
 
 Spec = str | Path
 
@@ -35,6 +36,9 @@ def load_model(spec: Spec, *, device: str = "auto", **arguments: Any) -> Encoder
     Raises:
         ModelError: the model does not exist, is not a model, or may not be loaded.
         ConfigError: an argument, or an entry of models.yaml, is wrong.
+
+    >>> load_model("bag-of-words").encode(["The bridge was closed.", "The bridge was open."]).shape
+    (2, 256)
     """
     from encheck.encoders.load import config_for, detect_fetched, load
     from encheck.encoders.model_config import Device
@@ -67,6 +71,10 @@ def load_data(spec: str, *, sample: int | None = None, seed: int = 0, skip_bad_r
 
     Raises:
         DataError: there is no such data set or file, or a row is malformed; the message names file and line.
+
+    >>> probes = load_data("probes")
+    >>> probes.groups[0].source, len(probes.pairs)
+    ('The query returned 10,000 rows.', 2010)
     """
     from encheck.datasets.load import load
 
@@ -86,7 +94,7 @@ def compare_costs(
     models: Sequence[Spec],
     *,
     data: str | None = None,
-    checks: str = "",
+    checks: Selection = None,
     behaviour: str = "probes",
     **options: Any,
 ) -> CostComparison:
@@ -95,7 +103,7 @@ def compare_costs(
     Args:
         models: two to ten models, as in `run`, or `vectors:FILE`, which needs `data`.
         data: labelled queries to measure quality on, "retrieval:PATH". Default: quality is not measured.
-        checks: which behaviour checks to run. Default: all.
+        checks: which behaviour checks to run, as in `run`. Default: all.
         behaviour: the data to measure behaviour on.
         options: other options of `encheck run`, with underscores (store, device, dtype, seed, model_arg, ...).
 
@@ -105,6 +113,10 @@ def compare_costs(
     Raises:
         UsageError: too few or too many models, or data without labels.
         EncoderError: a model failed.
+
+    >>> found = compare_costs(["bag-of-words", "random"], checks="number", no_store=True)
+    >>> [row.name for row in found.rows], found.figure
+    (['bag-of-words', 'random'], '')
     """
     from encheck.comparing.costs import Cost, cost_comparison
     from encheck.comparing.models import read_models
@@ -136,7 +148,7 @@ def compare_costs(
         assert subject.dimension is not None
         paid[label] = Cost(subject.dimension, speed, subject.config.price, is_stored)
     with Scratch() as scratch:
-        selected = f"({checks}) or {SEARCH}" if checks and data else checks
+        selected = [*([checks] if isinstance(checks, str) else checks), SEARCH] if checks and data else checks
         sets = [behaviour, *([data] if data else [])]
         ran = run(specs, data=sets, checks=selected, report_dir=scratch, **options)
         if failed := [one for one in ran.raw.models if one.error]:
@@ -163,6 +175,10 @@ def text_shift(data: str, *, against: str, texts: int = 2_000, seed: int = 0, sk
 
     Raises:
         DataError: a data set does not exist, is malformed, or has too few texts.
+
+    >>> shift = text_shift("probes", against="probes:fresh=1", texts=300)
+    >>> [row.name for row in shift.measures if row.differs]
+    ['Distinct-1', 'Distinct-2', 'Distinct-3', 'Distinct-N, mean', 'Zipf', 'Self-BLEU-4']
     """
     from encheck.comparing.text_shift import compare_texts
     from encheck.datasets.load import load

@@ -123,15 +123,36 @@ def claim(
 ) -> Callable[[Function], Function]:
     """Declare a test function to be a check.
 
-    `property` is what is tested, and its marker (default: the test's own marker). `metric` is what `judge` goes by;
-    `show` lists what stands beside it: metrics, or functions of the scores that give one figure or several. `aim` is
-    what the metric should reach. `floor` is what it must not fall below: a number, or "surface" for the best surface
-    baseline. `chance` defaults to the metric's. `gates` is the metric that the gate weighs item by item (default:
-    `metric`, if it has a value per item), or the reason why the check is only reported. `unjudged` is the reason why a
-    check has no verdict, with or without a gate; the gate still weighs it if `gates` names a metric. The rest is as in
-    `Declaration`.
+    Args:
+        items: what makes the items of a data set, such as `encheck.items.against_paraphrase(generator)`.
+        levels: what the check is run at one by one, as numbers or names: how many words a generator changes.
+        property: what is tested, and its marker. Default: the test's own marker.
+        metric: what `judge` goes by.
+        show: what stands beside it: metrics, or functions of the scores that give one figure or several.
+        gates: the metric that the gate weighs item by item (default: `metric`, if it has a value per item), or the
+            reason why the check is only reported.
+        chance: the figure of a model that guesses. Default: the metric's.
+        aim: what the metric should reach, in the metric's unit: a share from 0 to 1, or a correlation.
+        floor: what it must not fall below: a number up to `aim`, or "surface" for the best surface baseline.
+        unjudged: why the check has no verdict, with or without a gate; the gate still weighs it if `gates` names a
+            metric.
 
-    UsageError for wrong levels, an unknown family or picture, something that is not a metric, and contradictory lines.
+    The rest is as in `Declaration`.
+
+    Returns:
+        A decorator of test functions, which stay as they are.
+
+    Raises:
+        UsageError: wrong levels, an unknown family or picture, something that is not a metric, contradictory lines.
+
+    >>> from encheck.generators.antonym import antonym
+    >>> from encheck.items import against_paraphrase
+    >>> from encheck.metrics import margin_rate
+    >>> @claim(against_paraphrase(antonym), property="antonym", metric=margin_rate.calibrated, floor=0.5, aim=0.8)
+    ... def test_antonym_is_farther_than_paraphrase(judge):
+    ...     judge()
+    >>> claim_of(test_antonym_is_farther_than_paraphrase).declared.aim
+    0.8
     """
 
     def mark(function: Function) -> Function:

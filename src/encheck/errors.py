@@ -12,7 +12,13 @@ EncheckError
 ├── EncoderError        the model failed while it encoded: the checks of that model end in `error`
 ├── StoreError          the embedding store cannot be used
 │   └── UnusableStoreError   nor written: a run goes on without
-└── NothingToMeasure    this data has no item for this check: the check is skipped
+├── NothingToMeasure    this data has no item for this check: the check is skipped
+├── CheckFailedError    a figure failed: ends the check (also an AssertionError)
+├── KnownFailureError   a figure failed as is known of this model: ends the check
+├── NotPosted           the CI job may not comment, or belongs to no pull request
+└── what never leaves the module that raises it: Busy, RequestRefused, HostRefusal, TextError, DamagedError
+
+A wrong argument of a function may also be a TypeError, as Python's own is.
 """
 
 from __future__ import annotations

@@ -4,43 +4,28 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from annotated_types import Ge, Le
 
 from encheck.ids import CaseId
-from encheck.options.settings import Setting
+from encheck.options.settings import RunSettings
 from encheck.scoring.scale import Scale
 from encheck.system.typed_files import Count, DeferredClass, Positive
-from encheck.types import ClaimEntry, CurvePoint, Declaration, Validity, Verdict
+from encheck.types import ClaimEntry, CurvePoint, Declaration, Json, LanguageResources, Validity, Verdict
 
 if TYPE_CHECKING:
     from encheck.datasets.dataset import WholeDataSummary
     from encheck.gating.types import Gate
-
-    Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 else:
-    Json = object  # as files hold it
     WholeDataSummary = Annotated[Any, DeferredClass("encheck.datasets.dataset", "WholeDataSummary")]
     Gate = Annotated[Any, DeferredClass("encheck.gating.types", "Gate")]
 
 SCHEMA_VERSION: Literal[2] = 2
 Role = Literal["reference", "surface", "parent"]
 Said = Literal["better", "worse", "cannot tell", "no evidence"]  # of a difference: a rise may be no evidence
-
-
-def listed(settings: Mapping[str, Setting], name: str) -> tuple[str, ...]:
-    """A setting of a run that is a list; empty where the run has none of that name."""
-    found = settings.get(name)
-    return found if isinstance(found, tuple) else ()
-
-
-def seed_of(settings: Mapping[str, Setting]) -> int:
-    """The seed of a run; 0 where it does not say."""
-    found = settings.get("seed")
-    return found if isinstance(found, int) else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +114,11 @@ class ModelEntry:
     """A model of the run.
 
     `fingerprint` is of the content: weights, tokenizer, pooling, prompt, dtype, maximum length. `kind` is what the
-    model gives: vectors, or scores of pairs. `prompt` is what stood before every text, `how` what else the adapter did:
-    pooling, prompts by role, code that was allowed to run. `dimension` is that of its vectors, null where it gave none.
-    `error` says why it could not encode. `weights` is a hash of the tensors alone, `architecture` one of their shapes
-    and the vocabulary, the same for every seed of one training; null of models that are not made of files. `lacks` are
-    the cases that a file of vectors lacks texts of.
+    model gives: vectors, or scores of pairs. `prompt` is what stood before every text, `prompts_used` before those of a
+    role, `how` what else the adapter did: pooling, code that was allowed to run. `dimension` is that of its vectors,
+    null where it gave none. `error` says why it could not encode. `weights` is a hash of the tensors alone,
+    `architecture` one of their shapes and the vocabulary, the same for every seed of one training; null of models that
+    are not made of files. `lacks` are the cases that a file of vectors lacks texts of.
     """
 
     label: str
@@ -151,6 +136,7 @@ class ModelEntry:
     weights: str | None = None
     architecture: str | None = None
     lacks: tuple[str, ...] = ()
+    prompts_used: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +175,7 @@ class DataEntry:
     sample: Count | None
     seed: int
     fingerprint: str
-    language: Mapping[str, bool | str] | None
+    language: LanguageResources | None
     calibration: Mapping[str, Scale]
     measured: Mapping[str, MeasuredItems] = field(default_factory=dict)
     whole: WholeDataSummary | None = None
@@ -249,7 +235,7 @@ class RunEntry:
     exit_status: int
     versions: Mapping[str, str]
     environment: Mapping[str, str]
-    settings: Mapping[str, Setting]
+    settings: RunSettings
     notes: tuple[str, ...]
     wait_seconds: float
     encode_seconds: float

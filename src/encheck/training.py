@@ -17,7 +17,7 @@ itself, and -1 for a checkpoint that lost what the gate would block, so that it 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -33,7 +33,7 @@ from encheck.encoders.load import owner_of
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.objects import as_model
 from encheck.encoders.protocol import Model
-from encheck.engine.checks import Check, packaged_checks, select_checks
+from encheck.engine.checks import Check, Selection, packaged_checks, select_checks
 from encheck.engine.evaluation import Evaluation
 from encheck.errors import NothingToMeasure, UsageError
 from encheck.gating.balance import (
@@ -85,7 +85,7 @@ class PlannedItems:
         evaluation = Evaluation.open(settings, (), quiet=True)
         try:
             ((self.data, whole),) = evaluation.bench.data.items()
-            refuse_unread_variants(whole, [check.claim for check in packaged_checks()])
+            refuse_unread_variants(whole, [check.claim for check in packaged_checks([data])])
             self.dataset = part(whole)
             gates = [check.claim.declared.gates for check in checks]
             calibrates = not all(metric and named(metric).kind == "rate" for metric in gates)  # rates need no scale
@@ -141,7 +141,7 @@ def behaviour(
     model: object,
     *,
     data: str = "probes",
-    checks: str | Iterable[str] | None = None,
+    checks: Selection = None,
     seed: int = 0,
     baseline: object | None = None,
 ) -> dict[str, float]:
@@ -166,7 +166,14 @@ def behaviour(
 
     Raises:
         UsageError: a check that there is not, or that no gate weighs; checks without an item in the data; a name.
-        TypeError: `model` encodes nothing. EncoderError: its vectors are none.
+        TypeError: `model` encodes nothing.
+        EncoderError: its vectors are none.
+
+    >>> from encheck import load_model
+    >>> before, after = load_model("oracle"), load_model("bag-of-words")
+    >>> found = behaviour(after, checks="number", baseline=before)
+    >>> found["number_change"] <= found["number_change_high"] < 0, found["blocked"]
+    (True, 1.0)
     """
     models = [_in_memory(model, "model"), *([] if baseline is None else [_in_memory(baseline, "baseline")])]
     dev = _DevItems(data, checks, seed)
@@ -211,10 +218,11 @@ def dev_part(dataset: Dataset) -> Dataset:
 class _DevItems:
     """The dev items of some checks, and what is said of a model on them."""
 
-    def __init__(self, data: str, checks: str | Iterable[str] | None, seed: int) -> None:
-        chosen = [c for c in packaged_checks() if not c.claim.declared.reported and c.claim.family != CONTRACT]
+    def __init__(self, data: str, checks: Selection, seed: int) -> None:
+        every = packaged_checks([data])
+        chosen = [c for c in every if not c.claim.declared.reported and c.claim.family != CONTRACT]
         if checks is not None:
-            properties = {check.property for check in select_checks(packaged_checks(), checks)}
+            properties = {check.property for check in select_checks(every, checks)}
             weighed = sorted({check.property for check in chosen})
             if unweighed := sorted(properties - {*weighed}):
                 raise UsageError(
@@ -315,7 +323,7 @@ class _Evaluator(Base):
         *,
         name: str = "behaviour",
         data: str = "probes",
-        checks: str | Iterable[str] | None = None,
+        checks: Selection = None,
         seed: int = 0,
         baseline: object | None = None,
     ) -> None:

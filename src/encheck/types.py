@@ -9,14 +9,18 @@ from __future__ import annotations
 import builtins
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from annotated_types import Ge, Le
 
 from encheck.ids import CaseId
 
+if TYPE_CHECKING:
+    Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+else:
+    Json = object  # as files hold it
 Verdict = Literal[
     "pass", "below_aim", "fail", "known_failure", "stale_known_failure", "inconclusive", "skipped", "error"
 ]
@@ -216,6 +220,24 @@ class Validity:
     def rate(self) -> float | None:
         """The share that is right, which is a ceiling; None if nobody has read any."""
         return self.right / self.read if self.read else None
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageResources:
+    """What variants of a data set were made with: version of encheck, parser, lexicon and mode.
+
+    `substitutes` is a hash of the table of the careful mode, `stop_words` says whose list the paper mode takes; the
+    mode that does without has "".
+    """
+
+    encheck: str = ""
+    pipeline: str = ""
+    pipeline_fingerprint: str = ""
+    lexicon: str = ""
+    mode: str = ""
+    experimental: bool = False
+    substitutes: str = ""
+    stop_words: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """The public face: what it costs to import, what its functions give, and what they say of wrong use."""
 
+import inspect
 import json
 import pkgutil
 import subprocess
@@ -126,7 +127,7 @@ def test_a_run_gives_metrics_with_verdicts_and_writes_nothing(numbers, tmp_path,
 def test_a_run_writes_what_the_command_does_where_that_is_asked_for(numbers, tmp_path):
     found = encheck.run("oracle", report_dir=tmp_path / "report", epsilon=0.1, no_store=False, **numbers)
     assert {path.name for path in (tmp_path / "report").iterdir()} >= {"results.json", "items.parquet", "report.html"}
-    assert found.raw.run.settings["epsilon"] == 0.1
+    assert found.raw.run.settings.epsilon == 0.1
 
 
 @pytest.mark.parametrize(
@@ -212,3 +213,10 @@ def test_a_file_that_is_no_store_is_refused_by_the_api(tmp_path, call):
         call(*args, data=data, store=thesis)
     assert thesis.read_text() == "# My thesis"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["own.csv", "thesis.md"]
+
+
+@pytest.mark.parametrize("name", [name for name in encheck.__all__ if name not in ("Result", "__version__")])
+def test_a_public_docstring_says_what_is_raised_and_has_an_example_that_runs(name):
+    text = inspect.getdoc(getattr(encheck, name))
+    assert ">>> " in text  # `make docs` runs it
+    assert name == "Results" or all(part in text for part in ("Args:", "Returns:", "Raises:"))

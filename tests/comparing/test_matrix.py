@@ -180,6 +180,6 @@ def test_the_models_of_a_run_stand_in_the_order_in_which_they_were_named():
 
     models = [{"label": "a"}, {"label": "b"}, {"label": "c"}]
     plain = run_file({"models": models, "checks": []})
-    named = replace(plain, run=replace(plain.run, settings={"models": ("./b", "a")}))
+    named = replace(plain, run=replace(plain.run, settings=replace(plain.run.settings, models=("./b", "a"))))
     assert [m.label for m in in_named_order(named)] == ["b", "a", "c"]
     assert in_named_order(plain) == [*plain.models]

@@ -132,7 +132,7 @@ def test_an_older_edition_is_refused_with_what_to_type_before_anything_is_encode
         weigh(read(tmp_path / "base"), new, items, model="m")
     with pytest.raises(BaselineError, match=said):
         encheck.gate(Unused(), str(tmp_path / "base"), checks="number")
-    given = replace(new, run=replace(new.run, settings={**new.run.settings, "models": ("nets/other", "nets/m")}))
+    given = replace(new, run=replace(new.run, settings=replace(new.run.settings, models=("nets/other", "nets/m"))))
     with pytest.raises(BaselineError, match="encheck run --model=nets/m --save-baseline="):
         weigh(read(tmp_path / "base"), given, items, model="m")
 

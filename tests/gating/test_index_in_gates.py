@@ -153,8 +153,8 @@ def about(**more):
 def test_a_ticket_lists_index_prompts_thresholds_and_licence_in_this_order():
     scores = np.linspace(0, 1, 400)
     found = required_changes(
-        replace(OLD, how={"prompts used": {"query": "", "document": "p: "}}),
-        about(how={"prompts used": {"query": "q: ", "document": ""}}, dimension=12, licence=""),
+        replace(OLD, prompts_used={"query": "", "document": "p: "}),
+        about(prompts_used={"query": "q: ", "document": ""}, dimension=12, licence=""),
         reindex=Reindex(True, "yes", "why"),
         index=OldIndex(7, Reindex(True, "yes", "why"), IndexFaults("2 are zero", (3, 4))),
         thresholds=[threshold_shift(scores, scores / 2, threshold=0.8, data=name) for name in ("probes", "own")],

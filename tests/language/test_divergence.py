@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from nltk.tokenize import NLTKWordTokenizer
 from scipy.spatial.distance import jensenshannon
 
+from encheck.errors import UsageError
 from encheck.language import divergence
 from encheck.language.divergence import jsd, jsd_of_tokens, tokenise
 
@@ -98,7 +99,7 @@ def test_no_pair_has_no_divergence():
 
 
 def test_sides_of_different_length_are_refused():
-    with pytest.raises(ValueError, match="2 first sides and 1 second sides, but they should go in pairs"):
+    with pytest.raises(UsageError, match="2 first sides and 1 second sides, but they should go in pairs"):
         jsd(["a", "b"], ["a"])
 
 

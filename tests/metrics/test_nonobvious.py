@@ -11,7 +11,7 @@ from sklearn import metrics as sk
 
 from encheck.datasets.dataset import dataset_from_rows
 from encheck.datasets.reader import PairRow
-from encheck.errors import NothingToMeasure
+from encheck.errors import NothingToMeasure, UsageError
 from encheck.items.builders import graded_pairs
 from encheck.items.variants import Maker
 from encheck.language.divergence import jsd
@@ -344,7 +344,7 @@ def test_scores_that_do_not_vary_have_no_correlation():
 
 def test_a_pair_without_a_grade_is_refused():
     scores, _ = graded()
-    with pytest.raises(ValueError, match="1 of 60 pairs have no score"):
+    with pytest.raises(UsageError, match="1 of 60 pairs have no score"):
         spearman(replace(scores, items=(replace(scores.items[0], score=None), *scores.items[1:])))
 
 

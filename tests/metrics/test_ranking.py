@@ -15,7 +15,7 @@ from encheck.datasets.probes import embedded
 from encheck.datasets.reader import PairRow
 from encheck.encoders.fake import BagOfWords, Oracle, Overlap
 from encheck.encoders.model_config import ModelConfig
-from encheck.errors import NothingToMeasure
+from encheck.errors import NothingToMeasure, UsageError
 from encheck.ids import CaseId
 from encheck.items.chains import PIVOTS, chain_pivot, in_other_words, swap_chains, unusual_tag_pairs
 from encheck.items.variants import Maker
@@ -213,7 +213,7 @@ def test_rejected_exchanges_are_counted_by_reason():
 
 def test_a_pivot_is_one_of_two():
     assert [chain_pivot(level) for level in PIVOTS] == ["a", "b"]
-    with pytest.raises(ValueError, match="'c', but should be one of pivot=a, pivot=b"):
+    with pytest.raises(UsageError, match="'c', but should be one of pivot=a, pivot=b"):
         chain_pivot("c")
 
 

@@ -12,23 +12,24 @@ import pytest
 import encheck
 from encheck import short_options
 from encheck.errors import UsageError
-from encheck.options import GROUPS, OPTIONS, Settings, described, reference
+from encheck.options import GROUPS, OPTIONS, Settings, recorded, reference
 from encheck.options.settings import search_index_of
+from encheck.system.typed_files import as_values
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDED = """    colour: str = option(
-        "colour", group="output", metavar="NAME", kept=True, default="blue", help="Colour of the bikeshed.",
+        "colour", group="output", metavar="NAME", default="blue", help="Colour of the bikeshed.",
     )
 """
 ASKED = """
 from types import SimpleNamespace
-from encheck.options import OPTIONS, Settings, described, from_options, reference, refuse_wrong
+from encheck.options import OPTIONS, Settings, recorded, from_options, reference, refuse_wrong
 from pathlib import Path
 parsed = SimpleNamespace(**{option.dest: option.default for option in OPTIONS.values()})
 parsed.encheck_colour = "red"
 refuse_wrong(parsed)
 made = from_options(parsed, root=Path("/nowhere"))
-print(Settings().colour, made.colour, described(made)["colour"])
+print(Settings().colour, made.colour, recorded(made).colour)
 print(next(line for line in reference().splitlines() if "colour" in line))
 """
 
@@ -61,8 +62,9 @@ def test_an_option_is_one_edit_for_pytest(grown):
 
 
 def test_an_option_is_one_edit_for_the_command(grown):
-    said = grown("-m", "encheck", "run", "--help")
-    assert "--colour" in said.partition("Output")[2].partition("Research")[0]
+    assert "--colour" not in grown("-m", "encheck", "run", "--help")
+    said = grown("-m", "encheck", "run", "--help-all")
+    assert "--colour" in said.partition("More: output")[2].partition("More: research")[0]
 
 
 def test_an_option_is_one_edit_for_settings_baselines_and_docs(grown):
@@ -84,14 +86,14 @@ def test_no_two_options_have_one_name_or_one_place():
 
 
 def test_a_baseline_keeps_what_changes_the_scores():
-    assert described(Settings()) == {
-        "models": ("sbert",), "model_args": (), "data": ("probes",), "sample": 2000, "seed": 0, "skip_bad_rows": False,
+    assert as_values(recorded(Settings())) == {
+        "models": ["sbert"], "model_args": [], "data": ["probes"], "sample": 2000, "seed": 0, "skip_bad_rows": False,
         "strict": False,
         "device": "auto", "dtype": None, "store_dtype": "float32", "epsilon": 0.0, "median_scope": "split",
         "generator_mode": "careful", "experimental": False,
         "lexicon": "embedded", "spacy_model": None, "queries": None, "passage_words": 150, "near_duplicates": "differ",
         "search_index": "exact", "engine": None,
-        "quick": False,
+        "quick": False, "check_packages": [],
     }  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """The import directions of docs/ARCHITECTURE.md, and what must not be imported too early."""
 
 import ast
+import builtins
 import json
 import subprocess
 import sys
@@ -205,3 +206,25 @@ def test_what_makes_the_code_hard_to_change_does_not_grow():
     most, now = json.loads((ROOT / "tests/project/most.json").read_text("utf-8")), counts()
     assert most.keys() == now.keys()
     assert [f"{name} rose from {most[name]} to {count}" for name, count in now.items() if count > most[name]] == []
+
+
+def test_every_exception_derives_from_encheck_error():
+    """But for what is no `Exception` either: a request that no handler of faults may catch."""
+    bases = {
+        node.name: {ast.unparse(base).rpartition(".")[2] for base in node.bases}
+        for file in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.ClassDef)
+    }
+
+    def ancestors(name):
+        return {name}.union(*(ancestors(base) for base in bases.get(name, ()) if base != name))
+
+    faults = {name for name in bases if any(_is_fault(base) for base in ancestors(name))}
+    assert {"UsageError", "TextError", "Busy"} < faults
+    assert {name for name in faults if "EncheckError" not in ancestors(name)} == set()
+
+
+def _is_fault(name):
+    found = getattr(builtins, name, None)
+    return isinstance(found, type) and issubclass(found, Exception)

@@ -1,6 +1,7 @@
 """Known models beside a figure: they are of the probes that ship, of the same figure, and shown nowhere else."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CHECK = {"check": "roles", "property": "roles", "metric": "margin_rate_calibrated", "data": "probes"}
 FIGURE = {"value": 0.5, "low": 0.4, "high": 0.6, "n": 400, "clusters": 100, "floor": 0.1, "aim": 0.1, "verdict": "pass"}
 KNOWN = shipped()
+SETTINGS = asdict(KNOWN.settings)
 HERE = {"name": "probes", "version": KNOWN.version, "fingerprint": KNOWN.fingerprint}
 
 
@@ -34,7 +36,7 @@ def test_minilm_among_the_peers_has_the_figures_of_the_default_run():
         assert (same["value"], same["n"]) == (pytest.approx(figure.values["MiniLM"], abs=2e-3), figure.n), name
 
 
-def one_of(metric, *models, data=HERE, settings=KNOWN.settings):
+def one_of(metric, *models, data=HERE, settings=SETTINGS):
     """Results of these models on a figure that the peers have, and that of the peers."""
     name = next(name for name in KNOWN.figures if name.endswith(metric))
     check, level, metric = name.split("/")
@@ -58,7 +60,7 @@ OTHERS = {
     "another edition": {"data": {**HERE, "version": "3.0.2"}},
     "other sentences": {"data": {**HERE, "fingerprint": "f"}},
     "data of the user's": {"data": {**HERE, "name": "probes-mine"}},
-    "another margin": {"settings": {**KNOWN.settings, "epsilon": 0.1}},
+    "another margin": {"settings": {**SETTINGS, "epsilon": 0.1}},
 }
 
 

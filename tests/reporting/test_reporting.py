@@ -423,7 +423,7 @@ def test_an_item_is_found_by_the_beginning_of_its_id(tmp_path):
     write_items(tmp_path, RunItems.of_columns(items(20)))
     assert len(find_item(tmp_path, "d/0007")) == 1
     assert len(find_item(tmp_path, "d/000")) == 16
-    assert find_item(tmp_path, "d/0007")[0]["source"] == HOSTILE
+    assert find_item(tmp_path, "d/0007")[0].source == HOSTILE
 
 
 def test_the_item_file_holds_people_s_scores_and_the_data_s_own_keys(tmp_path):

@@ -174,9 +174,9 @@ def frame(margins, lengths):
 
 def test_the_example_is_a_mistake_and_the_shortest_of_the_worst():
     found = mistake(frame([-0.3, -0.2, 0.1], [9, 4, 1]))
-    assert found["item"] == "d/1/x/1/y/0"
-    assert found["far_score"] > found["near_score"]
-    assert ("ins", "b") in found["far_pieces"]
+    assert found.item == "d/1/x/1/y/0"
+    assert found.far_score > found.near_score
+    assert ("ins", "b") in found.far_pieces
     assert mistake(frame([0.1, 0.2], [1, 1])) is None
 
 

@@ -142,8 +142,8 @@ def test_the_command_prints_it_and_writes_the_page(encheck, tmp_path, monkeypatc
 
 def test_the_page_says_in_a_sentence_that_nothing_was_confirmed(tmp_path):
     found = find_failing_kinds(run_of(tmp_path, frame(np.random.default_rng(0), fails=0.2)), Plain())
-    assert re.fullmatch(r"none of \d+ kinds of items .* \(240 items of 1 check\)", kind_blocks(found)[0]["headline"])
-    assert kind_blocks(found)[0]["findings"] == []
+    assert re.fullmatch(r"none of \d+ kinds of items .* \(240 items of 1 check\)", kind_blocks(found)[0].headline)
+    assert kind_blocks(found)[0].findings == ()
 
 
 def test_a_run_without_items_says_so(encheck, tmp_path):

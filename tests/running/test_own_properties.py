@@ -7,6 +7,7 @@ import pytest
 import encheck
 from encheck.cli import main
 from encheck.datasets.load import data_label, load, properties_of, with_property
+from encheck.encoders.fake import BagOfWords
 from encheck.engine.checks import packaged_checks, select_checks
 from encheck.engine.results import read
 from encheck.errors import ConfigError, DataError, NothingToMeasure, UsageError
@@ -14,6 +15,7 @@ from encheck.items import OwnProperty
 from encheck.items.variants import Maker
 from encheck.reporting.data import describe
 from encheck.running.labels import data_labels
+from encheck.training import behaviour
 
 SUBJECTS = (
     "the drug,a tariff,this vaccine,our plan,the storm,a treaty,coffee,exercise,the merger,a subsidy,night work,the "
@@ -105,6 +107,12 @@ def test_two_models_are_compared_on_a_property(tmp_path, capsys):
         main(["compare", str(tmp_path / "out"), "--out", str(tmp_path / "compare.html")])
     assert "hedging" in capsys.readouterr().out
     assert "hedging" in (tmp_path / "compare.html").read_text("utf-8")
+
+
+def test_the_evaluator_of_trainings_knows_a_property(tmp_path):
+    data = f"triplets:{put(tmp_path / 'own.jsonl', TRIPLETS, 'hedging', 'certainty')}"
+    assert "hedging" in behaviour(BagOfWords().encode, data=data, checks="hedging")
+    assert {"hedging", "certainty"} <= {*behaviour(BagOfWords().encode, data=data, checks=["hedging", "certainty"])}
 
 
 def test_pytest_selects_a_property_by_its_marker_and_has_no_such_check_without_one(pytester):

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encheck.datasets.load import load
+from encheck.errors import UsageError
 from encheck.scoring.pairs import CELLS, SentencePair, difficulty, difficulty_by_divergence
 
 PAIRS = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 1), st.sampled_from("xy")), min_size=1, max_size=40)
@@ -89,9 +90,9 @@ def test_a_side_without_words_is_counted():
 
 
 def test_an_open_label_and_an_unknown_scope_are_refused():
-    with pytest.raises(ValueError, match="own/7 has the label None, but a difficulty is that of a label 0 or 1"):
+    with pytest.raises(UsageError, match="own/7 has the label None, but a difficulty is that of a label 0 or 1"):
         difficulty([pair("a", "b", None, number=7)])
-    with pytest.raises(ValueError, match="the median scope is 'corpus', but should be 'split', 'dataset' or a"):
+    with pytest.raises(UsageError, match="the median scope is 'corpus', but should be 'split', 'dataset' or a"):
         difficulty([pair("a", "b", 1)], scope="corpus")
 
 

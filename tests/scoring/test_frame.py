@@ -16,7 +16,8 @@ from encheck.scoring.classified import Classified
 from encheck.scoring.contrasts import Contrast
 from encheck.scoring.crossed import Crossed, CrossedSide
 from encheck.scoring.documents import Documents
-from encheck.scoring.frame import edits_json, edits_of
+from encheck.scoring.frame import edits_json
+from encheck.scoring.item import edits_of
 from encheck.scoring.logged import LoggedQuery
 from encheck.scoring.measure import LexicalIndex, SurfaceScorer
 from encheck.scoring.pairs import SentencePair

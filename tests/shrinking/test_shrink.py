@@ -12,6 +12,7 @@ from encheck.items import contrast
 from encheck.items.variants import Maker
 from encheck.language.english import English
 from encheck.reporting.failures import shrunk_lines
+from encheck.scoring.item import ItemRow
 from encheck.scoring.triplets import Triplet
 from encheck.shrinking.cut import edit_all_texts, edits_between, edits_or_all, removal_edits
 from encheck.shrinking.shrink import remaker, shrink
@@ -245,7 +246,7 @@ def test_it_says_why_an_item_is_not_shrunk():
 
 
 def test_the_lines_show_the_least_shrunk_form_beside_the_shortest():
-    row = {"item": "own/1", "kind": "triplet", "source": GATES.source}
+    row = ItemRow.at({"item": ["own/1"], "kind": ["triplet"], "source": [GATES.source]}, 0)
     printed = "\n".join(shrunk_lines([row], lambda _row: shrink(GATES, always_wrong, ENGLISH)))
     assert printed.index("least shrunk") < printed.index("shortest: 12 of 39 words")
     assert "{+quiet+}" in printed

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from encheck.encoders.base import Floats, Pair
 from encheck.encoders.model_config import ModelConfig
 from encheck.language.parse import Parse
 from encheck.language.pipeline.load import Pipeline
+from encheck.types import Json
 from encheck_papers.bertscore import TokenScorer, greedy
 from encheck_papers.frames import frames_of, spans_of
 from encheck_papers.token_states import States
@@ -73,7 +74,7 @@ class AlignmentScorer(TokenScorer):
         """With the pipeline that reads the sentences, and the matching."""
         return [*super().how(), self.pipeline.fingerprint, self.matching]
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Json]:
         """With the pipeline and the matching."""
         spans = f"predicates and arguments, parsed by {self.pipeline.label}"
         return super().about() | {"spans": spans, "matching": self.matching}

@@ -10,14 +10,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.base import Floats, Pair, PairModel, replace_half_surrogates
 from encheck.encoders.model_config import ModelConfig
-from encheck.types import content_hash
+from encheck.types import Json, content_hash
 from encheck_papers.token_states import States, TokenEncoder
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class TokenScorer(PairModel):
         """What the encoder says, with its prompt."""
         return [*self.encoder.how(), self.encoder.prompt]
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Json]:
         """With the layer and the prompt."""
         return super().about() | {"layer": self.layer, "prompt": self.encoder.prompt}
 
@@ -106,7 +106,7 @@ class BertScore(TokenScorer):
         """With the texts that were counted."""
         return [*super().how(), f"idf {self.weighted}", *([content_hash(*self._corpus)] if self._corpus else [])]
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Json]:
         """With the weights."""
         weights = f"IDF over the run's {len(self._corpus)} texts" if self.weighted else "all equal"
         return super().about() | {"weights": weights}

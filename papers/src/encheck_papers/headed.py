@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import EncoderError, ModelError
+from encheck.types import Json
 from encheck_papers.pair_head import (
     FOLDER,
     SBERT,
@@ -101,7 +102,7 @@ class PairHeadEncoder(SpanEncoder):
         """With the options of the head."""
         return [*super().how(), *(f"{k} {v}" for k, v in sorted(self.config.options.items()) if k in OPTIONS)]
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Json]:
         """With what the head reads."""
         return super().about() | {"head": f"probability of class {self.positive}, by ({', '.join(self.head.features)})"}
 

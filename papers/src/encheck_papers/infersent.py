@@ -22,6 +22,7 @@ from encheck.encoders.protocol import Batch
 from encheck.encoders.static_embeddings import MIN_WORDS_TO_DOUBT, VectorFile, treebank_words
 from encheck.errors import EncoderError, ModelError
 from encheck.system.files import expand_home
+from encheck.types import Json
 from encheck_papers.recurrent import lstm_of, max_over_time, read_state
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class InferSentEncoder(LocalEncoder):
         """The version."""
         return [str(self.version)]
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Json]:
         """With version and word vectors."""
         return {"version": self.version, "vectors": self.file.path.name, "pooling": "max"}
 

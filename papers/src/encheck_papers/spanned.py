@@ -20,6 +20,7 @@ from encheck.language.english import English
 from encheck.language.pipeline.load import Pipeline
 from encheck.store import Store
 from encheck.system.files import expand_home
+from encheck.types import Json
 from encheck_papers import span_pooling
 from encheck_papers.span_pooling import SpanSettings, read_settings
 from encheck_papers.spans import BroughtFrames, ParsedSpans, SpanSource
@@ -110,7 +111,7 @@ class SpanEncoder(SentenceTransformerEncoder):
         """With where its spans come from."""
         return [*super().how(), *([f"spans {self.spans.source.fingerprint}"] if self.spans else ())]
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Json]:
         """With its spans."""
         return super().about() | ({"spans": self.spans.about()} if self.spans else {})
 

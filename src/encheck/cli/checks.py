@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterable, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
-import typer.core
 
 from encheck.cli.reports import predictions_app
-from encheck.cli.shared import STOPPED, app, project, shows_options, tell, told
+from encheck.cli.shared import MORE, STOPPED, CommonOptions, app, project, shows_options, tell, told
 from encheck.errors import UsageError
+from encheck.options import GROUPS
 
 # After the user's own: with -W error, what pytest says of how encheck itself was started would end the run.
 NO_WARNING = ("-W", "ignore:Module already imported so cannot be rewritten:pytest.PytestAssertRewriteWarning")
@@ -45,13 +45,13 @@ def split_at_end_of_options(args: Sequence[str]) -> tuple[list[str], list[str]]:
     return list(args[:at]), list(args[at + 1 :])
 
 
-class HandsOn(typer.core.TyperCommand):
-    """A command that leaves its arguments as they are, except for --help."""
+class HandsOn(CommonOptions):
+    """A command that leaves its arguments as they are, except for --help and --help-all."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Put them into `ctx.args`."""
-        if "--help" in split_at_end_of_options(args)[0]:
-            return list(super().parse_args(ctx, ["--help"]))
+        if asked := [arg for arg in split_at_end_of_options(args)[0] if arg in ("--help", "--help-all")]:
+            return list(super().parse_args(ctx, asked))
         ctx.args = list(args)
         return args
 
@@ -72,32 +72,51 @@ LOUD = (
 
 @app.command(cls=HandsOn, options_metavar="[OPTIONS] [OPTIONS OF PYTEST]")
 @shows_options
-def run(context: typer.Context, **_shown: object) -> None:
+def run(
+    context: typer.Context,
+    *,
+    m: Annotated[
+        str | None,
+        typer.Option("-m", metavar="PROPERTIES", rich_help_panel=GROUPS["what"],
+                     help="Run only checks of these: 'antonym or number'."),
+    ] = None,
+    k: Annotated[
+        str | None,
+        typer.Option("-k", metavar="NAMES", rich_help_panel=GROUPS["what"],
+                     help="Run only checks with these words in their names."),
+    ] = None,
+    n: Annotated[
+        int | None,
+        typer.Option("-n", metavar="N", rich_help_panel=GROUPS["machine"], help="Run in N processes."),
+    ] = None,
+    junitxml: Annotated[
+        str | None,
+        typer.Option("--junitxml", metavar="FILE", rich_help_panel=GROUPS["output"], help="Write JUnit XML."),
+    ] = None,
+    predictions: Annotated[
+        str | None,
+        typer.Option("--predictions", metavar="FILE", rich_help_panel=f"{MORE}{GROUPS['what'].lower()}",
+                     help="Score a file of predictions instead of a model. Goes with --data, --threshold, --split, "
+                     "--median-scope, --seed, --json FILE and --skip-bad-rows."),
+    ] = None,
+    **_shown: object,
+) -> None:  # fmt: skip
     """Test a model: run all checks, or those that you select.
 
-    A run first shows a profile from at most 2,500 texts (the first look), then goes on. It stops after the first look
-    with --quick. It also stops by itself if the rest would take over 5 minutes, or if models.yaml gives the model a
-    price; --full, --save-baseline and --junitxml prevent that.
-
-    Options that are not listed here go to pytest: -m MARKER, -k NAME, -n 2, -x, --junitxml=FILE, --collect-only.
+    A run first shows a profile from at most 2,500 texts (the first look), then goes on. It stops there with --quick,
+    and by itself if the rest would take over 5 minutes or if models.yaml gives the model a price; --full,
+    --save-baseline and --junitxml prevent that. Options that encheck does not know go to pytest: -x, --collect-only.
 
     Exit code: 0 passed, 1 a check failed, 4 wrong usage or bad input, 5 nothing was measured.
 
     Examples:
 
         encheck run
-
         encheck run -m antonym --model=./checkpoint-5000
-
         encheck run -m "paraphrase or jumble" --data mrpc:path/to/MRPC -n 2
-
         encheck run --model sbert --save-baseline=reports/baselines/sbert
-
-    With --predictions FILE, score a file of predictions instead of a model. This supports the options --data,
-    --threshold, --split, --median-scope, --seed, --json FILE and --skip-bad-rows:
-
-        encheck run --data pairs:mine.csv --predictions theirs.csv
     """
+    del m, k, n, junitxml, predictions  # they are in context.args
     if any(arg.partition("=")[0] == "--predictions" for arg in split_at_end_of_options(context.args)[0]):
         command: Any = typer.main.get_command(predictions_app)
         with command.make_context("run", list(context.args), parent=context.parent) as scoring:
@@ -122,7 +141,7 @@ def run_checks(args: Sequence[str]) -> int:
                     f"{option} relies on what pytest remembers of earlier runs, and `encheck run` keeps no such cache. "
                     f"Remedy: pytest --pyargs encheck.checks {option}, with --encheck-model and the like"
                 )
-        packages = Settings(project=project()).check_packages
+        packages = Settings(project=project()).chosen_packages
         added = checks_of_packages(packages) if packages else ()
     modules = dict.fromkeys(function.__module__ for function, _ in added)
     try:

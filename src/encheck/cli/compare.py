@@ -82,8 +82,9 @@ def compare(
         typer.Option(metavar="PATH", help="With --cost: measure quality on a search with labels, retrieval:PATH."),
     ] = None,
     checks: Annotated[
-        str, typer.Option("-m", metavar="CHECKS", help="With --cost: run only these behaviour checks.")
-    ] = "",
+        str | None,
+        typer.Option("-m", metavar="PROPERTIES", help="With --cost: run only checks of these: 'antonym or number'."),
+    ] = None,
     model_arg: ModelArgs = None,
     store: StorePath = None,
     device: Annotated[str, as_option("device")] = "auto",

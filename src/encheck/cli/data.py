@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -108,10 +107,11 @@ def _compare(spec: str, against: str, texts: int, json_file: Path | None, *, ski
     from encheck.api import text_shift
     from encheck.comparing.text_shift import lines
     from encheck.reporting.results import write_named
+    from encheck.system.typed_files import as_json
 
     found = text_shift(spec, against=against, texts=texts, skip_bad_rows=skip_bad_rows)
     if json_file is not None:
-        write_named(json_file, json.dumps(found.as_dict(), indent=1) + "\n")
+        write_named(json_file, as_json(found))
     say(lines(found))
 
 

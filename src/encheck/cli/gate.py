@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from encheck.cli.shared import STOPPED, app, as_option, say, shows_options, tell, told
+from encheck.cli.shared import MORE, STOPPED, CommonOptions, app, as_option, say, shows_options, tell, told
 from encheck.errors import EncheckError, NothingToCompare, UsageError
 
 if TYPE_CHECKING:
@@ -19,15 +19,16 @@ if TYPE_CHECKING:
 # A gate measures all items of two models, so it stops after no first look; and it has no aims.
 _NOT_OF_A_GATE = (
     "models", "quick", "full", "strict", "looks_first", "engine", "address", "shards_dir", "save_baseline",
-    "seed_replicates", "data", "report_dir", "threshold",
+    "seed_replicates", "data", "queries", "report_dir", "threshold",
 )  # fmt: skip
 _GATE = "Gate"
+_MORE = f"{MORE}gate"
 UNWRITTEN, NOTHING = 3, 5  # exit codes
 
 New = Annotated[str, typer.Argument(metavar="NEW", help="New model: a name, a directory or a hub id.")]
 Old = Annotated[
     str,
-    typer.Argument(metavar="OLD", help="Model in use, the directory of a baseline or of a run, or vectors:FILE."),
+    typer.Argument(metavar="OLD", help="Model in use, directory of a baseline or a run, or vectors:FILE."),
 ]
 Checks = Annotated[
     str | None, typer.Option("-m", metavar="PROPERTIES", help="Weigh only these properties: 'antonym or number'.")
@@ -35,22 +36,24 @@ Checks = Annotated[
 Names = Annotated[str | None, typer.Option("-k", metavar="NAMES", help="Weigh only checks with these words in a name.")]
 OwnChecks = Annotated[
     list[Path] | None,
-    typer.Option(metavar="FILE", help="Python file with checks of your own, which are weighed too. Repeatable."),
+    typer.Option(
+        metavar="FILE", rich_help_panel=_MORE, help="Python file with checks of your own, weighed too. Repeatable."
+    ),
 ]
 Anchor = Annotated[
     str | None,
     typer.Option(
-        metavar="DIR", rich_help_panel=_GATE,
+        metavar="DIR", rich_help_panel=_MORE,
         help="A second baseline, kept for many releases, so that many small losses cannot add up unnoticed.",
     ),
 ]  # fmt: skip
-Twins = Annotated[list[str] | None, as_option("seed_replicates", rich_help_panel=_GATE)]
+Twins = Annotated[list[str] | None, as_option("seed_replicates", rich_help_panel=_MORE)]
 For = Annotated[
     str | None,
     typer.Option(
-        "--for", metavar="change|search|pairs|similarity", rich_help_panel=_GATE,
-        help="What NEW is: the same model, changed (no behaviour may be lost), or another one for your search, pairs "
-        "or graded pairs. (default: what the data hold: search, similarity, pairs, else change)",
+        "--for", metavar="PURPOSE", rich_help_panel=_GATE,
+        help="What NEW is: `change` (OLD changed), or another model for `search`, `pairs` or `similarity` (graded "
+        "pairs). (default: what the data hold, else change)",
     ),
 ]  # fmt: skip
 Margin = Annotated[
@@ -70,19 +73,19 @@ Accept = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME", rich_help_panel=_GATE, help="Watched behaviour whose loss you accept. Repeatable."),
 ]
-Tried = Annotated[int, typer.Option(metavar="K", rich_help_panel=_GATE, help="How many candidates NEW is the best of.")]
+Tried = Annotated[int, typer.Option(metavar="K", rich_help_panel=_MORE, help="How many candidates NEW is the best of.")]
 MaxFalseAccepts = Annotated[
     float | None,
     typer.Option(
         metavar="SHARE",
-        rich_help_panel=_GATE,
+        rich_help_panel=_MORE,
         help="For pairs: false accepts that a threshold may have. (default: 0.05)",
     ),
 ]
 Primary = Annotated[
     str | None,
     typer.Option(
-        metavar="METRIC", rich_help_panel=_GATE,
+        metavar="METRIC", rich_help_panel=_MORE,
         help="Rank metric that decides for a search with labels: ndcg@10, recall@1, recall@10, recall@100, mrr@10 or "
         "map. (default: recall@1 if each query has one right document, else ndcg@10)",
     ),
@@ -111,12 +114,13 @@ Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print the verdict al
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Show every gate row and every figure.")]
 
 
-@app.command()
-@partial(shows_options, but=_NOT_OF_A_GATE)
+@app.command(cls=CommonOptions)
+@partial(shows_options, but=_NOT_OF_A_GATE, common=False)
 def gate(
     new: New,
     old: Old,
     data: Annotated[list[str] | None, as_option("data")] = None,
+    queries: Annotated[str | None, as_option("queries")] = None,
     m: Checks = None,
     k: Names = None,
     own_checks: OwnChecks = None,
@@ -138,42 +142,26 @@ def gate(
     save_baseline: Save = None,
     **options: Any,
 ) -> None:
-    """Decide whether the model NEW may replace the model OLD, on the same items.
+    """Decide whether the model NEW may replace the model OLD, and say what has to change with it.
 
-    OLD is a model, or the directory of a baseline that `encheck run --save-baseline` wrote. It may also be
-    vectors:FILE, an index in use: it is audited first, and checks whose texts are in the file are compared.
+    If NEW is OLD changed, no behaviour may be lost. If it is another model, what it is for decides (--for): it has to
+    find as much, to accept as many of your pairs at the threshold, or to rank your graded pairs as well.
+    With a part of the checks (-m, -k) the gate is partial: it can block, and never passes.
 
-    The gate also says what has to change with the model: which documents to encode again, prompts, thresholds.
-
-    If NEW is OLD changed, no behaviour may be lost. If it is another model, what it is for decides (--for): your search
-    has to find as much, as many of your pairs have to be accepted at the threshold, or your graded pairs have to be
-    ranked as well.
-
-    The gate weighs every check that the data allow. With a part of them (-m, -k) it is partial: it can block, and never
-    passes.
-
-    Exit code: 0 pass, 1 block, 4 wrong usage or bad input, 5 nothing was measured, 10 inconclusive, partial,
-    or your decision.
+    Exit code: 0 pass, 1 block, 4 wrong usage or bad input, 5 nothing was measured, 10 not decided.
 
     Examples:
 
         encheck gate ./candidate sbert
-
         encheck gate ./candidate reports/baselines/sbert
-
         encheck gate ./other-model sbert --data retrieval:./my-search
-
-        encheck gate ./other-model sbert --for pairs --data pairs:mine.csv --max-false-accepts 0.02
-
-        encheck gate ./other-model sbert --for similarity --data pairs:graded.csv
-
+        encheck gate ./other-model sbert --for pairs --data pairs:mine.csv
         encheck gate ./candidate vectors:old.parquet --data ./help-center --queries log.txt
-
-        encheck gate -- -name-with-a-dash sbert
     """
     from encheck.engine.gate import decide
 
-    how = {name.replace("-", "_"): value for name, value in options.items() if value is not None}
+    given = {**options, "queries": queries}
+    how = {name.replace("-", "_"): value for name, value in given.items() if value is not None}
     with told():
         for name, value in (
             ("NEW", new), ("OLD", old), ("-m", m), ("-k", k), ("--anchor", anchor), ("--junitxml", junitxml),

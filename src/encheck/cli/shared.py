@@ -6,6 +6,7 @@ import errno
 import inspect
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -26,22 +27,58 @@ def as_option(setting: str, **attributes: Any) -> Any:
     return _typer_option(OPTIONS[setting], **attributes)
 
 
-def shows_options(command: Command, *, but: Collection[str] = ()) -> Command:
-    """Have typer take the options of a run, except for these settings, as keywords of a command beside its own."""
+def shows_options(command: Command, *, but: Collection[str] = (), common: bool = True) -> Command:
+    """Have typer take the options of a run, except for these settings, as keywords of a command beside its own.
+
+    Its own keyword-only options stand behind those of a run. `CommonOptions` shows those of a run that are common,
+    unless `common` is false; --help-all shows all of them.
+    """
     listed = [option for name, option in OPTIONS.items() if not option.hidden and name not in but]
-    options = sorted(listed, key=lambda option: list(GROUPS).index(option.group))
-    named, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
-    own = [one for one in inspect.signature(command, eval_str=True).parameters.values() if one.kind is named]
+    options = sorted(listed, key=lambda option: (not option.is_common, list(GROUPS).index(option.group)))
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    declared = inspect.signature(command, eval_str=True).parameters.values()
+    first = [one for one in declared if one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
     shown = [
         inspect.Parameter(
             option.name.replace("-", "_"), keyword, default=None,
-            annotation=Annotated[_type(option), _typer_option(option, rich_help_panel=GROUPS[option.group])],
+            annotation=Annotated[_type(option), _typer_option(option, rich_help_panel=panel)],
         )
         for option in options
+        for title in [GROUPS[option.group]]
+        for panel in [title if common and option.is_common else f"{MORE}{title.lower()}"]
     ]  # fmt: skip
-    command.__annotations__ = {one.name: one.annotation for one in (*own, *shown)}
-    command.__signature__ = inspect.Signature([*own, *shown])  # type: ignore[attr-defined]
+    last = [one for one in declared if one.kind is keyword]
+    help_all = inspect.Parameter("help_all", keyword, default=False, annotation=HelpAll)
+    every = [*first, *shown, *last, help_all]
+    command.__annotations__ = {one.name: one.annotation for one in every}
+    command.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
     return command
+
+
+MORE = "More: "  # what panels begin with that --help leaves out
+
+
+class CommonOptions(typer.core.TyperCommand):
+    """A command of which --help leaves out the panels that begin with `MORE`."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """As typer's, of the common options."""
+        shown = copy(self)
+        shown.params = [one for one in self.params if not str(getattr(one, "rich_help_panel", "")).startswith(MORE)]
+        super(CommonOptions, shown).format_help(ctx, formatter)
+
+
+def _print_all_help(ctx: typer.Context, asked: bool) -> None:
+    if asked:
+        command, formatter = ctx.command, ctx.make_formatter()
+        typer.core.TyperCommand.format_help(command, ctx, formatter)  # type: ignore[arg-type]
+        tell(formatter.getvalue().rstrip())  # empty where rich has printed it
+        raise typer.Exit
+
+
+HelpAll = Annotated[
+    bool, typer.Option("--help-all", is_eager=True, callback=_print_all_help, help="Show every option, and exit.")
+]
 
 
 def _type(option: Option) -> Any:

@@ -2,43 +2,56 @@
 
 from __future__ import annotations
 
-import json
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from encheck.cli.shared import ModelArgs, StorePath, app, print_table, project, say, tell, told
 from encheck.options import Settings
 from encheck.reporting.text import marked
-from encheck.scoring.frame import edits_of
+from encheck.scoring.item import ItemRow
 from encheck.scoring.scores import kind_named
 
 if TYPE_CHECKING:
-    from encheck.options import Settings
+    from encheck.options import RunSettings
     from encheck.reporting.failures import Shrink
 
 
 @app.command()
-def models() -> None:
-    """List the models that --model knows by name: whether they can be loaded here, where from, and what pins them."""
+def models(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Show this model in full.")] = None,
+) -> None:
+    """List the models that --model knows by name, or show one: where its weights are, what pins them, its licence."""
     from encheck.encoders.hub import describe_pin
     from encheck.encoders.load import find_weights
     from encheck.encoders.models_file import known_models
-    from encheck.options import Settings
+    from encheck.errors import UsageError, unknown
+    from encheck.reporting.text import shortest
 
     with told():
         known = known_models(Settings(project=project()).models_file)
-        rows = [("name", "loadable", "from, or what it lacks", "pinned", "licence", "what")]
-        for config in known.values():
-            ready, source = find_weights(config)
-            is_ready, licence = "yes" if ready else "no", config.licence or "-"
-            rows.append((config.label, is_ready, source, describe_pin(config), licence, config.description))
-    print_table(rows)
-    tell("A directory or file (--model=./checkpoint) and a hub id (--model=owner/name) need no entry.")
+        if name is not None and name not in known:
+            raise UsageError(unknown("model", name, known))
+        shown = [known[name]] if name is not None else list(known.values())
+        weights = {config.label: find_weights(config) for config in shown}
+    if name is None:
+        room = MAX_LINE - len("    yes    ") - max(map(len, known))
+        rows = [("name", "here", "what")]
+        rows += [(one.label, "yes" if weights[one.label][0] else "no", shortest(one.description, room))
+                 for one in shown]  # fmt: skip
+        print_table(rows)
+        tell("Show one in full: encheck models NAME. A directory, a file and a hub id (owner/name) need no entry.")
+        return
+    config, (is_here, source) = known[name], weights[name]
+    facts = {
+        "what": config.description, "here" if is_here else "lacks": source, "pinned": describe_pin(config),
+        "licence": config.licence, "trained on": ", ".join(config.trained_on),
+    }  # fmt: skip
+    print_table([("name", name), *((fact, value) for fact, value in facts.items() if value)])
 
 
 @app.command()
@@ -65,7 +78,7 @@ def show(
     from encheck.errors import UsageError
     from encheck.options import Settings
     from encheck.reporting.rebuild import as_written
-    from encheck.reporting.results import find_item, newest_run
+    from encheck.reporting.results import find_item, newest_run, read_results
 
     with told():
         if shrink and not model:
@@ -81,51 +94,53 @@ def show(
         if shrink:
             from encheck.reporting.failures import shrunk_lines
 
-            lines += shrunk_lines(rows, shrinker(asked, run_settings(folder)))
+            lines += shrunk_lines(rows, shrinker(asked, read_results(folder).run.settings))
         say(lines)
 
 
 log = logging.getLogger("encheck")
-Row = Mapping[str, Any]
+MAX_LINE = 100  # columns
 Scorer = Callable[[str, str], float]
 
 
-def describe(rows: Sequence[Row], scorer: Scorer | None) -> Iterator[str]:
+def describe(rows: Sequence[ItemRow], scorer: Scorer | None) -> Iterator[str]:
     """Lines that show each row, the edits marked; with a scorer, what it says now."""
     for row in rows:
-        yield f"{row['item']}  ({row['case']})"
-        kind = kind_named(row["kind"])
+        yield f"{row.item}  ({row.case})"
+        kind = kind_named(row.kind)
         if kind and kind.note:
             yield f"  {kind.note(row)}"
-        yield f"  source           {row['source']}"
+        yield f"  source           {row.source}"
         yield from _side(row, "near", scorer)
         if kind and kind.is_contest:
             yield from _side(row, "far", scorer)
-            yield f"  margin           {row['near_score'] - row['far_score']:+.4f}"
+            yield f"  margin           {row.near.score - row.far.score:+.4f}"
         elif kind and kind.weighed_as == "turned":
             now = f", now {scorer(*_pair(row, 'source')):.4f}" if scorer else ""
-            yield f"  turned {row['far_score']:.4f}{now}"
+            yield f"  turned {row.far.score:.4f}{now}"
         yield ""
 
 
-def _side(row: Row, side: str, scorer: Scorer | None) -> Iterator[str]:
-    text, score, overlap = row[side], row[f"{side}_score"], row[f"{side}_overlap"]
+def _side(row: ItemRow, side: str, scorer: Scorer | None) -> Iterator[str]:
+    found = row.near if side == "near" else row.far
     now = f", now {scorer(*_pair(row, side)):.4f}" if scorer else ""
-    beside = "" if overlap is None else f"  (word overlap {overlap:.2f})"  # a text that is encoded twice has none
-    yield f"  {side:4} {score:.4f}{now}{beside}"
-    yield f"                   {marked(row['source'], text, edits_of(row[f'{side}_edits']))}"
-    if why := row.get(f"{side}_why"):
-        yield f"                   {why}"
+    overlap = "" if found.overlap is None else f"  (word overlap {found.overlap:.2f})"  # none of one encoded twice
+    yield f"  {side:4} {found.score:.4f}{now}{overlap}"
+    yield f"                   {marked(row.source, found.text or '', found.edits)}"
+    if found.why:
+        yield f"                   {found.why}"
 
 
-def _pair(row: Row, side: str) -> tuple[str, str]:
+def _pair(row: ItemRow, side: str) -> tuple[str, str]:
     """The two texts of a row as they were scored, the one of this side beside the source."""
+    near, far = row.near.text or "", row.far.text or ""
     if side == "source":
-        return row["near"], row["source"]
-    return (row[side], row["source"]) if row["source_is_second"] else (row["source"], row[side])
+        return near, row.source
+    text = near if side == "near" else far
+    return (text, row.source) if row.source_is_second else (row.source, text)
 
 
-def rescore(settings: Settings, rows: Sequence[Row]) -> Scorer:
+def rescore(settings: Settings, rows: Sequence[ItemRow]) -> Scorer:
     """A function that scores pairs of these rows' texts with the settings' one model."""
     from encheck.running.service import EncoderService
     from encheck.system.progress import Progress
@@ -134,7 +149,7 @@ def rescore(settings: Settings, rows: Sequence[Row]) -> Scorer:
     before = service.model.fingerprint()
     pairs = []
     for row in rows:  # the sides that were scored; `source` is that of the other order
-        kind = kind_named(row["kind"])
+        kind = kind_named(row.kind)
         other = "far" if kind and kind.is_contest else "source" if kind and kind.weighed_as == "turned" else ""
         pairs += [_pair(row, side) for side in ("near", other) if side]
     score = service.scorer_anew(pairs)
@@ -143,24 +158,17 @@ def rescore(settings: Settings, rows: Sequence[Row]) -> Scorer:
     return lambda first, second: float(score([first], [second])[0])
 
 
-def shrinker(settings: Settings, run: Mapping[str, Any]) -> Shrink:
+def shrinker(settings: Settings, run: RunSettings) -> Shrink:
     """What shrinks a row of items.parquet for the settings' one model; `run` has the settings that made the row."""
     from encheck.engine import shrinking
     from encheck.running.resources import resolve_english
     from encheck.running.service import EncoderService
     from encheck.system.progress import Progress
 
-    made_by = {name: run.get(name) for name in ("seed", "generator_mode", "lexicon", "spacy_model", "experimental")}
-    settings = replace(settings, **{name: value for name, value in made_by.items() if value is not None})
+    settings = replace(
+        settings, seed=run.seed, generator_mode=run.generator_mode, lexicon=run.lexicon, spacy_model=run.spacy_model,
+        experimental=run.experimental,
+    )  # fmt: skip
     service = EncoderService.open(settings, progress=Progress())
     english = resolve_english(settings, service.store)
     return shrinking.shrinker(service, english=english, seed=settings.seed)
-
-
-def run_settings(folder: Path) -> dict[str, Any]:
-    """The settings of a run, out of its results.json; nothing where they are not there."""
-    try:
-        found = json.loads((folder / "results.json").read_text("utf-8"))["run"]["settings"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
-    return found if isinstance(found, dict) else {}

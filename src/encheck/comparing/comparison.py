@@ -329,5 +329,5 @@ def _is_whole(declared: Declaration) -> bool:
     """Whether no item has a part in the metric that a check is judged and weighed by."""
     try:
         return bool(declared.metric) and not declared.gates and named(declared.metric).values is None
-    except KeyError:
+    except UsageError:
         return True

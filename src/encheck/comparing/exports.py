@@ -332,7 +332,7 @@ def tidy_rows(found: ModelComparison) -> Iterator[TidyRow]:
             declared = model.declared[row.check]
             try:
                 chance = declared.chance if row.metric == declared.metric else named(row.metric or "").chance
-            except KeyError:
+            except UsageError:
                 chance = None
             tidy = TidyRow(
                 model.name, found.first.name, row.data, row.property, declared.family, row.check, row.level,

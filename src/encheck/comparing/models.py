@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from collections.abc import Mapping, Sequence
@@ -16,13 +15,12 @@ from encheck.gating.weighing import scores_of_run
 from encheck.reporting.profile import headlines
 from encheck.reporting.results import read_items, read_results
 from encheck.reporting.view import Items, full_name, measured_in_shards
-from encheck.run_file import ModelEntry, Result, RunFile, listed, seed_of
+from encheck.run_file import ModelEntry, Result, RunFile
 from encheck.types import Declaration
 
 log = logging.getLogger("encheck")
 MAX_MODELS = 10
 HUB_ID = r"[\w.-]+/[\w.-]+"  # owner/name
-OF_ONE_RUN = ("models", "model_args", "data", "queries")  # settings that change no figure of a case
 ROUNDING = 1e-6  # of figures that two machines compute
 Run = tuple[str, str, RunFile, Items]  # the folder's name, a model's label, results and items
 
@@ -85,8 +83,8 @@ def _merged(found: Sequence[Run]) -> list[Run]:
     merged: dict[Any, Run] = {}
     for place, label, results, items in found:
         (about,) = (m for m in results.models if m.label == label)
-        asked = {k: v for k, v in results.run.settings.items() if k not in OF_ONE_RUN}
-        key = about.fingerprint, label, json.dumps(asked, sort_keys=True), place if results.first_look else ""
+        asked = replace(results.run.settings, models=(), model_args=(), data=(), queries=None)  # change no figure
+        key = about.fingerprint, label, asked, place if results.first_look else ""
         cases = {str(row.case) for row in results.checks if row.model == label}
         own = {case: columns for case, columns in items.items() if case in cases}
         merged[key] = _joined(merged[key], place, results, own) if key in merged else (place, label, results, items)
@@ -120,7 +118,7 @@ def _joined(first: Run, place: str, results: RunFile, items: Items) -> Run:
 
 def in_named_order(results: RunFile) -> list[ModelEntry]:
     """The models of a run in the order in which its command names them: the first is the reference."""
-    named = listed(results.run.settings, "models")
+    named = results.run.settings.models
     labels = [Path(one).name for one in named]
     return sorted(results.models, key=lambda m: labels.index(m.label) if m.label in labels else len(named))
 
@@ -150,7 +148,7 @@ def model_of(name: str, label: str, results: RunFile, items: Items, *, folder: s
     return ComparedModel(
         name, label, scores_of_run(results, items, label), rows, items, data, editions, results.declarations, best,
         folder, results.run.started, look, full_name(own, name),
-        next((m for m in results.models if m.label == label), None), seed_of(results.run.settings),
+        next((m for m in results.models if m.label == label), None), results.run.settings.seed,
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from encheck.comparing import forest, scatter
 from encheck.comparing.comparison import SIGNS, Flip, ModelComparison, PropertyCell, PropertyLine, tallies
 from encheck.comparing.differences import CaseDifference, flips_count
 from encheck.comparing.models import ComparedModel
+from encheck.errors import UsageError
 from encheck.gating import contamination
 from encheck.gating.reference import has_better_side
 from encheck.metrics import named
@@ -20,7 +21,7 @@ from encheck.reporting.html import page as html
 from encheck.reporting.text import pieces
 from encheck.reporting.view import sentence
 from encheck.run_file import Result
-from encheck.scoring.frame import edits_of
+from encheck.scoring.item import edits_of
 from encheck.system.terminal import visible
 from encheck.verdict import MIN_CLUSTERS
 
@@ -191,7 +192,7 @@ def _label(figure: str) -> str:
     """A metric in words; its name where it is no metric of encheck."""
     try:
         return named(figure).label or sentence(figure)
-    except KeyError:
+    except UsageError:
         return sentence(figure)
 
 

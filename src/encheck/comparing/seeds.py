@@ -22,7 +22,7 @@ from encheck.reporting.text import table
 from encheck.reporting.view import sentence
 from encheck.run_file import RunFile
 
-ITS_OWN = ("vectors", "prompts used")  # what a report says of a model that differs between seeds, or between data
+ITS_OWN = ("vectors",)  # what a report says of a model that differs between seeds, or between data
 
 
 @dataclass(frozen=True)

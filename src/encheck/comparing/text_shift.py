@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,12 +61,6 @@ class TextShift:
     tokens: int
     pairs: int
     measures: tuple[TextMeasure, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        from dataclasses import asdict
-
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

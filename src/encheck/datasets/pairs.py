@@ -48,7 +48,7 @@ from encheck.datasets.reader import (
     unread_columns_message,
 )
 from encheck.datasets.retrieval import is_of_queries
-from encheck.errors import DataError
+from encheck.errors import DataError, EncheckError
 
 PAIR_COLUMNS = {
     "first": ("first", "sentence1", "sentence_1", "text1", "question1", "sentence_a", "anchor", "premise"),
@@ -181,7 +181,7 @@ class _GatheredPairs(NamedTuple):
     unread: list[str]
 
 
-class _OtherColumnsError(Exception):
+class _OtherColumnsError(EncheckError):
     """A row of JSON Lines has a key that gives a role to another column."""
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.protocol import Batch
 from encheck.encoders.settings import describe_truncation
 from encheck.errors import EncheckError, EncoderError
-from encheck.types import content_hash
+from encheck.types import Json, content_hash
 
 log = logging.getLogger("encheck")
 T = TypeVar("T")
@@ -105,7 +105,7 @@ class TextEncoder(ABC):
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """(positions, vectors) of texts of which none holds a lone surrogate."""
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Json]:
         """How the model is used here, for the report: what holds, not what was asked for."""
         return {"prompt": self.prompt} | ({"prompts": self.prompts} if self.prompts else {})
 
@@ -236,7 +236,7 @@ class LocalEncoder(TextEncoder):
             self.source, [f"{self.prompt}{text}" for text in texts], max_length=self.config.max_length
         )
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Json]:
         """With the commit of the hub, and the code of the model's own that was allowed to run."""
         own = {"code": f"trust_remote_code: code that came with {self.source.name} was allowed to run"}
         commit = {"revision": commit_of(self.source)} if commit_of(self.source) else {}
@@ -283,10 +283,10 @@ class PairModel(ABC):
         """Forget the fingerprint: what it depends on is another now."""
         self.__dict__.pop("_fingerprint", None)
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Json]:
         """How the model is used here, for the report."""
-        commit = commit_of(self.source)
-        return {"direction": self.direction} | ({"revision": commit} if commit else {})
+        commit, found = commit_of(self.source), dict[str, Json](direction=self.direction)
+        return found | ({"revision": commit} if commit else {})
 
     def score_pairs(self, first: Sequence[str], second: Sequence[str]) -> Floats:
         """The score of each pair, shape [n], larger is nearer; equal pairs are computed once."""

@@ -24,7 +24,7 @@ from functools import partial
 from http.client import HTTPConnection, HTTPException, HTTPSConnection, IncompleteRead
 from typing import Any
 
-from encheck.errors import EncoderError, ModelError
+from encheck.errors import EncheckError, EncoderError, ModelError
 
 FLOOR = 1 << 20  # bytes that any answer may have: names, counts, what a server says of itself
 MAX_DIMENSION = 16_384  # of the first answer: no embedding model known here has more than 12,288
@@ -137,7 +137,7 @@ def read_pieces(answer: Any, most: int, place: str) -> Iterator[bytes]:
         raise IncompleteRead(b"", answer.length)
 
 
-class RequestRefused(Exception):  # noqa: N818 - a server's answer, turned into an EncoderError by who asked
+class RequestRefused(EncheckError):  # noqa: N818 - a server's answer, turned into an EncoderError by who asked
     """The server answered that it does not take this request: its status, and what it says, of which 300 characters
     are shown. `wait` are the seconds that it asks for by its `Retry-After`, a number or a date; None if by neither.
 

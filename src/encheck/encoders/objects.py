@@ -30,7 +30,7 @@ from encheck.encoders.protocol import ROW_A_TEXT, Batch, Encoder, Model, PairSco
 from encheck.encoders.settings import UNLIMITED
 from encheck.errors import EncoderError
 from encheck.similarity import SIMILARITIES
-from encheck.types import content_hash
+from encheck.types import Json, content_hash
 
 UNIDENTIFIED = "object:"  # how the fingerprint of what has no identity begins: the store forgets it after the run
 ACCEPTED = (
@@ -159,7 +159,7 @@ class LoadedSentenceTransformer(SentenceTransformerEncoder):
         """It has no files."""
         return {}
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Json]:
         """With its place: memory."""
         cut = {"truncate_dim": self.cut_to} if self.cut_to else {}
         return TextEncoder.about(self) | {"loaded": "in memory"} | cut
@@ -204,7 +204,7 @@ class LoadedTransformer(TransformersEncoder):
         """It has no files."""
         return {}
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Json]:
         """With the pooling, and its place: memory."""
         return TextEncoder.about(self) | {"loaded": "in memory", "pooling": self.pooling}
 
@@ -244,7 +244,7 @@ class LoadedCrossEncoder(CrossEncoderScorer):
         """It has no files."""
         return {}
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Json]:
         """How it is used, and its place: memory."""
         return {"direction": self.direction, "loaded": "in memory"}
 

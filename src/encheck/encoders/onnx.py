@@ -28,6 +28,7 @@ from encheck.encoders.pooling import pooling_note, stored_pooling
 from encheck.encoders.protocol import Batch
 from encheck.encoders.settings import UNLIMITED
 from encheck.errors import EncoderError, ModelError, UsageError, unknown
+from encheck.types import Json
 
 SENTENCE = ("sentence_embedding", "sentence_embeddings", "text_embeds", "embeddings")  # as exporters name a text's
 TOKENS = ("last_hidden_state", "token_embeddings")  # and those of its tokens
@@ -147,7 +148,7 @@ class OnnxEncoder(LocalEncoder):
         output = [f"output {name}" for name in self.config.options.values()]
         return [self.pooling, str(self.config.max_length), str(self.config.truncate_dim), *output]
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Json]:
         """With the pooling."""
         return {**super().about(), "pooling": self.pooling, **self.config.options}
 

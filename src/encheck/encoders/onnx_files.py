@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from encheck.encoders.checkpoints.folders import check_vocabulary
 from encheck.encoders.files import COPY, CUT_OFF, must_exist, read_json
-from encheck.errors import ModelError
+from encheck.errors import EncheckError, ModelError
 
 HOLDS: Mapping[str, Mapping[int, str]] = {
     "model": {7: "graph", 20: "training", 25: "function"},
@@ -37,7 +37,7 @@ FILES = ("model.onnx", "onnx/model.onnx")
 TOKENIZER = ("tokenizer.json", "tokenizer_config.json")
 
 
-class DamagedError(ValueError):
+class DamagedError(EncheckError):
     """The bytes are no protobuf."""
 
 

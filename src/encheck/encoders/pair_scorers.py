@@ -43,7 +43,7 @@ from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.settings import UNLIMITED
 from encheck.errors import EncoderError, ModelError
 from encheck.surface import SURFACE, WEIGHTED, Frequencies
-from encheck.types import content_hash
+from encheck.types import Json, content_hash
 
 SAME = (
     *("paraphrase", "is_paraphrase", "duplicate", "is_duplicate", "equivalent", "same", "entailment"),
@@ -112,7 +112,7 @@ class CrossEncoderScorer(PairModel):
         """The score from which the trained head says yes: its argmax. None if it grades, or has other classes."""
         return 0.5 if len(self.classes) == 2 or (len(self.classes) == 1 and self.activation == "sigmoid") else None
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Json]:
         """With what the score is."""
         named, several = self.classes[self.positive], len(self.classes) > 1
         return super().about() | {"head": f"probability of {named}" if several else f"one number, {self.activation}"}

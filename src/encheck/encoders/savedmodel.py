@@ -26,6 +26,7 @@ from encheck.encoders.files import COPY, CUT_OFF
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.protocol import Batch
 from encheck.errors import EncoderError, ModelError
+from encheck.types import Json
 
 RULE = re.compile(
     "File|Reader|Save|Restore|Checkpoint|PyFunc|Rpc|Remote|Debug|Print|SummaryWriter|SummaryFileWriter|SummaryDbWriter"
@@ -141,7 +142,7 @@ class SavedModelEncoder(LocalEncoder):
         """The options."""
         return [f"{name} {value}" for name, value in sorted(self.config.options.items())]
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Json]:
         """With the name of what it is: code."""
         named = f", among them {', '.join(self.outside)}" if self.outside else ""
         return super().about() | {"code": f"a SavedModel is a program: TensorFlow ran its graph's operators{named}"}

@@ -28,7 +28,7 @@ from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch, check_vectors
 from encheck.errors import EncheckError, EncoderError, ModelError, unknown
 from encheck.similarity import ROUNDING, moved
-from encheck.types import content_hash
+from encheck.types import Json, content_hash
 
 Vectors = NDArray[np.float32]
 SAME = 1e-6  # of a vector's length: how far apart two may lie that are one
@@ -256,7 +256,7 @@ class RemoteEncoder(TextEncoder):
         parts = [self.model_name(), *self._probe_hashes, self.prompt, str(self.config.truncate_dim), *added]
         return f"{type(self).__name__}:{content_hash(*parts)}"
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Json]:
         """With the model's name at the server, and the fields of requests."""
         fields = {"fields": {role: dict(fields) for role, fields in self.fields.items()}} if self.fields else {}
         return super().about() | {"model": self.model_name()} | fields
@@ -417,13 +417,13 @@ class TeiEncoder(RemoteEncoder):
     def _ask_info(self) -> dict[str, Any]:
         try:
             info = self.client.ask("/info")
-        except EncheckError as error:
-            raise ModelError(
-                f"{self.config.label}: {self.place}/info: {error}. Is it text-embeddings-inference?"
-            ) from None
         except RequestRefused as refused:
             raise ModelError(
                 f"{self.config.label}: {self.place}/info: {refused}. Is it text-embeddings-inference? {WRONG_SERVER}"
+            ) from None
+        except EncheckError as error:
+            raise ModelError(
+                f"{self.config.label}: {self.place}/info: {error}. Is it text-embeddings-inference?"
             ) from None
         if not isinstance(info, dict):
             raise ModelError(

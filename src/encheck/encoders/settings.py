@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from encheck.encoders.files import read_json
 from encheck.system.typed_files import Positive
-from encheck.types import content_hash
+from encheck.types import Json, content_hash
 
 UNLIMITED = 1_000_000  # tokenizers write a number as large as this where they have no limit
 TOKENIZER = "tokenizer.json"
@@ -75,7 +75,8 @@ class EncodingSettings:
     def of(cls, model: object) -> Self:
         """Those of a model under test."""
         prompt_for = getattr(model, "prompt_for", None)
-        about: Mapping[str, Any] = getattr(model, "about", dict)()
+        about: Mapping[str, Json] = getattr(model, "about", dict)()
+        pooling = about.get("pooling")
         file: Path | None = getattr(model, "tokenizer_file", None)
         tokenizer: dict[str, str] = {}
         if file:
@@ -89,7 +90,7 @@ class EncodingSettings:
         return cls(
             getattr(model, "maximum_length", None),
             {role: prompt_for(role or None) for role in ROLES} if prompt_for else {},
-            about.get("pooling"),
+            pooling if isinstance(pooling, str) else None,
             getattr(model, "is_normalised", None),
             tokenizer,
         )

@@ -24,7 +24,7 @@ from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.protocol import Batch
 from encheck.errors import EncoderError, ModelError
 from encheck.system.imports import import_nltk
-from encheck.types import content_hash
+from encheck.types import Json, content_hash
 
 Vectors = NDArray[np.float32]
 Entry = tuple[int, bytes, "NDArray[np.float32] | bytes"]
@@ -167,7 +167,7 @@ class VectorsEncoder(LocalEncoder):
         """The options."""
         return [f"{name} {value}" for name, value in sorted(self.options.items())]
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Json]:
         """With the weighting."""
         return {"pooling": self.options.get("weighting", "average")}
 

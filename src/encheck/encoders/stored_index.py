@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.vector_table import VectorTable, open_table
 from encheck.errors import DataError, EncoderError, ModelError
 from encheck.similarity import ROUNDING, cosine
-from encheck.types import content_hash
+from encheck.types import Json, content_hash
 
 Vectors = NDArray[np.float32]
 Ints = NDArray[np.intp]
@@ -307,7 +307,7 @@ class StoredVectors:
         hashes = [self._file_hash(path) for path in (self.source, self.texts) if path]
         return f"stored:{content_hash(ENGINE, *hashes)}"
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Json]:
         """Where the vectors came from."""
         return {"vectors": self.source.name}
 

@@ -231,14 +231,16 @@ def refuse_twice(checks: Sequence[Check]) -> None:
             raise UsageError(f"--own-checks: {count} checks are named test_{name}. Remedy: give each its own name")
 
 
-def select_checks(
-    checks: Sequence[Check], selection: str | Iterable[str] | None, names: str | None = None
-) -> tuple[Check, ...]:
-    """The checks whose property is selected: an expression such as "antonym or jumble", or names; None selects all.
+Selection = str | Iterable[str] | None  # what `checks=` takes everywhere: see `select_checks`
 
-    `names` selects further, as pytest's -k does: each word of it has to be part of the name of a check, or of its
-    property. UsageError for an expression that cannot be read, for a property that no check has, and where nothing is
-    selected.
+
+def select_checks(checks: Sequence[Check], selection: Selection, names: str | None = None) -> tuple[Check, ...]:
+    """The checks whose property is selected: an expression such as "antonym or jumble", or several, any of which holds.
+
+    What `checks=` of run, gate, comparison and training takes, and -m on the command line; None or "" selects all.
+    `names` selects further, as -k does: each word of it has to be part of the name of a check, or of its property.
+    pytest, which reads -m and -k of `encheck run`, selects the same by the same expression. UsageError for an
+    expression that cannot be read, for a property that no check has, and where nothing is selected.
 
     >>> names = {check.property for check in select_checks(packaged_checks(), "(antonym or jumble) and not jumble")}
     >>> names
@@ -247,7 +249,7 @@ def select_checks(
     chosen = tuple(checks)
     if selection is not None and selection != "":
         text = selection if isinstance(selection, str) else " or ".join(selection)
-        tree = _parsed(text)
+        tree = _parsed(text, f"checks={text!r}")
         properties = sorted({name for check in checks for name in check.markers})
         for name in (node.id for node in ast.walk(tree) if isinstance(node, ast.Name)):
             if name not in properties:
@@ -258,7 +260,7 @@ def select_checks(
                 f"checks={text!r} selects no check. Remedy: name a property that has checks: antonym or jumble"
             )
     if names is not None:
-        tree = _parsed(names)
+        tree = _parsed(names, f"-k {names!r}")
         words = {check: (f"test_{check.name}".lower(), check.property.lower()) for check in chosen}
         chosen = tuple(
             check
@@ -270,8 +272,8 @@ def select_checks(
     return chosen
 
 
-def _parsed(text: str) -> ast.Expression:
-    """The expression; UsageError for one with anything but names, and, or, not and brackets."""
+def _parsed(text: str, given: str) -> ast.Expression:
+    """The expression; UsageError, which begins with what was given, for anything but names, and, or, not, brackets."""
     allowed = (ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.Name, ast.Load)
     try:
         tree = ast.parse(text.strip(), mode="eval")
@@ -279,7 +281,7 @@ def _parsed(text: str) -> ast.Expression:
         tree, cause = None, error
     if tree is None or not all(isinstance(node, allowed) for node in ast.walk(tree)):
         raise UsageError(
-            f"checks={text!r} cannot be read. Remedy: names of properties with and, or, not and brackets, such as "
+            f"{given} cannot be read. Remedy: names with and, or, not and brackets, such as "
             f"'antonym or (number and not jumble)'"
         ) from (cause if tree is None else None)
     return tree

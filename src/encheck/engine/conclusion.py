@@ -29,7 +29,7 @@ from encheck.gating.replicates import (
 from encheck.gating.types import ExitCode, Judged, Noise, UnjudgedSearch
 from encheck.gating.unjudged import Pool, judge_pool
 from encheck.gating.weighing import LogAnswers, Weighed, refuse_other_kind, scores_of_baseline, scores_of_run, weigh
-from encheck.options import Settings, described
+from encheck.options import Settings, recorded
 from encheck.reporting.answers import asked_queries
 from encheck.reporting.gate import record
 from encheck.reporting.markdown import ENDED
@@ -111,7 +111,7 @@ def conclude(recorder: Recorder, settings: Settings, status: int, options: GateO
             problem = f"{how}: {' and '.join(left or ['the results are incomplete'])}"
         return Conclusion(status, problems=(problem,) if problem else ())
 
-    results = recorder.results(settings=described(settings), end=Conclusion(status))
+    results = recorder.results(settings=recorded(settings), end=Conclusion(status))
     dimensions = {one.label: one.dimension for one in results.models}
     model, *names = labels(settings.models)
     side = scores_of_run(results, recorder.items, model)
@@ -217,7 +217,7 @@ def with_contamination(
 
     None if the run was not on both sorts of probes. Seed replicates are no candidates.
     """
-    results = recorder.results(settings=described(settings), end=Conclusion(0))
+    results = recorder.results(settings=recorded(settings), end=Conclusion(0))
     editions = {data.name: data.version for data in results.data}
     used = {name for pair in data_pairs(editions) for name in pair}
     if not used:
@@ -249,7 +249,7 @@ def _references(recorder: Recorder, settings: Settings) -> Iterator[Reference]:
 
     A parent that is none of them comes first, without a property where the store lacks its vectors.
     """
-    results = recorder.results(settings=described(settings), end=Conclusion(0))
+    results = recorder.results(settings=recorded(settings), end=Conclusion(0))
     baselines = list(shipped(results))
     for model in results.models if baselines else ():
         side, parent = scores_of_run(results, recorder.items, model.label), recorder.parent(model.label)
@@ -291,4 +291,4 @@ def first_profile(evaluation: Evaluation, functions: Mapping[str, CheckFunction]
                 if any(row.estimate for row in judgement.rows):  # the others' own tests say what is wrong
                     recorder.take(judgement.measured(function))
         recorder.described.append(evaluation.describe())
-        return list(lines(recorder.results(settings=described(evaluation.settings), end=Conclusion(0))))
+        return list(lines(recorder.results(settings=recorded(evaluation.settings), end=Conclusion(0))))

@@ -28,7 +28,7 @@ from encheck.items.variants import Maker
 from encheck.language.english import English
 from encheck.options import Settings, model_options
 from encheck.reporting.failures import failure_message
-from encheck.run_file import DataEntry, Json, ModelEntry, Selection
+from encheck.run_file import DataEntry, ModelEntry, Selection
 from encheck.running.bench import Bench, Request
 from encheck.running.labels import labels
 from encheck.running.notes import Notes
@@ -51,7 +51,7 @@ from encheck.store import Store
 from encheck.system.lock import WorkClock
 from encheck.system.memory import rare_collection
 from encheck.system.progress import Progress
-from encheck.types import CheckResult, Estimate, Floor, Lines, Validity, Verdict
+from encheck.types import CheckResult, Estimate, Floor, Json, Lines, Validity, Verdict
 from encheck.verdict import Terms, known_failure, rule
 
 if TYPE_CHECKING:
@@ -438,13 +438,14 @@ class Evaluation:
             revision=None if revision is None else str(revision),
             licence=config.licence,
             prompt=None if prompt is None else str(prompt),
-            how=about | ({"prompts used": used} if used else {}),
+            how=about,
             trained_on=tuple(config.trained_on),
             dimension=subject.dimension,
             error=str(subject.error) if subject.error else None,
             weights=None if subject.error else weights_of(model, file_hash),
             architecture=None if subject.error else architecture_of(model, file_hash),
             lacks=tuple(sorted(lacks)),
+            prompts_used=used,
         )
 
     def close(self) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from encheck.engine.checks import Check, checks_in, packaged_checks, refuse_twice, select_checks
+from encheck.engine.checks import Check, Selection, checks_in, packaged_checks, refuse_twice, select_checks
 from encheck.engine.results import Results, read
 from encheck.engine.run import measure, named_models, scratch_store
 from encheck.errors import BaselineError, EncheckError, NothingToCompare, UsageError, unknown
@@ -85,7 +85,7 @@ def gate(
     old: object,
     *,
     data: str | Sequence[str] = "probes",
-    checks: str | Iterable[str] | None = None,
+    checks: Selection = None,
     own_checks: Sequence[str | Path] = (),
     purpose: str | None = None,
     margin: float | None = None,
@@ -139,6 +139,10 @@ def gate(
         TypeError: a model is none.
         UsageError: as in `run`; or a folder has several models, or the folder of `new` is a baseline.
         EncheckError: the report could not be written.
+
+    >>> decided = gate("bag-of-words", "oracle", checks="number", no_store=True)
+    >>> decided.outcome, decided.exit_code, decided.partial.weighed
+    ('block', 1, ('number',))
     """
     decided = decide(
         new, old, data=data, checks=checks, own_checks=own_checks, purpose=purpose, margin=margin, protect=protect,
@@ -191,7 +195,7 @@ def decide(
     old: object,
     *,
     data: str | Sequence[str],
-    checks: str | Iterable[str] | None,
+    checks: Selection,
     names: str | None = None,
     own_checks: Sequence[str | Path] = (),
     purpose: str | None = None,
@@ -242,7 +246,7 @@ def decide(
                 f"checkpoint, trained with another seed"
             )
     asked = with_property([data] if isinstance(data, str) else list(data), options.get("property"))
-    packages = Settings(project=project_table(Path("pyproject.toml"))).check_packages
+    packages = Settings(project=project_table(Path("pyproject.toml"))).chosen_packages
     every = (*packaged_checks(asked, packages), *(check for file in own_checks for check in checks_in(file)))
     refuse_twice(every)
     chosen = None if checks is None and names is None else select_checks(every, checks, names)
@@ -363,7 +367,7 @@ def _measured(
     from encheck.engine.index import refuse_other_texts
     from encheck.engine.recorder import Conclusion
     from encheck.gating.weighing import refuse_kinds, refuse_other_edition, refuse_other_search
-    from encheck.options import described
+    from encheck.options import recorded
     from encheck.reporting.view import unused_threshold
     from encheck.running.labels import labels
 
@@ -401,7 +405,7 @@ def _measured(
     except UsageError as error:
         refusal, end = error, Conclusion(4, problems=(str(error),))
     raw = recorder.results(
-        settings=described(settings), end=end, folder=place.name if place else "", command=command or "",
+        settings=recorded(settings), end=end, folder=place.name if place else "", command=command or "",
         notes=() if any(one.decision.thresholds for one in end.weighed) else unused_threshold(
             settings.threshold, recorder.rows.values()
         ),
@@ -454,9 +458,9 @@ def _baseline_of(recorder: Recorder, settings: Settings, label: str) -> Baseline
     from encheck.engine.recorder import Conclusion
     from encheck.gating.baseline import Baseline
     from encheck.gating.weighing import scores_of_run
-    from encheck.options import described
+    from encheck.options import recorded
 
-    raw = recorder.results(settings=described(settings), end=Conclusion(0))
+    raw = recorder.results(settings=recorded(settings), end=Conclusion(0))
     tables = scores_of_run(raw, recorder.items, label).tables
     if not tables and not recorder.index:
         why = raw.models[0].error or next((row.reason for row in raw.checks if row.reason), "")
@@ -522,7 +526,7 @@ def shipped_baseline(old: object, data: Sequence[str], options: Mapping[str, Opt
 
     asked = {name for name, value in options.items() if value}
     settings = Settings(project=project_table(Path("pyproject.toml")))
-    if not isinstance(old, str) or [*data] != ["probes"] or asked - PLAIN or settings.check_packages:
+    if not isinstance(old, str) or [*data] != ["probes"] or asked - PLAIN or settings.chosen_packages:
         return None
     if (found := shipped_of(old)) is None:
         return None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SETTINGS = ("epsilon", "threshold", "median_scope")  # of a run, for which checks and metrics ask by name
 
 
-class CheckFailedError(AssertionError):
+class CheckFailedError(EncheckError, AssertionError):
     """The check ends: its figure `row` failed, or could not be measured."""
 
     def __init__(self, row: CheckResult) -> None:
@@ -33,7 +33,7 @@ class CheckFailedError(AssertionError):
         self.row = row
 
 
-class KnownFailureError(Exception):
+class KnownFailureError(EncheckError):
     """The check ends: its figure `row` failed as it is known to with this model."""
 
     def __init__(self, row: CheckResult) -> None:

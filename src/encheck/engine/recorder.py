@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from encheck.gating.reindex import DocumentLengths, VectorSample
     from encheck.gating.types import Gate
     from encheck.gating.weighing import LogAnswers, Weighed
-    from encheck.options.settings import Setting
+    from encheck.options.settings import RunSettings
     from encheck.run_file import (
         BaselineFigure,
         Contamination,
@@ -238,7 +238,7 @@ class Recorder:
     def results(
         self,
         *,
-        settings: Mapping[str, Setting],
+        settings: RunSettings,
         end: Conclusion,
         folder: str = "",
         command: str = "",

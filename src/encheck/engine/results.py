@@ -22,6 +22,13 @@ class Results:
     """The results of a run.
 
     `raw` is all of results.json; `items.table` has the rows of items.parquet, as a `pyarrow.Table`.
+
+    >>> from encheck import run
+    >>> found = run("bag-of-words", checks="number", no_store=True)
+    >>> found.exit_code, len(found.judged), found.judged[0].property
+    (0, 3, 'number')
+    >>> found.to_arrow().num_rows > found.failures().num_rows > 0
+    True
     """
 
     raw: RunFile
@@ -64,7 +71,11 @@ class Results:
         return sorted((row for row in self.judged if row.verdict != "skipped"), key=lambda row: row.property)
 
     def to_arrow(self) -> Any:
-        """The items as a `pyarrow.Table`, a row an item of a check: see `reporting.item_table`. Not for training."""
+        """The items as a `pyarrow.Table` of n rows, one an item of a check. Not for training.
+
+        Among its columns are model, property, check, data, level, item, cluster, split, both texts with their scores
+        (similarities as the model gives them), and `won`: 1, 0, 0.5 for a tie, null where an item is no contest of two.
+        """
         return item_table(self.raw, self.items)
 
     def to_frame(self) -> Any:
@@ -85,7 +96,7 @@ class Results:
         return lost.take(pc.sort_indices(pc.subtract(lost["near_score"], lost["far_score"])))
 
     def page(self, path: str | Path) -> Path:
-        """Write the page of the run into this file."""
+        """Write the page of the run into this file, and return its path; UsageError where it cannot be written."""
         from encheck.reporting.html import page
         from encheck.reporting.results import write_named
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from encheck.engine.checks import Check, packaged_checks, select_checks
+from encheck.engine.checks import Check, Selection, packaged_checks, select_checks
 from encheck.engine.results import Results
 from encheck.options.settings import OptionValue
 from encheck.system.files import Scratch
@@ -27,7 +27,7 @@ def run(
     model: object = "sbert",
     *,
     data: str | Sequence[str] = "probes",
-    checks: str | Iterable[str] | None = None,
+    checks: Selection = None,
     report_dir: str | Path | None = None,
     **options: OptionValue,
 ) -> Results:
@@ -53,11 +53,16 @@ def run(
         TypeError: a model is none of these.
         UsageError: `checks` or an option is wrong. Subclasses such as ModelError and DataError say what is wrong.
         EncheckError: the run could not be finished.
+
+    >>> found = run("bag-of-words", checks="number", no_store=True)
+    >>> row = found.judged[0]
+    >>> row.property, row.verdict, 0 < row.low < row.value < row.high < 1
+    ('number', 'below_aim', True)
     """
     from encheck.datasets.load import with_property
     from encheck.engine.conclusion import GateOptions, conclude, refuse_beforehand, refuse_models, with_references
     from encheck.engine.folder import write
-    from encheck.options import described, refuse_place
+    from encheck.options import recorded, refuse_place
     from encheck.options.settings import from_keywords
     from encheck.reporting.view import unused_threshold
 
@@ -65,7 +70,7 @@ def run(
     datasets = with_property([data] if isinstance(data, str) else list(data), options.pop("property", None))
     with scratch_store(options) as kept:
         settings = from_keywords(specs, datasets, {**options, **kept, "report_dir": report_dir})
-        every = packaged_checks(datasets, settings.check_packages)
+        every = packaged_checks(datasets, settings.chosen_packages)
         chosen = select_checks(every, checks)
         if settings.report_dir:
             refuse_place(str(settings.report_dir))
@@ -79,7 +84,7 @@ def run(
         end = with_references(end, recorder, settings)
         folder = settings.report_dir
         results = recorder.results(
-            settings=described(settings), end=end, folder=folder.name if folder else "",
+            settings=recorded(settings), end=end, folder=folder.name if folder else "",
             notes=unused_threshold(settings.threshold, recorder.rows.values()),
         )  # fmt: skip
         if folder:

@@ -7,9 +7,9 @@ from encheck.engine.checks import shipped_checks
 from encheck.ids import ItemId
 from encheck.items.variants import Maker
 from encheck.language.english import English
-from encheck.reporting.failures import Row, Shrink
+from encheck.reporting.failures import Shrink
 from encheck.running.service import EncoderService
-from encheck.scoring.frame import edits_of
+from encheck.scoring.item import ItemRow
 from encheck.scoring.scores import KINDS, kind_named
 from encheck.scoring.triplets import Triplet
 from encheck.shrinking.shrink import MakeTriplets, Shrunk, remaker, shrink
@@ -22,29 +22,30 @@ def shrinker(service: EncoderService, *, english: English, seed: int) -> Shrink:
     """
     ask, maker = service.taking_any_text().of_pairs, Maker(seed, english)
 
-    def one(row: Row) -> Shrunk | str:
-        kind = kind_named(row["kind"])
-        if kind is None or not kind.shrinks or row.get("source_is_second"):
+    def one(row: ItemRow) -> Shrunk | str:
+        kind = kind_named(row.kind)
+        if kind is None or not kind.shrinks or row.source_is_second:
             shrunk = " and ".join(name for name, one in KINDS.items() if one.shrinks)
-            return f"items of the kind {row['kind']} are not shrunk, only {shrunk} items"
+            return f"items of the kind {row.kind} are not shrunk, only {shrunk} items"
         return shrink(triplet_of(row), ask, english, remake=_remake(row, maker))
 
     return one
 
 
-def triplet_of(row: Row) -> Triplet:
+def triplet_of(row: ItemRow) -> Triplet:
     """The triplet that a row of items.parquet holds."""
+    assert row.near.text is not None
+    assert row.far.text is not None
     return Triplet(
-        ItemId(row["item"]), row["source"], row["near"], row["far"], row["cluster"],
-        tuple(edits_of(row["near_edits"])), tuple(edits_of(row["far_edits"])), row["split"] or "",
-        row.get("near_why") or "", row.get("far_why") or "",
+        ItemId(row.item), row.source, row.near.text, row.far.text, row.cluster, row.near.edits, row.far.edits,
+        row.split, row.near.why, row.far.why,
     )  # fmt: skip
 
 
-def _remake(row: Row, maker: Maker) -> MakeTriplets | None:
+def _remake(row: ItemRow, maker: Maker) -> MakeTriplets | None:
     """What makes the row's edits again, or None where no packaged check made it."""
-    claim = claim_named(row["case"].partition("/")[0])
-    level = None if claim is None else level_of(row["case"], claim)
+    claim = claim_named(row.case.partition("/")[0])
+    level = None if claim is None else level_of(row.case, claim)
     return None if claim is None or level is None else remaker(claim.items, level=level, maker=maker)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
 
 from encheck.gating.baseline import STORED
 from encheck.gating.old_index import OldIndex
@@ -116,7 +115,7 @@ def required_changes(
     sizes = old.dimension, new.dimension
     if None not in sizes and sizes[0] != sizes[1]:
         yield f"Make the index for vectors of {sizes[1]} dimensions in place of {sizes[0]}."
-    prompts: list[Any] = [one.how.get("prompts used", {}) for one in (old, new)]
+    prompts = [one.prompts_used for one in (old, new)]
     for role in ("query", "document"):
         before, after = (prompt.get(role, "") for prompt in prompts)
         if role in prompts[1] and before != after:

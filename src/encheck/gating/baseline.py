@@ -30,7 +30,7 @@ from encheck.gating.reindex import PackedSample, VectorSample
 from encheck.gating.types import FEWEST_REPLICATES, Noise
 from encheck.ids import CaseId, ItemId
 from encheck.options import try_place
-from encheck.options.settings import Setting
+from encheck.options.settings import chosen_settings
 from encheck.run_file import BaselineFigure, ModelEntry, RunFile
 from encheck.scoring.contrasts import CONTRAST
 from encheck.scoring.frame import CaseScores, Columns
@@ -39,7 +39,7 @@ from encheck.scoring.scores import item_frame
 from encheck.system import files
 from encheck.system.documents import parquet_table, read_json
 from encheck.system.typed_files import Count, Positive, as_values, read_typed
-from encheck.types import Declaration, content_hash
+from encheck.types import Declaration, LanguageResources, content_hash
 
 DECIMALS = 6
 STEPS = 10**DECIMALS  # steps a unit of a score: rounding moves it by half a step, a twentieth of the gate's tolerance
@@ -182,10 +182,6 @@ WEIGHT = "weight"  # the column that only queries of a log have
 _FIELDS = {ANSWERS: "answers", WEIGHT: "weights"}
 COLUMNS = ("case", "key", "near", "far")
 ENCODINGS = {"key": "DELTA_BINARY_PACKED", "near": "BYTE_STREAM_SPLIT", "far": "BYTE_STREAM_SPLIT"}
-SETTINGS = (
-    "epsilon", "sample", "seed", "dtype", "store_dtype", "generator_mode", "passage_words", "near_duplicates",
-    "search_index", "check_packages",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,9 +190,25 @@ class BaselineData:
 
     name: str
     fingerprint: str
-    language: Mapping[str, bool | str] | None
+    language: LanguageResources | None
     calibration: Scale | None
     version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineSettings:
+    """The settings of a run that a gate compares: of `RunSettings` those that may change scores or items."""
+
+    epsilon: float
+    sample: int | None
+    seed: int
+    dtype: str | None
+    store_dtype: str
+    generator_mode: str
+    passage_words: int
+    near_duplicates: str
+    search_index: str
+    check_packages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,7 +224,7 @@ class BaselineSummary:
 
     encheck_baseline: Literal[4] = VERSION
     versions: Mapping[str, str]
-    settings: Mapping[str, Setting]
+    settings: BaselineSettings
     model: ModelEntry
     data: tuple[BaselineData, ...]
     cases: Mapping[str, CaseEntry]
@@ -433,7 +445,7 @@ def _summary(
             figures.setdefault(row.case.of_any_model, {})[row.figure] = (value, low, high, row.n)
     return BaselineSummary(
         versions=results.run.versions,
-        settings={name: value for name, value in results.run.settings.items() if name in SETTINGS},
+        settings=chosen_settings(BaselineSettings, results.run.settings),
         model=replace(about, name=shown_name(about.name, model)),
         data=tuple(
             BaselineData(one.name, one.fingerprint, one.language, one.calibration.get(model), one.version)

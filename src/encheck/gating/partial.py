@@ -9,7 +9,7 @@ from encheck.claims import CONTRACT
 from encheck.gating.baseline import Baseline
 from encheck.gating.pairing import is_weighed
 from encheck.gating.types import GateDecision, PartialGate
-from encheck.run_file import RunFile, listed
+from encheck.run_file import RunFile
 
 MOST_NAMED = 3  # properties
 
@@ -53,9 +53,7 @@ def partial_gate(
     data = {one.name for one in results.data}
     if any(baseline.cases[name].data not in data for name in unselected(baseline, results) & baseline.cases.keys()):
         why.append("the baseline has other data, of which no check was run")
-    then, now = (
-        {*listed(settings, "check_packages")} for settings in (baseline.summary.settings, results.run.settings)
-    )
+    then, now = ({*one.check_packages} for one in (baseline.summary.settings, results.run.settings))
     for names, side in ((then - now, "the baseline"), (now - then, "the candidate")):
         if names:
             why.append(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any
@@ -15,7 +15,7 @@ from encheck.errors import BaselineError
 from encheck.gating import reindex
 from encheck.gating.advice import remedies, required_changes
 from encheck.gating.balance import balanced, families_of, shares_above_chance
-from encheck.gating.baseline import STORED, SUMMARY, Baseline, FirstLookItems, SavedScores, tables_of
+from encheck.gating.baseline import STORED, SUMMARY, Baseline, BaselineSettings, FirstLookItems, SavedScores, tables_of
 from encheck.gating.decision import decide
 from encheck.gating.gate_rows import (
     LostItem,
@@ -74,18 +74,19 @@ from encheck.gating.types import (
 from encheck.gating.unjudged import ALPHA, changed_answers, is_unjudged
 from encheck.language.prose import english_share, languages_of, languages_summary
 from encheck.metrics.health import OF_THE_SPACE, ends_seen
-from encheck.run_file import ModelEntry, RunFile, listed
+from encheck.options.settings import chosen_settings
+from encheck.run_file import ModelEntry, RunFile
 from encheck.scoring.documents import Answers
 from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import kind_named
 from encheck.statistics.sharing import numbered
+from encheck.types import LanguageResources
 
 BROKEN = ("fail", "error", "known_failure")  # that a failure is known excuses none
 NOT_THREE = (
     f"it was not measured on {FEWEST_REPLICATES} seed replicates or more. Make the baseline again with that many --twin"
 )
 BUILT_IN = "probes"  # the data that come with encheck
-EXACT = "exact"  # how documents were searched where a baseline does not say
 FLIPS_KEPT = 10  # of each direction and row
 NEW = "new, not compared: the baseline has searches alone of these data"
 Columns = Mapping[str, Mapping[str, Sequence[Any]]]
@@ -173,7 +174,7 @@ def weigh(
     """
     _refuse_other_data(baseline, results)
     refuse_other_edition(
-        baseline, {data.name: data.version for data in results.data}, models=listed(results.run.settings, "models")
+        baseline, {data.name: data.version for data in results.data}, models=results.run.settings.models
     )
     about = next(one for one in results.models if one.label == model)
     refuse_other_kind(baseline, model, about.kind)
@@ -534,7 +535,7 @@ def refuse_kinds(old: str, old_kind: str, new: str, new_kind: str) -> None:
 
 def refuse_other_search(baseline: Baseline, index: str) -> None:
     """BaselineError where the baseline's documents were searched with another index than `index`, or exactly."""
-    then = baseline.summary.settings.get("search_index", EXACT)
+    then = baseline.summary.settings.search_index
     if then != index and any(any(kept.answers) for kept in baseline.cases.values()):
         raise BaselineError(
             f"{baseline.folder} has searches with --search-index={then}, but this run has --search-index={index}: what "
@@ -595,20 +596,27 @@ def refuse_other_edition(baseline: Baseline, editions: Mapping[str, str], *, mod
 def _differences(baseline: Baseline, results: RunFile, model: str | None) -> list[str]:
     """What was otherwise when the baseline was made."""
     then = baseline.summary
-    settings = {k: v for k, v in then.settings.items() if k != "check_packages"}  # of which `partial_gate` tells
+    now = chosen_settings(BaselineSettings, results.run.settings)
     pairs: list[tuple[str, object, object]] = [
-        (f"--{k.replace('_', '-')}", v, results.run.settings.get(k)) for k, v in settings.items()
+        (f"--{one.name.replace('_', '-')}", getattr(then.settings, one.name), getattr(now, one.name))
+        for one in fields(BaselineSettings)
+        if one.name != "check_packages"  # of which `partial_gate` tells
     ]
     pairs += [(k, then.versions.get(k), results.run.versions.get(k)) for k in sorted(then.versions)]
     there = {one.name: one for one in results.data}
     for data in then.data:
         other = there.get(data.name)
         pairs += [(f"{data.name}'s fingerprint", data.fingerprint, other.fingerprint)] if other else []
-        languages = (data.language or {}, (other.language if other else None) or {})
-        pairs += [(f"{data.name}'s {k}", languages[0].get(k), languages[1].get(k)) for k in languages[0]]
+        if data.language:
+            made_with = (other.language if other else None) or LanguageResources()
+            pairs += [
+                (f"{data.name}'s {one.name}", getattr(data.language, one.name), getattr(made_with, one.name))
+                for one in fields(LanguageResources)
+            ]
     if model and baseline.model.adapter != STORED:
-        hows = (baseline.model.how, next(m.how for m in results.models if m.label == model))
-        pairs += [(k, hows[0].get(k), hows[1].get(k)) for k in sorted({*hows[0], *hows[1]})]
+        old, new = baseline.model, next(m for m in results.models if m.label == model)
+        pairs += [(k, old.how.get(k), new.how.get(k)) for k in sorted({*old.how, *new.how})]
+        pairs += [("prompts used", old.prompts_used, new.prompts_used)]
     return [f"{name} was {old!r} and is {new!r}" for name, old, new in pairs if old != new]
 
 

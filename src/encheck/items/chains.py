@@ -20,6 +20,7 @@ from encheck.datasets.dataset import Dataset
 from encheck.encoders.base import replace_half_surrogates
 from encheck.encoders.batching import batches_of_one_length
 from encheck.encoders.writing import TOKENS_PER_BATCH, Continuer
+from encheck.errors import UsageError
 from encheck.generators.back_translation import back_translation
 from encheck.generators.continuation import CUTS, continuation, end_of
 from encheck.generators.swap_chain import SWAPS, Swapped, swap_chain
@@ -161,13 +162,13 @@ def with_sides_exchanged(group: Group) -> Group:
 
 
 def chain_pivot(level: int | str) -> Pivot:
-    """The pivot that a level names; ValueError for anything else.
+    """The pivot that a level names; UsageError for anything else.
 
     >>> chain_pivot("pivot=a")
     'a'
     """
     if level not in PIVOTS:
-        raise ValueError(f"the level of a swap chain is {level!r}, but should be one of {', '.join(PIVOTS)}")
+        raise UsageError(f"the level of a swap chain is {level!r}, but should be one of {', '.join(PIVOTS)}")
     return cast(Pivot, str(level)[-1])
 
 

@@ -124,7 +124,7 @@ class Maker:
                 return [made[i] for i in range(len(groups))]
             self.english.fetch()
             waiting = still
-        raise RuntimeError(f"{generator.__name__} still waits after {ROUNDS} rounds, first for {groups[still[0]].id}")
+        raise CheckError(f"{generator.__name__} still waits after {ROUNDS} rounds, first for {groups[still[0]].id}")
 
 
 def make_variant(group: Group, generator: Generator, *, level: int, seed: int, english: English) -> Outcome:

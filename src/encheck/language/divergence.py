@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.errors import UsageError
 from encheck.system.imports import import_nltk
 
 Values = NDArray[np.float64]
@@ -99,7 +100,7 @@ def jsd_of_tokens(first: Sequence[Tokens], second: Sequence[Tokens]) -> Values:
     without tokens, for which their code has no value, is 1 away from any other and 0 from its like.
     """
     if len(first) != len(second):
-        raise ValueError(f"{len(first)} first sides and {len(second)} second sides, but they should go in pairs")
+        raise UsageError(f"{len(first)} first sides and {len(second)} second sides, but they should go in pairs")
     starts = range(0, len(first), _PAIRS_AT_ONCE)
     parts = [_jsd(*_tables(first[i : i + _PAIRS_AT_ONCE], second[i : i + _PAIRS_AT_ONCE])) for i in starts]
     return np.concatenate([np.zeros(0), *parts])

@@ -22,7 +22,7 @@ from encheck.language.pipeline.load import Pipeline
 from encheck.language.words import paper_stop_words
 from encheck.store import Kind, Store, text_key
 from encheck.system.lock import Lock
-from encheck.types import Edit
+from encheck.types import Edit, LanguageResources
 
 Tagged = tuple[tuple[str, ...], tuple[str, ...]]  # words and their tags
 Replaced = tuple[tuple[Edit, ...], str]  # edits, and the text that they make
@@ -177,17 +177,14 @@ class English:
         if self.store is not None and len(self._parses) > MOST_PARSES:
             self.forget()
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> LanguageResources:
         """Which resources made the variants, for results."""
-        careful = {"substitutes": table_hash()}
-        return {
-            "encheck": version("encheck"),
-            "pipeline": self.pipeline.label,
-            "pipeline_fingerprint": self.pipeline.fingerprint,
-            "lexicon": self.lexicon.fingerprint(),
-            "mode": self.mode,
-            **({"experimental": True} if self.experimental else {}),
-        } | ({"stop_words": paper_stop_words()[0]} if self.mode == "paper" else careful)
+        is_paper = self.mode == "paper"
+        return LanguageResources(
+            version("encheck"), self.pipeline.label, self.pipeline.fingerprint, self.lexicon.fingerprint(), self.mode,
+            self.experimental,
+            substitutes="" if is_paper else table_hash(), stop_words=paper_stop_words()[0] if is_paper else "",
+        )  # fmt: skip
 
 
 def _packed(tagged: Tagged) -> bytes:

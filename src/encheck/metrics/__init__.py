@@ -1,6 +1,6 @@
 """Each metric once: its value item by item, its aggregate and its interval."""
 
-from encheck.errors import unknown
+from encheck.errors import UsageError, unknown
 from encheck.metrics import (
     adjusted,
     classification,
@@ -63,12 +63,12 @@ _METRICS: dict[str, Metric[...]] = {
 
 
 def named(name: str) -> Metric[...]:
-    """The metric of this name, also on the calibrated scale; KeyError if encheck has none of it.
+    """The metric of this name, also on the calibrated scale; UsageError if encheck has none of it.
 
     >>> named("margin_rate_calibrated").label
     'share won'
     """
     base = name.removesuffix(CALIBRATED)
     if base not in _METRICS:
-        raise KeyError(unknown("metric", name, _METRICS))
+        raise UsageError(unknown("metric", name, _METRICS))
     return _METRICS[base].calibrated if name != base else _METRICS[base]

@@ -8,12 +8,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from encheck.encoders.adapters import DTYPES
 from encheck.errors import ConfigError, UsageError, unknown
 from encheck.options.project import Project, project_table
 from encheck.system import entry_points
+from encheck.system.typed_files import FilePath
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Group = Literal["what", "baseline", "machine", "output", "research"]
 GROUPS: dict[Group, str] = {
@@ -31,8 +35,8 @@ class Option:
 
     `name` has no dashes. `convert` makes a value of one text (argparse's `type`); `parse` makes the
     setting of all that was given, and raises UsageError for what it may not be. `default` is what `parse` gets where
-    nothing was given; `usual` describes it where the value itself says little. `kept`: results.json and baselines
-    record the setting. `is_pytests`: pytest has an option of that name, and the short one is read from it.
+    nothing was given; `usual` describes it where the value itself says little. `is_common`: --help shows it, and not
+    --help-all alone. `is_pytests`: pytest has an option of that name, and the short one is read from it.
     """
 
     name: str
@@ -47,7 +51,7 @@ class Option:
     is_flag: bool = False
     repeatable: bool = False
     takes_path: bool = False
-    kept: bool = False
+    is_common: bool = False
     hidden: bool = False
     is_pytests: bool = False
 
@@ -200,11 +204,122 @@ def scope_of(text: str) -> str | float:
     return cut
 
 
-Setting = bool | int | float | str | tuple[str, ...] | None  # as results.json has it
+@dataclass(frozen=True)
+class RunSettings:
+    """The settings that results.json keeps, and by which runs are compared. `models` include seed replicates.
+
+    `check_packages` are the packages whose checks took part.
+    """
+
+    # fmt: off
+    models: tuple[str, ...] = option(
+        "model", group="what", metavar="MODEL", repeatable=True, takes_path=True, is_common=True,
+        parse=each_once("sbert"), usual="sbert",
+        help="Model to test: a name of `encheck models`, a directory or file (./checkpoint), or a hub id (owner/name). "
+        "Repeatable.",
+    )
+    model_args: tuple[str, ...] = option(
+        "model-arg", group="what", metavar="[MODEL:]KEY=VALUE", repeatable=True, is_common=True,
+        parse=all_given,
+        help="Set a field of models.yaml or an option of the adapter for this run. Repeatable.",
+    )
+    data: tuple[str, ...] = option(
+        "data", group="what", metavar="NAME[@SPLIT][:PATH]", repeatable=True, takes_path=True,
+        is_common=True, parse=each_once("probes"), usual="probes",
+        help="Data to test on: a name of `encheck data`. @SPLIT: a paper's own split. Repeatable.",
+    )
+    sample: int | None = option(
+        "sample", group="what", metavar="N", is_common=True, parse=sample_of, default="2000",
+        help="Number of clusters to sample from each data set, or `all`. Probes are always taken whole.",
+    )
+    quick: bool = option(
+        "quick", group="what", is_flag=True, is_common=True, default=False,
+        help="Stop after the first look: the profile from at most 2,500 texts.",
+    )
+    seed: int = option(
+        "seed", group="what", metavar="N", convert=int, parse=seed_of, default=0,
+        help="Random seed of the whole run.",
+    )
+    queries: FilePath | None = option(
+        "queries", group="what", metavar="FILE", takes_path=True, is_common=True, parse=path_of,
+        help="Query log for documents without labels (--data=FOLDER): .txt, or a table with the column `query`.",
+    )
+    passage_words: int = option(
+        "passage-words", group="what", metavar="N", convert=int, parse=words_of, default=150,
+        help="Split documents without labels at headings, then into passages of at most N words.",
+    )
+    near_duplicates: str = option(
+        "near-duplicates", group="what", choices=("differ", "same"), default="differ",
+        help="In a search without labels: whether an answer that shares 80% of its words with another answer counts "
+            "as different or the same.",
+    )
+    strict: bool = option(
+        "strict", group="what", is_flag=True, is_common=True, default=False, is_pytests=True,
+        help="Also fail checks that are below their aim. By default, only those below their floor fail.",
+    )
+    skip_bad_rows: bool = option(
+        "skip-bad-rows", group="what", is_flag=True, default=False,
+        help="Skip malformed data rows and report how many were skipped.",
+    )
+    device: str = option(
+        "device", group="machine", metavar="DEVICE", is_common=True, default="auto",
+        help="Device to run on: auto, cpu, cuda, cuda:1, mps, cuda:all, or several separated by commas.",
+    )
+    dtype: str | None = option(
+        "dtype", group="machine", choices=DTYPES, usual="what models.yaml says, else float32",
+        help="Precision of the model's weights.",
+    )
+    store_dtype: Literal["float32", "float16"] = option(
+        "store-dtype", group="machine", choices=("float32", "float16"), default="float32",
+        help="Precision of the stored vectors. With float16 the store takes half the space, and all checks see vectors "
+            "rounded to 16 bits.",
+    )
+    engine: str | None = option(
+        "engine", group="machine", metavar="ENGINE", parse=engine_of,
+        usual="local for a Parquet file of over 200,000 pairs with --sample=all, else none",
+        help="Measure all labelled pairs of --data=pairs:PLACE shard by shard, where PLACE is a Parquet file, a folder "
+        "of them or a URL: `local` in this process, `local:N` in N processes, `ray` on a Ray cluster, `ray:N` by N of "
+        "its workers at most.",
+    )
+    search_index: str = option(
+        "search-index", group="machine", metavar="INDEX", parse=search_index_of, default="exact",
+        help="How queries search documents: `exact`, or approximately with `faiss`, for millions of documents. "
+            "`faiss:nprobe=128` looks into more of the index. What the index misses is measured and reported.",
+    )
+    epsilon: float = option(
+        "epsilon", group="research", metavar="E", convert=float, parse=epsilon_of, default=0.0, usual="0",
+        help="Margin by which a paraphrase has to be nearer in criteria 3 and 4 of Mahajan et al. 2023 (antonym, "
+        "jumble).",
+    )
+    median_scope: str | float = option(
+        "median-scope", group="research", metavar="SCOPE", parse=scope_of, default="split",
+        help="Boundary between obvious and non-obvious pairs: the median word divergence of each `split`, of the "
+            "whole `dataset`, or a number from 0 to 1.",
+    )
+    generator_mode: str = option(
+        "generator-mode", group="research", choices=MODES, default="careful",
+        help="How variants are made: with all of encheck's conditions, or by the published recipe.",
+    )
+    experimental: bool = option(
+        "experimental", group="research", is_flag=True, default=False,
+        help="On all data but the probes, also make the edits that blind readers (language models) did not find good "
+        "enough, or have not read.",
+    )
+    lexicon: str = option(
+        "lexicon", group="research", metavar="NAME", default="embedded",
+        help="Lexicon that variants are made with: embedded, nltk, or a directory with WordNet's files.",
+    )
+    spacy_model: str | None = option(
+        "spacy-model", group="research", metavar="NAME", usual="the bundled pipeline",
+        help="spaCy pipeline that parses sentences: the name of an installed one, or its directory.",
+    )
+    # fmt: on
+
+    check_packages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(RunSettings):
     """The options of a run, checked.
 
     `models` are the models under test, then the seed replicates. `project` is [tool.encheck] of the
@@ -212,78 +327,25 @@ class Settings:
     """
 
     # fmt: off
-    models: tuple[str, ...] = option(
-        "model", group="what", metavar="MODEL", repeatable=True, takes_path=True, kept=True,
-        parse=each_once("sbert"), usual="sbert",
-        help="Model to test: a name that `encheck models` lists, a directory or file (./checkpoint), or a hub id "
-        "(owner/name). Repeatable. For a checkpoint that you do not trust, use `encheck run`, not plain pytest: after "
-        "a space instead of =, pytest reads DIR/pytest.ini and runs DIR/conftest.py, and no plugin can prevent it.",
-    )
-    model_args: tuple[str, ...] = option(
-        "model-arg", group="what", metavar="[MODEL:]KEY=VALUE", repeatable=True, kept=True, parse=all_given,
-        help="Set a field of models.yaml, or an option of the adapter, for this run only. Repeatable.",
-    )
-    data: tuple[str, ...] = option(
-        "data", group="what", metavar="NAME[@SPLIT][:PATH]", repeatable=True, takes_path=True, kept=True,
-        parse=each_once("probes"), usual="probes",
-        help="Data to test on: NAME, NAME:PATH, or NAME@SPLIT:PATH for a paper's own split. `encheck data` lists the "
-        "names. Repeatable.",
-    )
     own_property: str | None = option(
         "property", group="what", metavar="NAME",
         help="The property that --data=triplets:FILE or --data=contrast:FILE tests, if the file has no column "
         "`property`. It becomes a row of its own.",
     )
-    sample: int | None = option(
-        "sample", group="what", metavar="N", kept=True, parse=sample_of, default="2000",
-        help="Number of clusters to sample from the measured part of each data set, and as many from its validation "
-            "part; or `all`. Probes are always taken whole.",
-    )
-    quick: bool = option(
-        "quick", group="what", is_flag=True, kept=True, default=False,
-        help="Stop after the first look: the profile from at most 2,500 texts.",
-    )
     full: bool = option(
-        "full", group="what", is_flag=True, default=False,
-        help="Do not stop after the first look, however long the rest takes and whatever it costs.",
+        "full", group="what", is_flag=True, is_common=True, default=False,
+        help="Do not stop after the first look, whatever the rest costs.",
     )
     looks_first: bool = option(
         "look-first", group="what", is_flag=True, default=False, hidden=True,
         help="Show a first look, and stop after it where the rest takes over 5 minutes or costs money.",
     )
-    seed: int = option(
-        "seed", group="what", metavar="N", kept=True, convert=int, parse=seed_of, default=0,
-        help="Random seed of the whole run.",
-    )
-    queries: Path | None = option(
-        "queries", group="what", metavar="FILE", takes_path=True, kept=True, parse=path_of,
-        help="Query log for documents without labels (--data=FOLDER): one query per line (.txt), or a table with the "
-            "column `query` and optionally `count` and `cluster`. Repeated queries weigh more.",
-    )
-    passage_words: int = option(
-        "passage-words", group="what", metavar="N", kept=True, convert=int, parse=words_of, default=150,
-        help="Split documents without labels at headings, then into passages of at most N words.",
-    )
-    near_duplicates: str = option(
-        "near-duplicates", group="what", choices=("differ", "same"), kept=True, default="differ",
-        help="In a search without labels: whether an answer that shares 80% of its words with another answer counts "
-            "as different or the same.",
-    )
     threshold: float | None = option(
         "threshold", group="what", metavar="T", convert=float, parse=threshold_of,
         help="Similarity from which on you say yes: report how many pairs of each label score T or more.",
     )
-    strict: bool = option(
-        "strict", group="what", is_flag=True, kept=True, default=False, is_pytests=True,
-        help="Also fail checks that are below their aim. By default, only those below their floor fail.",
-    )
-    skip_bad_rows: bool = option(
-        "skip-bad-rows", group="what", is_flag=True, kept=True, default=False,
-        help="Skip malformed data rows and report how many were skipped.",
-    )
-
     save_baseline: Path | None = option(
-        "save-baseline", group="baseline", metavar="DIR", takes_path=True, parse=path_of,
+        "save-baseline", group="baseline", metavar="DIR", takes_path=True, is_common=True, parse=path_of,
         help="Save the model's item scores as a baseline in this directory, for `encheck gate NEW DIR`.",
     )
     seed_replicates: tuple[str, ...] = option(
@@ -292,35 +354,14 @@ class Settings:
         help="Another training seed of the baseline, used to estimate seed-to-seed variance. Repeat it for three or "
             "more models.",
     )
-
-    device: str = option(
-        "device", group="machine", metavar="DEVICE", kept=True, default="auto",
-        help="Device to run on: auto, cpu, cuda, cuda:1, mps, cuda:all, or several separated by commas.",
-    )
-    dtype: str | None = option(
-        "dtype", group="machine", choices=DTYPES, kept=True, usual="what models.yaml says, else float32",
-        help="Precision of the model's weights.",
-    )
     store: Path | None = option(
         "store", group="machine", metavar="PATH", takes_path=True, parse=path_of,
         usual="$ENCHECK_STORE or the user's cache directory",
         help="File that caches embeddings between runs.",
     )
-    store_dtype: Literal["float32", "float16"] = option(
-        "store-dtype", group="machine", choices=("float32", "float16"), kept=True, default="float32",
-        help="Precision of the stored vectors. With float16 the store takes half the space, and all checks see vectors "
-            "rounded to 16 bits.",
-    )
     no_store: bool = option(
         "no-store", group="machine", is_flag=True, default=False,
         help="Do not keep embeddings after the run.",
-    )
-    engine: str | None = option(
-        "engine", group="machine", metavar="ENGINE", kept=True, parse=engine_of,
-        usual="local for a Parquet file of over 200,000 pairs with --sample=all, else none",
-        help="Measure all labelled pairs of --data=pairs:PLACE shard by shard, where PLACE is a Parquet file, a folder "
-        "of them or a URL: `local` in this process, `local:N` in N processes, `ray` on a Ray cluster, `ray:N` by N of "
-        "its workers at most.",
     )
     address: str | None = option(
         "address", group="machine", metavar="ADDRESS", usual="a cluster of this machine alone",
@@ -330,45 +371,10 @@ class Settings:
         "shards-dir", group="machine", metavar="DIR", takes_path=True, usual="beside the store",
         help="Directory or URL for the numbers of finished shards, from which a run that was cut off goes on.",
     )
-
-    search_index: str = option(
-        "search-index", group="machine", metavar="INDEX", kept=True, parse=search_index_of, default="exact",
-        help="How queries search documents: `exact`, or approximately with `faiss`, for millions of documents. "
-            "`faiss:nprobe=128` looks into more of the index. What the index misses is measured and reported.",
-    )
-
     report_dir: Path | None = option(
-        "report-dir", group="output", metavar="DIR", takes_path=True, usual="reports/<run>",
+        "report-dir", group="output", metavar="DIR", takes_path=True, is_common=True, usual="reports/<run>",
         parse=lambda text: Path(text) if text else None,
         help="Directory for the results and the report.",
-    )
-
-    epsilon: float = option(
-        "epsilon", group="research", metavar="E", kept=True, convert=float, parse=epsilon_of, default=0.0, usual="0",
-        help="Margin by which a paraphrase has to be nearer in criteria 3 and 4 of Mahajan et al. 2023 (antonym, "
-        "jumble).",
-    )
-    median_scope: str | float = option(
-        "median-scope", group="research", metavar="SCOPE", kept=True, parse=scope_of, default="split",
-        help="Boundary between obvious and non-obvious pairs: the median word divergence of each `split`, of the "
-            "whole `dataset`, or a number from 0 to 1.",
-    )
-    generator_mode: str = option(
-        "generator-mode", group="research", choices=MODES, kept=True, default="careful",
-        help="How variants are made: with all of encheck's conditions, or by the published recipe.",
-    )
-    experimental: bool = option(
-        "experimental", group="research", is_flag=True, kept=True, default=False,
-        help="On all data but the probes, also make the edits that blind readers (language models) did not find good "
-        "enough, or have not read.",
-    )
-    lexicon: str = option(
-        "lexicon", group="research", metavar="NAME", kept=True, default="embedded",
-        help="Lexicon that variants are made with: embedded, nltk, or a directory with WordNet's files.",
-    )
-    spacy_model: str | None = option(
-        "spacy-model", group="research", metavar="NAME", kept=True, usual="the bundled pipeline",
-        help="spaCy pipeline that parses sentences: the name of an installed one, or its directory.",
     )
     continuation_model: str | None = option(
         "continuation-model", group="research", metavar="NAME", takes_path=True, usual="those of the probes",
@@ -390,7 +396,7 @@ class Settings:
         return self.root / self.project.models
 
     @property
-    def check_packages(self) -> tuple[str, ...]:
+    def chosen_packages(self) -> tuple[str, ...]:
         """The packages whose checks take part beside encheck's: those of `check-packages`, else all that are installed.
 
         ConfigError for one that is not installed.
@@ -433,11 +439,17 @@ def data_of(parsed: Any) -> tuple[str, ...]:
     return tuple(with_property(data, name))
 
 
-def described(settings: Settings) -> dict[str, Setting]:
-    """The settings that results.json shows and a baseline keeps."""
-    kept = {name: getattr(settings, name) for name, one in OPTIONS.items() if one.kept}
-    packages = {"check_packages": settings.check_packages} if settings.check_packages else {}
-    return {name: str(value) if isinstance(value, Path) else value for name, value in (kept | packages).items()}
+def recorded(settings: Settings) -> RunSettings:
+    """The settings that results.json keeps."""
+    return replace(chosen_settings(RunSettings, settings), check_packages=settings.chosen_packages)
+
+
+Chosen = TypeVar("Chosen", bound="DataclassInstance")
+
+
+def chosen_settings(kind: type[Chosen], settings: RunSettings) -> Chosen:
+    """A dataclass of some of a run's settings, by their names."""
+    return kind(**{one.name: getattr(settings, one.name) for one in fields(kind)})
 
 
 OptionValue = str | float | bool | Path | Sequence[str] | None  # of an option, as a keyword of a Python function

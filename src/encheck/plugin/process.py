@@ -207,7 +207,7 @@ class Controller:
             script = Path(sys.argv[0])
             program = script.parent.name if script.stem == "__main__" else script.name  # python -m
             self.results = recorder.results(
-                settings=options.described(settings), end=end, folder=place.name,
+                settings=options.recorded(settings), end=end, folder=place.name,
                 command=shlex.join([program, *sys.argv[1:]]),
                 notes=[*self.notes, *unused_threshold(settings.threshold, recorder.rows.values())],
                 for_the_rest=options.without_quick(sys.argv) if recorder.first_look else "",

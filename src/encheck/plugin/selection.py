@@ -91,7 +91,7 @@ def select(config: pytest.Config, process: Process, items: list[pytest.Item]) ->
 
     with process.refusing(items):
         settings = settings_of(config, process.store)
-        packaged = packaged_checks(settings.data, settings.check_packages)
+        packaged = packaged_checks(settings.data, settings.chosen_packages)
         shipped = (case for check in packaged for case in check.cases(settings))
         existing = {case.id.of_any_model: case for case in (*shipped, *map(case_of, collected))}
         for item, problem in clashes([(item, item.nodeid, case_of(item)) for item in checks]):

@@ -6,9 +6,8 @@ import hashlib
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +21,7 @@ from encheck.items.catalogue import Listing
 from encheck.reporting.text import marked, table
 from encheck.scoring.contrasts import Contrast
 from encheck.scoring.pairs import SentencePair
-from encheck.types import content_hash
+from encheck.types import LanguageResources, content_hash
 
 Labels = list[int | None]
 
@@ -371,9 +370,10 @@ def _said(pair: SentencePair) -> str:
 MAX_REASONS_SHOWN = 3
 
 
-def variant_lines(listings: Sequence[Listing], *, language: Mapping[str, Any], show: int) -> Iterator[str]:
+def variant_lines(listings: Sequence[Listing], *, language: LanguageResources, show: int) -> Iterator[str]:
     """The table of coverage, then `show` examples a generator."""
-    yield "made with " + ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in language.items())
+    named = ((one.name.replace("_", " "), getattr(language, one.name)) for one in fields(language))
+    yield "made with " + ", ".join(f"{name} {value}" for name, value in named if value)
     rows = [("generator", "words", "sentences", "of", "coverage", "why the others have none")]
     for listing in listings:
         total = listing.count + listing.excluded.total()

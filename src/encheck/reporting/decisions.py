@@ -7,23 +7,25 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from encheck.gating.reference import SHIPPED
 from encheck.gating.types import GateAgainst
-from encheck.options import OPTIONS, Settings, gate_options, model_options
-from encheck.options.settings import Setting
+from encheck.options import OPTIONS, RunSettings, gate_options, model_options
 from encheck.reporting import view
 from encheck.reporting.gate.words import NEW, endpoint_remedy, what_has_to_change
 from encheck.reporting.profile import profile, weakest_first
 from encheck.reporting.text import data_name, plain_name
 from encheck.reporting.view import sentence, unmeasured_data
-from encheck.run_file import RunEntry, RunFile, listed
+from encheck.run_file import RunEntry, RunFile
 from encheck.running.labels import OBJECT, data_labels, labels
 
 NOT_OF_A_GATE = ("quick", "strict", "engine")
-CHOSEN = [name for name, option in OPTIONS.items() if option.kept and not option.repeatable and name != "device"]
+CHOSEN = [
+    one.name for one in fields(RunSettings)
+    if one.name in OPTIONS and not OPTIONS[one.name].repeatable and one.name != "device"
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -63,23 +65,23 @@ def run_commands(results: RunFile, folder: Path | None) -> RunCommands:
     settings = results.run.settings
     here = Path.cwd()
     near = folder.relative_to(here) if folder and folder.is_relative_to(here) else folder
-    models, data = labels(listed(settings, "models")), data_labels(listed(settings, "data"))
-    return RunCommands(models, data, listed(settings, "model_args"), chosen_options(settings), str(near or ""))
+    models, data = labels(settings.models), data_labels(settings.data)
+    return RunCommands(models, data, settings.model_args, chosen_options(settings), str(near or ""))
 
 
-def chosen_options(settings: Mapping[str, Setting], *, but: Sequence[str] = ()) -> str:
+def chosen_options(settings: RunSettings, *, but: Sequence[str] = ()) -> str:
     """Options that change the figures and that results.json keeps, where they are no defaults; a blank before each.
 
-    >>> chosen_options({"sample": None, "strict": True, "seed": 7}, but=NOT_OF_A_GATE)
+    >>> chosen_options(RunSettings(sample=None, strict=True, seed=7), but=NOT_OF_A_GATE)
     ' --sample=all --seed=7'
     """
     return "".join(f" {option}" for option in _chosen_options(settings, but))
 
 
-def _chosen_options(settings: Mapping[str, Setting], but: Sequence[str]) -> Iterator[str]:
-    usual = Settings()
+def _chosen_options(settings: RunSettings, but: Sequence[str]) -> Iterator[str]:
+    usual = RunSettings()
     for name in CHOSEN:
-        if name in settings and name not in but and (value := settings[name]) != getattr(usual, name):
+        if name not in but and (value := getattr(settings, name)) != getattr(usual, name):
             option = name.replace("_", "-")
             yield f"--{option}" if value is True else _option(option, "all" if value is None else str(value))
 
@@ -115,12 +117,12 @@ NO_COMMANDS = GateCommands()
 def gate_commands(run: RunEntry) -> GateCommands:
     """Those of a run with a gate, from its `run` in results.json."""
     settings = run.settings
-    models = listed(settings, "models")
-    if not models or models[0].startswith(OBJECT):
+    models = settings.models
+    if models[0].startswith(OBJECT):
         return GateCommands(run.command)
     label, spec = next(iter(labels(models).items()))
-    asked = model_options(label, spec, listed(settings, "model_args"))
-    data = [*listed(settings, "data")]
+    asked = model_options(label, spec, settings.model_args)
+    data = [*settings.data]
     on = "".join(f" --data={shlex.quote(one)}" for one in data if data != ["probes"])
     on += chosen_options(settings, but=NOT_OF_A_GATE)
     command, keep = run.command, f"encheck run {asked}{on} --save-baseline=reports/baselines/new"
@@ -274,7 +276,7 @@ def _step_after_run(results: RunFile) -> NextStep:
     if command := gate_command(results):
         new = f" ({NEW_PLACEHOLDER} is the model that you want to ship)" * (NEW_PLACEHOLDER in command)
         return NextStep(f"To decide{new}:", command)
-    if results.run.settings.get("engine"):
+    if results.run.settings.engine:
         return NextStep("To decide, gate one file of these pairs with --sample=N and without --engine.")
     return NextStep("To decide, call encheck.gate(new, old) with this model and the one in use.")
 
@@ -285,18 +287,14 @@ def gate_command(results: RunFile) -> str:
     "" where the data lie in shards that a gate does not take, where nothing was measured, and for a model in memory.
     """
     settings = results.run.settings
-    if settings.get("engine") or _is_empty(results):
+    if settings.engine or _is_empty(results):
         return ""
-    models, data = listed(settings, "models"), [one for one in listed(settings, "data") if one != "probes"]
-    if models and models[0].startswith(OBJECT):
+    models, data = settings.models, [one for one in settings.data if one != "probes"]
+    if models[0].startswith(OBJECT):
         return ""
-    new, old = (
-        (models[0], "sbert")
-        if models and models[0] not in SHIPPED
-        else (NEW_PLACEHOLDER, models[0] if models else "sbert")
-    )
-    label = next(iter(labels(models)), old)
-    how = gate_options(label, listed(settings, "model_args"))
+    new, old = (models[0], "sbert") if models[0] not in SHIPPED else (NEW_PLACEHOLDER, models[0])
+    label = next(iter(labels(models)))
+    how = gate_options(label, settings.model_args)
     how += "".join(f" --data={shlex.quote(one)}" for one in data)
     is_sampled = any(one.whole for one in results.data)
     how += f"{' --sample=2000' * is_sampled}{chosen_options(settings, but=(*NOT_OF_A_GATE, *['sample'] * is_sampled))}"

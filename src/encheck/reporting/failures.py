@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from encheck.reporting.text import marked
-from encheck.scoring.item import ExampleLine, Item
+from encheck.scoring.item import ExampleLine, Item, ItemRow
 from encheck.scoring.scores import Scores
 from encheck.system.terminal import LINES, visible
 from encheck.types import CheckResult, Estimate
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 WORST = 3
 
-Row = Mapping[str, Any]  # of items.parquet
-Shrink = Callable[[Row], "Shrunk | str"]
+Shrink = Callable[[ItemRow], "Shrunk | str"]
 
 
 def figure_line(estimate: Estimate) -> str:
@@ -96,10 +95,10 @@ def _line(line: ExampleLine) -> str:
     return f"  {score:5} {line.name} {text}"
 
 
-def shrunk_lines(rows: Sequence[Row], shrink: Shrink) -> Iterator[str]:
+def shrunk_lines(rows: Sequence[ItemRow], shrink: Shrink) -> Iterator[str]:
     """The shortest form of each row's item, with the least shrunk one beside it, or why there is none."""
     for row in rows:
-        yield f"{row['item']}, shrunk"
+        yield f"{row.item}, shrunk"
         result = shrink(row)
         if isinstance(result, str):
             yield f"  not shrunk: {result}"

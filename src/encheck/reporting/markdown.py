@@ -39,7 +39,7 @@ from encheck.reporting.view import (
     surface,
 )
 from encheck.run_file import Result, RunFile
-from encheck.scoring.frame import edits_of
+from encheck.scoring.item import edits_of
 
 MAX_FLIPS_IN_SUMMARY = 3  # of these
 

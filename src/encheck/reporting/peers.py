@@ -8,13 +8,23 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from encheck.options.settings import Setting
+from encheck.options.settings import chosen_settings
 from encheck.run_file import Result, RunFile
 from encheck.system.documents import read_json
 from encheck.system.typed_files import Count, read_typed
 
-# What a figure depends on beside the sentences: peers stand only beside figures that the same settings gave.
-SETTINGS = ("epsilon", "median_scope", "near_duplicates", "generator_mode", "lexicon", "experimental", "passage_words")
+
+@dataclass(frozen=True, slots=True)
+class PeerSettings:
+    """What a figure depends on beside the sentences: peers stand only beside figures that the same settings gave."""
+
+    epsilon: float
+    median_scope: str | float
+    near_duplicates: str
+    generator_mode: str
+    lexicon: str
+    experimental: bool
+    passage_words: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +45,7 @@ class Peers:
     command: str
     version: str
     fingerprint: str
-    settings: Mapping[str, Setting]
+    settings: PeerSettings
     models: Mapping[str, str]
     figures: Mapping[str, PeerFigure]
 
@@ -60,5 +70,5 @@ def peers_on(results: RunFile, data: str) -> Peers | None:
     """The peers, where this data set is the edition of the probes that they were measured on, by the same settings."""
     known, settings = shipped(), results.run.settings
     here = {("probes", one.version, one.fingerprint) for one in results.data if one.name == data == "probes"}
-    has_settings = all(settings.get(name) == known.settings[name] for name in SETTINGS)
+    has_settings = known.settings == chosen_settings(PeerSettings, settings)
     return known if has_settings and ("probes", known.version, known.fingerprint) in here else None

@@ -29,11 +29,11 @@ ACTIONS_BOT = "github-actions[bot]"
 Environment = Mapping[str, str]
 
 
-class NotPosted(Exception):  # noqa: N818 - a fact about the job, not a fault
+class NotPosted(EncheckError):  # noqa: N818 - a fact about the job, not a fault
     """There is nothing to comment on, or the token may not: a fork's branch, say."""
 
 
-class HostRefusal(Exception):  # noqa: N818 - a host's answer, turned into NotPosted or an EncheckError by `post`
+class HostRefusal(EncheckError):  # noqa: N818 - a host's answer, turned into NotPosted or an EncheckError by `post`
     """The host answered with an error: its status."""
 
     def __init__(self, status: int, what: str) -> None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from encheck.errors import UsageError
 from encheck.reporting.html import page as html
 from encheck.reporting.html.page import picture
 from encheck.reporting.profile import profile, profile_summary
 from encheck.reporting.results import into, read_items, read_results, write_named
+from encheck.reporting.where import KindBlock
 from encheck.run_file import RunFile
 from encheck.system.files import write_whole
 
@@ -74,10 +74,10 @@ def _short_name(name: str) -> str:
     return name if len(name) <= MAX_NAME else f"...{name[3 - MAX_NAME :]}"
 
 
-def rebuild(folder: Path, out: Path, *, where: Sequence[Mapping[str, Any]] = ()) -> Path:
+def rebuild(folder: Path, out: Path, *, where: Sequence[KindBlock] = ()) -> Path:
     """Write the report of a run to `out`; UsageError if the results are not what encheck writes.
 
-    `where` is what `reporting.where.blocks` gives.
+    `where` is what `reporting.where.kind_blocks` gives.
     """
     results, items = read_results(folder), read_items(folder)
     with as_written(folder):

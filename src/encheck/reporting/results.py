@@ -6,7 +6,7 @@ import json
 import platform
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import sha256
@@ -17,8 +17,9 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from encheck.errors import UsageError
-from encheck.options.settings import Setting
-from encheck.run_file import SCHEMA_VERSION, RunFile, listed
+from encheck.options.settings import RunSettings
+from encheck.run_file import SCHEMA_VERSION, RunFile
+from encheck.scoring.item import ItemRow
 from encheck.scoring.run_items import COLUMNS, OPTIONAL, RunItems, item_schema
 from encheck.system import entry_points, files
 from encheck.system.documents import parquet_table, read_json
@@ -33,7 +34,7 @@ PACKAGES = (
 NEVER_EMPTY = ("case", "item", "cluster", "source", "near_score", "kind")
 
 
-def versions(settings: Mapping[str, Setting], adapters: Iterable[str]) -> dict[str, str]:
+def versions(settings: RunSettings, adapters: Iterable[str]) -> dict[str, str]:
     """Versions of what computes, read without importing it: of what encheck needs, then of packages that took part.
 
     Those have the checks or the data of these settings, or one of these adapters.
@@ -44,9 +45,9 @@ def versions(settings: Mapping[str, Setting], adapters: Iterable[str]) -> dict[s
             found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    data = [spec.partition(":")[0].partition("@")[0] for spec in listed(settings, "data")]
+    data = [spec.partition(":")[0].partition("@")[0] for spec in settings.data]
     for group, names in (
-        (entry_points.CHECKS, listed(settings, "check_packages")),
+        (entry_points.CHECKS, settings.check_packages),
         (entry_points.DATA, data),
         (entry_points.ADAPTERS, adapters),
     ):
@@ -172,7 +173,7 @@ def read_splits(folder: Path) -> dict[str, set[str]]:
     return found
 
 
-def find_item(folder: Path, item: str) -> list[dict[str, Any]]:
+def find_item(folder: Path, item: str) -> list[ItemRow]:
     """The rows of items.parquet whose item id is, or begins with, `item`."""
     import pyarrow.compute
 
@@ -180,8 +181,8 @@ def find_item(folder: Path, item: str) -> list[dict[str, Any]]:
     if not path.exists():
         raise UsageError(f"{folder} has no {ITEMS}: the run measured nothing, or stopped early")
     table = _items_of(path, COLUMNS, also=OPTIONAL)
-    rows: list[dict[str, Any]] = table.filter(pyarrow.compute.starts_with(table["item"], item)).to_pylist()
-    return rows
+    found = table.filter(pyarrow.compute.starts_with(table["item"], item)).to_pydict()
+    return [ItemRow.at(found, i) for i in range(len(found["item"]))]
 
 
 def _items_of(path: Path, columns: Sequence[str], *, also: Sequence[str] = ()) -> Any:

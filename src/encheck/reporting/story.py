@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from math import isfinite
 from typing import Any, Literal
 
 from encheck.gating.types import LostExample
@@ -14,9 +13,10 @@ from encheck.metrics import named
 from encheck.reporting.gate.words import figures_of
 from encheck.reporting.profile import chance_of, printed_rows
 from encheck.reporting.text import percent, plain_name
-from encheck.reporting.view import best_surface, is_rate, judged_rows, with_pieces
+from encheck.reporting.view import ItemExample, best_surface, example_of, is_rate, judged_rows
 from encheck.run_file import Result, RunFile
 from encheck.scoring.frame import ItemFrame
+from encheck.scoring.item import ItemRow
 from encheck.types import Declaration
 
 StoryLine = Literal["baseline", "reference", "chance", "rival", "strength"]
@@ -52,7 +52,7 @@ class StorySentence:
     data: str
     tested: str
     family: str
-    example: Mapping[str, Any] | None = None
+    example: ItemExample | None = None
 
     @property
     def text(self) -> str:
@@ -242,14 +242,13 @@ def _gate_sentences(results: RunFile, names: Any) -> Iterator[StorySentence]:
             )  # fmt: skip
 
 
-def _lost_example(one: LostExample | None) -> Mapping[str, Any] | None:
+def _lost_example(one: LostExample | None) -> ItemExample | None:
     """An item of the gate's as an example of the page's; None where it has not both texts."""
     sides = {text.side: text for text in one.texts} if one else {}
     if one is None or not {"near", "far"} <= set(sides):
         return None
     near, far = sides["near"], sides["far"]
-    scores = {f"{text.side}_score": text.now if isfinite(text.now) else None for text in (near, far)}
-    return {"source": one.source, "near_pieces": near.pieces, "far_pieces": far.pieces, **scores}
+    return ItemExample(one.source, near.pieces, far.pieces, near.now, far.now)
 
 
 def _sentence(claim: str, figures: str, line: StoryLine, size: float, row: Result, its: Declaration) -> StorySentence:
@@ -293,7 +292,7 @@ def _with_example(one: StorySentence, results: RunFile, frames: Mapping[str, Ite
     return replace(one, example=next((item for item in found if item), None))
 
 
-def mistake(frame: ItemFrame) -> dict[str, Any] | None:
+def mistake(frame: ItemFrame) -> ItemExample | None:
     """A clear mistake that is read at a glance: the shortest of the 40 worst, its edits marked; None without any."""
     if frame.far is None or not frame.is_contest:
         return None
@@ -302,7 +301,7 @@ def mistake(frame: ItemFrame) -> dict[str, Any] | None:
     return _shortest(frame, wrong[:WORST])
 
 
-def success(frame: ItemFrame) -> dict[str, Any] | None:
+def success(frame: ItemFrame) -> ItemExample | None:
     """The shortest of the 40 items that are the most right; of a group, one side where every side is right."""
     if frame.far is None or not frame.is_contest:
         return None
@@ -311,7 +310,7 @@ def success(frame: ItemFrame) -> dict[str, Any] | None:
     return _shortest(frame, found[:WORST])
 
 
-def _shortest(frame: ItemFrame, some: Sequence[int]) -> dict[str, Any] | None:
+def _shortest(frame: ItemFrame, some: Sequence[int]) -> ItemExample | None:
     """The item with the fewest characters, those with marked edits first; None of none."""
     columns = frame.to_columns()
 
@@ -319,8 +318,4 @@ def _shortest(frame: ItemFrame, some: Sequence[int]) -> dict[str, Any] | None:
         size = sum(len(columns[name][i] or "") for name in ("source", "near", "far"))
         return (not (columns["near_edits"][i] or "[]")[2:] and not (columns["far_edits"][i] or "[]")[2:], size)
 
-    if not some:
-        return None
-    i = min(some, key=length)
-    example = with_pieces({name: values[i] for name, values in columns.items()})
-    return {**example, "is_question": frame.kind.is_question, "is_right": example["near_score"] > example["far_score"]}
+    return example_of(ItemRow.at(columns, min(some, key=length)), is_question=frame.kind.is_question) if some else None

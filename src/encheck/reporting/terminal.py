@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from textwrap import wrap
-from typing import Any
 
 from encheck.gating import contamination
 from encheck.gating.types import Gate, GateAgainst
@@ -40,6 +39,7 @@ from encheck.reporting.profile import ProfileLine, headlines, profile, weakest_f
 from encheck.reporting.text import SENTENCES, data_name, joined, percent, plain_name, shortened, table
 from encheck.reporting.view import (
     WORDS,
+    ItemExample,
     Items,
     MatrixCell,
     criteria_matrix,
@@ -213,9 +213,10 @@ def _short_summary(results: RunFile, items: Items, most: int) -> Iterator[str]:
             yield from [f"  and {len(run) - most} more: -v"] * (len(run) > most)
         examples = ((line.title, _mistake(there.get(line.case))) for line in found)
         for name, item in islice(((name, item) for name, item in examples if item), int(len(cells) == 1)):
-            for side, what in (("far", f"in {name}, the nearer text"), ("near", "should be nearer")):
-                text = joined(shortened(item[f"{side}_pieces"], context=CONTEXT))
-                yield "  " + in_a_line(f"{item[f'{side}_score']:.2f} {what}: {text}", WIDTH)
+            for score, found_pieces, what in ((item.far_score, item.far_pieces, f"in {name}, the nearer text"),
+                                              (item.near_score, item.near_pieces, "should be nearer")):  # fmt: skip
+                text = joined(shortened(found_pieces, context=CONTEXT))
+                yield "  " + in_a_line(f"{score:.2f} {what}: {text}", WIDTH)
         if why := skip_reasons(here):
             yield in_a_line(f"  skipped: {'; '.join(why)}", WIDTH)
     yield from (same for one in results.references if (same := reference.sameness(one)))
@@ -257,10 +258,10 @@ def _profile_row(line: ProfileLine, *, is_paired: bool) -> tuple[str, ...]:
     return (line.title, told, chance, line.standing or "-", surface, *([against] * is_paired))
 
 
-def _mistake(frame: ItemFrame | None) -> Mapping[str, Any] | None:
+def _mistake(frame: ItemFrame | None) -> ItemExample | None:
     """The worst item of a case, where its far text is the nearer one."""
     found = worst_items(frame, TRIED) if frame and frame.far is not None else ()
-    return next((item for item in found if item["far_score"] > item["near_score"]), None)
+    return next((item for item in found if item.far_score > item.near_score), None)
 
 
 def _full_summary(results: RunFile, *, verbose: bool) -> Iterator[str]:

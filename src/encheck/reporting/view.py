@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import needed
@@ -16,9 +15,10 @@ from encheck.gating.types import Z
 from encheck.generators.phenomenon import title_of
 from encheck.metrics import adjusted_rate, both_directions, named
 from encheck.reporting.failures import rounded
-from encheck.reporting.text import percent, percent_interval, pieces, plain_name
+from encheck.reporting.text import Piece, percent, percent_interval, pieces, plain_name
 from encheck.run_file import DataEntry, ModelEntry, Result, RunFile, SurfaceFigure
-from encheck.scoring.frame import Columns, ItemFrame, edits_of
+from encheck.scoring.frame import Columns, ItemFrame
+from encheck.scoring.item import ItemRow
 from encheck.scoring.scores import item_frame
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Figure
@@ -364,18 +364,29 @@ def frames_of(results: RunFile, items: Items) -> dict[str, ItemFrame]:
     return {name: item_frame(cases[name], columns) for name, columns in items.items() if name in cases}
 
 
-def worst_items(frame: ItemFrame, count: int) -> list[dict[str, Any]]:
-    """The items of one case that went most wrong, each a row of its columns, with texts in marked pieces."""
+@dataclass(frozen=True, slots=True)
+class ItemExample:
+    """An item as pages show it: its source, its texts in pieces that mark the edits, their scores (NaN: not known)."""
+
+    source: str
+    near_pieces: Sequence[Piece]
+    far_pieces: Sequence[Piece]
+    near_score: float
+    far_score: float
+    item: str = ""
+    is_question: bool = False
+
+
+def example_of(row: ItemRow, *, is_question: bool = False) -> ItemExample:
+    """A row of items.parquet as an example."""
+    near, far = ([] if side.text is None else pieces(row.source, side.text, side.edits) for side in (row.near, row.far))
+    return ItemExample(row.source, near, far, row.near.score, row.far.score, row.item, is_question)
+
+
+def worst_items(frame: ItemFrame, count: int) -> list[ItemExample]:
+    """The items of one case that went most wrong, the worst first."""
     columns = frame.to_columns()
-    return [with_pieces({name: values[i] for name, values in columns.items()}) for i in frame.worst(count)]
-
-
-def with_pieces(row: dict[str, Any]) -> dict[str, Any]:
-    """A row of an item's columns, with its texts in marked pieces."""
-    source = row["source"]
-    row["near_pieces"] = pieces(source, row["near"], edits_of(row["near_edits"]))
-    row["far_pieces"] = pieces(source, row["far"], edits_of(row["far_edits"])) if row["far"] is not None else []
-    return row
+    return [example_of(ItemRow.at(columns, i)) for i in frame.worst(count)]
 
 
 def rival_lines(rows: Sequence[Result]) -> Iterator[str]:

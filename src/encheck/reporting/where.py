@@ -10,7 +10,6 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,6 @@ from encheck.ids import ItemId
 from encheck.language.english import English
 from encheck.reporting.results import ITEMS, read_items, read_results
 from encheck.reporting.view import frames_of, sentence
-from encheck.run_file import listed, seed_of
 from encheck.scoring.features import features
 from encheck.scoring.frame import ItemFrame
 from encheck.scoring.scale import Floats
@@ -87,7 +85,7 @@ def find_failing_kinds(folder: Path, english: English) -> list[KindSearch]:
     contests = [frame for frame in frames_of(results, items).values() if frame.kind.stands_alone]
     english.parse_all(dict.fromkeys(source for frame in contests for source in frame.sources))
     settings = results.run.settings
-    domains, seed = _domains(listed(settings, "data")), seed_of(settings)
+    domains, seed = _domains(settings.data), settings.seed
     topics = {row.check: row.property for row in results.checks}
     models = [model.label for model in results.models]
     by_model = {model: [f for f in contests if f.case.model == model] for model in models}
@@ -165,25 +163,41 @@ def kind_lines(found: Sequence[KindSearch]) -> Iterator[str]:
     yield from NOTE
 
 
-def kind_blocks(found: Sequence[KindSearch]) -> list[dict[str, Any]]:
-    """The searches for the page: of each model a headline, and of each finding its check, kind and figures in words."""
-    return [
-        {"model": one.model, "headline": _headline(one), "findings": [_block(finding) for finding in one.findings]}
-        for one in found
-    ]
+@dataclass(frozen=True, slots=True)
+class KindCard:
+    """A finding in words: its check, what that is on, the kind of items, and (term, text) of each figure."""
+
+    check: str
+    on: str
+    kind: str
+    said: tuple[tuple[str, str], ...]
 
 
-def _block(one: KindFinding) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class KindBlock:
+    """The search of one model for the page."""
+
+    model: str
+    headline: str
+    findings: tuple[KindCard, ...]
+
+
+def kind_blocks(found: Sequence[KindSearch]) -> list[KindBlock]:
+    """The searches for the page."""
+    return [KindBlock(one.model, _headline(one), tuple(map(_card, one.findings))) for one in found]
+
+
+def _card(one: KindFinding) -> KindCard:
     cell, beside = one.cell, one.beside
-    said = [
+    said = (
         ("it fails", _share(cell.confirmation)),
         ("where it was found", _share(cell.search)),
         ("the surface fails", f"{beside.inside:.0%} against {beside.outside:.0%} ({beside.scorer})"),
         ("the difference", _held_equal(one)),
         ("p", f"{cell.p:.2g}"),
-    ]
+    )
     kind = ", ".join(value for _, value in cell.values)
-    return {"check": sentence(one.check), "on": f"{one.data}, level {one.level}", "kind": kind, "said": said}
+    return KindCard(sentence(one.check), f"{one.data}, level {one.level}", kind, said)
 
 
 def _headline(one: KindSearch) -> str:

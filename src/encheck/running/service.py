@@ -59,7 +59,7 @@ from encheck.types import content_hash
 Stored = tuple[NDArray[np.float32], NDArray[np.bool_]]  # arrays, and which of them are there
 
 
-class Busy(Exception):  # noqa: N818 - no fault: who asked did not want to wait
+class Busy(EncheckError):  # noqa: N818 - no fault: who asked did not want to wait
     """Another process has the lock."""
 
 
@@ -346,7 +346,7 @@ class EncoderService:
         """
         distinct, progress, start = list(dict.fromkeys(pairs)), progress or self._progress, self._clock.now()
         try:
-            with self._noted("while encoding", passing=(Busy, EncheckError)):
+            with self._noted("while encoding", passing=(EncheckError,)):
                 if fit and isinstance(self.model, FittedModel):
                     self.model.fit(list(dict.fromkeys(itertools.chain(*distinct, *roles.values()))))
                 if self.subject.kind == "vector":

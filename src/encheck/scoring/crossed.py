@@ -10,7 +10,7 @@ import numpy as np
 
 from encheck.ids import CaseId, ItemId
 from encheck.scoring.frame import SIDES, ItemFrame
-from encheck.scoring.item import ExampleLine, Item, Kind, near_and_far
+from encheck.scoring.item import ExampleLine, Item, ItemRow, Kind, near_and_far
 from encheck.scoring.measure import TextScorer
 from encheck.scoring.scale import Floats, Scale
 from encheck.scoring.triplets import MarginScores, Triplet, surface_preference
@@ -24,9 +24,11 @@ FAVOURED = {
 }
 
 
-def favoured_note(row: Mapping[str, Any]) -> str:
+def favoured_note(row: ItemRow) -> str:
     """Which side of a group a row is, and what its surface favours."""
-    return f"side {row['step']} of 2, {FAVOURED[surface_preference(row['source'], row['near'], row['far'])]}"
+    assert row.near.text is not None
+    assert row.far.text is not None
+    return f"side {row.step} of 2, {FAVOURED[surface_preference(row.source, row.near.text, row.far.text)]}"
 
 
 CROSSED = Kind(

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from encheck.language.english import English
 from encheck.language.lexicon.protocol import Lexicon, Pos
 from encheck.language.parse import Parse
-from encheck.scoring.frame import ItemFrame, edits_of
+from encheck.scoring.frame import ItemFrame
+from encheck.scoring.item import edits_of
 from encheck.types import Edit
 
 LEXFILES = (

@@ -189,15 +189,6 @@ def edits_json(edits: Sequence[Edit]) -> str:
     return json.dumps([[e.start, e.end, e.text] for e in edits], ensure_ascii=False) if edits else "[]"
 
 
-def edits_of(text: str | None) -> list[Edit]:
-    """Edits from a column.
-
-    >>> edits_of('[[2, 6, "slow"]]')
-    [Edit(start=2, end=6, text='slow')]
-    """
-    return [Edit(*edit) for edit in json.loads(text)] if text else []
-
-
 def _text_columns(columns: Columns, name: str) -> TextColumns:
     texts, overlap = columns[name], columns[f"{name}_overlap"]
     return TextColumns(

@@ -2,13 +2,69 @@
 
 from __future__ import annotations
 
+import json
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from encheck.ids import ItemId
 from encheck.types import Edit
+
+
+def edits_of(text: str | None) -> list[Edit]:
+    """Edits from a column.
+
+    >>> edits_of('[[2, 6, "slow"]]')
+    [Edit(start=2, end=6, text='slow')]
+    """
+    return [Edit(*edit) for edit in json.loads(text)] if text else []
+
+
+@dataclass(frozen=True, slots=True)
+class ItemSide:
+    """The near or the far text of an item, as it was scored; no text where the score is that of the other order."""
+
+    text: str | None
+    score: float
+    overlap: float | None
+    edits: tuple[Edit, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRow:
+    """One row of items.parquet, as `encheck show` and the pages have it."""
+
+    case: str
+    item: str
+    kind: str
+    cluster: str
+    split: str
+    source: str
+    near: ItemSide
+    far: ItemSide
+    step: int | None
+    source_is_second: bool
+
+    @classmethod
+    def at(cls, columns: Mapping[str, Sequence[Any]], i: int) -> Self:
+        """The row at this place of the columns, which `ItemFrame.to_columns` names."""
+
+        def value(name: str) -> Any:
+            return columns[name][i] if columns.get(name) else None
+
+        near, far = (
+            ItemSide(
+                value(side), value(f"{side}_score"), value(f"{side}_overlap"),
+                tuple(edits_of(value(f"{side}_edits"))), value(f"{side}_why") or "",
+            )
+            for side in ("near", "far")
+        )  # fmt: skip
+        return cls(
+            value("case"), value("item"), value("kind"), value("cluster"), value("split") or "", value("source"),
+            near, far, value("step"), bool(value("source_is_second")),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +93,7 @@ class Kind:
     stands_alone: bool = False
     shrinks: bool = False
     is_learned: bool = False
-    note: Callable[[Mapping[str, Any]], str] | None = None
+    note: Callable[[ItemRow], str] | None = None
 
     @property
     def is_contest(self) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.errors import NothingToMeasure
+from encheck.errors import NothingToMeasure, UsageError
 from encheck.ids import CaseId, ItemId
 from encheck.language.divergence import jsd, tokenise
 from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
@@ -59,7 +59,7 @@ def difficulty(pairs: Sequence[Any], *, scope: Scope = "split") -> Difficulty:
     """The cells of labelled pairs by the divergence of their words.
 
     The cut is the median of each split ("split": what the authors' code does and Table 5 needs), of all the pairs
-    ("dataset": what their text says), or a number of your own. ValueError if a pair has no label 0 or 1.
+    ("dataset": what their text says), or a number of your own. UsageError if a pair has no label 0 or 1.
 
     >>> from encheck.scoring.pairs import SentencePair
     >>> pair = SentencePair("1", "a red car", "a blue car", 1, "c")
@@ -70,7 +70,7 @@ def difficulty(pairs: Sequence[Any], *, scope: Scope = "split") -> Difficulty:
     empty = sum(not (tokenise(p.first) and tokenise(p.second)) for p in pairs)
     for pair in pairs:
         if pair.label not in (0, 1):
-            raise ValueError(f"{pair.id} has the label {pair.label}, but a difficulty is that of a label 0 or 1")
+            raise UsageError(f"{pair.id} has the label {pair.label}, but a difficulty is that of a label 0 or 1")
     return difficulty_by_divergence(
         found, np.array([pair.label for pair in pairs], np.int8), [p.split for p in pairs], scope=scope, empty=empty
     )
@@ -102,7 +102,7 @@ def _cuts(rounded: NDArray[np.float64], names: list[str], which: NDArray[np.intp
     if scope == "split":
         return {name: _median(rounded if len(names) == 1 else rounded[which == i]) for i, name in enumerate(names)}
     if isinstance(scope, str) and scope != "dataset":
-        raise ValueError(f"the median scope is {scope!r}, but should be 'split', 'dataset' or a divergence from 0 to 1")
+        raise UsageError(f"the median scope is {scope!r}, but should be 'split', 'dataset' or a divergence from 0 to 1")
     cut = _median(rounded) if scope == "dataset" and len(rounded) else scope
     return {name: float(cut) for name in names}
 
@@ -240,10 +240,10 @@ class PairScores(ScoredPairs):
 
     @property
     def gold(self) -> Floats:
-        """The graded similarity of each pair, shape [n]; ValueError if a pair has none."""
+        """The graded similarity of each pair, shape [n]; UsageError if a pair has none."""
         graded = [pair.score for pair in self.items]
         if len(graded) != len(self.values) or None in graded:
-            raise ValueError(
+            raise UsageError(
                 f"{graded.count(None)} of {len(self.values)} pairs have no score, but a correlation needs it"
             )
         return np.array(graded, float)

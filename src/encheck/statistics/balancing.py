@@ -38,9 +38,11 @@ def mirror_coefficients(terms: Floats, *, ridge: float = RIDGE) -> Floats:
     It maximises the log likelihood of the items, sum log sigmoid(terms @ b), less ridge |b|^2 / 2, by Newton's steps,
     each short enough to raise it.
     """
+    from scipy.special import expit
+
     found = np.zeros(terms.shape[1])
     for _ in range(_STEPS):
-        less = 1 - _sigmoid(terms @ found)
+        less = expit(-(terms @ found))
         slope = less @ terms - ridge * found
         curve = (terms * (less * (1 - less))[:, None]).T @ terms + ridge * np.eye(len(found))
         step = np.linalg.solve(curve, slope)
@@ -70,8 +72,10 @@ def balancing_weights(differences: Floats, *, ridge: float = RIDGE) -> Floats:
     >>> balancing_weights(np.array([[1.0], [1.0], [1.0], [-1.0]]), ridge=1e-9).round(2).tolist()
     [0.25, 0.25, 0.25, 0.75]
     """
+    from scipy.special import expit
+
     terms = odd_terms(differences)
-    weights: Floats = 1 - _sigmoid(terms @ mirror_coefficients(terms, ridge=ridge))
+    weights: Floats = expit(-(terms @ mirror_coefficients(terms, ridge=ridge)))
     return weights
 
 
@@ -98,8 +102,3 @@ def effective(weights: Floats, clusters: NDArray[np.intp]) -> float:
     """
     sums = np.bincount(clusters, weights)
     return float(sums.sum() ** 2 / (sums**2).sum())
-
-
-def _sigmoid(values: Floats) -> Floats:
-    found: Floats = 1 / (1 + np.exp(-np.clip(values, -30, 30)))
-    return found

@@ -28,6 +28,7 @@ above the upper one. So what keeps a budget keeps every larger one, and what can
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Literal
 
@@ -139,11 +140,7 @@ def lower_bound_at(negatives: Negatives, threshold: float) -> float:
 
 def most_accepted(negatives: Negatives, budget: float) -> int:
     """How many of these negatives may be accepted within the bound; -1 where not even none may."""
-    low, high = -1, len(negatives.scores)
-    while low + 1 < high:
-        middle = (low + high) // 2
-        low, high = (middle, high) if upper_bound(middle, negatives) <= budget else (low, middle)
-    return low
+    return bisect_right(range(len(negatives.scores)), budget, key=lambda count: upper_bound(count, negatives)) - 1
 
 
 def lowest_threshold(negatives: Negatives, *, budget: float, step: float = 10.0**-DIGITS) -> float | None:

@@ -9,6 +9,7 @@ Rowe 1969, JRSS A 132).
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
@@ -153,16 +154,10 @@ def units_needed_at(rate: float, share: float, *, alpha: float = ALPHA) -> int |
 
     if rate >= share:
         return None
-    low, high = 0, 1
-    while betaincinv(rate * high + 1, high - rate * high, 1 - alpha) > share:
-        low, high = high, 2 * high
-        if high > _MOST_UNITS:
-            return None
-    while low + 1 < high:
-        middle = (low + high) // 2
-        is_shown = betaincinv(rate * middle + 1, middle - rate * middle, 1 - alpha) <= share
-        low, high = (low, middle) if is_shown else (middle, high)
-    return high
+    n = bisect_left(
+        range(_MOST_UNITS), True, lo=1, key=lambda n: betaincinv(rate * n + 1, n - rate * n, 1 - alpha) <= share
+    )
+    return n if n < _MOST_UNITS else None
 
 
 def units_needed(hits: int, share: float, *, alpha: float = ALPHA) -> int:
@@ -171,20 +166,9 @@ def units_needed(hits: int, share: float, *, alpha: float = ALPHA) -> int:
     >>> units_needed(0, 0.01), units_needed(1, 0.01)
     (299, 473)
     """
-    low, high = hits, hits + 1
-    while _at_most(hits, high, share) > alpha and high < _MOST_UNITS:
-        low, high = high, high * 2
-    while low + 1 < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _at_most(hits, middle, share) <= alpha else (middle, high)
-    return high
+    from scipy.special import bdtr  # P(so many hits or fewer)
 
-
-def _at_most(hits: int, n: int, share: float) -> float:
-    """P(so many hits or fewer) of n units that are hits with probability `share`."""
-    from scipy.special import bdtr
-
-    return float(bdtr(hits, n, share)) if hits < n else 1.0
+    return bisect_left(range(_MOST_UNITS), True, lo=hits + 1, key=lambda n: bdtr(hits, n, share) <= alpha)
 
 
 Spending = Callable[[float, float], float]

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
-from encheck.errors import ConfigError
+from encheck.errors import ConfigError, EncheckError
 
 MOST_BYTES, MOST_DEPTH = 256 * 10**6, 100
 FREE_ROWS, FREE_BYTES, MOST_TIMES = 10**6, 10**9, 100
@@ -22,7 +22,7 @@ READ_AT_ONCE = 1 << 20  # bytes of a column; pyarrow would read all row groups b
 REMEDY = "Where that is meant, write it as .csv or .jsonl, which have no such limit"
 
 
-class TextError(ValueError):
+class TextError(EncheckError, ValueError):
     """A file that is no UTF-8, or is too long; `place` is ":" and its line, empty if the whole file is meant."""
 
     def __init__(self, problem: str, line: int = 0) -> None:

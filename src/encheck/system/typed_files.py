@@ -15,6 +15,7 @@ from dataclasses import dataclass, is_dataclass
 from functools import cache
 from importlib import import_module
 from inspect import cleandoc
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NewType, TypeAlias, TypeVar, cast, get_type_hints
 
 from annotated_types import Ge, Lt
@@ -140,7 +141,19 @@ class DeferredClass:
         return handler.generate_schema(getattr(import_module(self.module), self.name))
 
 
+class _PathAsText:
+    """Marks a path, which is text in a file."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema as made
+
+        text = made.str_schema()
+        as_text = made.plain_serializer_function_ser_schema(str, return_schema=text)
+        return made.no_info_after_validator_function(Path, text, serialization=as_text)
+
+
 MaybeNaN = Annotated[float, _NullIsNaN()]
+FilePath = Annotated[Path, _PathAsText()]
 
 
 def writes_properties(*properties: str) -> Callable[[type[T]], type[T]]:

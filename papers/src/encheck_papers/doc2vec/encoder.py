@@ -21,7 +21,7 @@ from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
 from encheck.encoders.static_embeddings import MIN_WORDS_TO_DOUBT, treebank_words
 from encheck.errors import EncoderError
-from encheck.types import content_hash
+from encheck.types import Json, content_hash
 from encheck_papers.doc2vec.files import read_model
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Doc2VecEncoder(LocalEncoder):
         """The options."""
         return [f"{name} {value}" for name, value in sorted(self.options.items())]
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Json]:
         """With the file."""
         return {"trained": self.source.name}
 
@@ -92,7 +92,7 @@ class TrainedDoc2Vec(Doc2VecEncoder):
         """With the texts that it was trained on."""
         return [*super().how(), content_hash(*self._corpus)]
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Json]:
         """With how it was trained."""
         return {"trained": f"on the run's {len(self._corpus)} texts", **self.options}
 

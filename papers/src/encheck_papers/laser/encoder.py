@@ -23,6 +23,7 @@ from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
 from encheck.errors import EncoderError
 from encheck.system.files import expand_home
+from encheck.types import Json
 from encheck_papers.laser.bpe import Bpe
 from encheck_papers.laser.transformer import PUBLISHED, laser3
 from encheck_papers.recurrent import lstm_of, max_over_time, read_state
@@ -76,7 +77,7 @@ class LaserEncoder(LocalEncoder):
         """The maximum length."""
         return [str(self.config.max_length)]
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Json]:
         """With the pooling."""
         return {"pooling": "max"}
 

@@ -49,6 +49,7 @@ from encheck.encoders.protocol import Batch
 from encheck.encoders.settings import UNLIMITED
 from encheck.errors import EncoderError, ModelError, unknown
 from encheck.similarity import SIMILARITIES
+from encheck.types import Json
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -192,7 +193,7 @@ class SentenceTransformerEncoder(LocalEncoder):
         cut = [f"truncate_dim {self.config.truncate_dim}"] * bool(self.config.truncate_dim)
         return [str(self.config.max_length), self.dtype, *cut]
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Json]:
         """With the pooling, and the dimension that vectors are cut to."""
         bases = ", ".join(base.name for base in self.bases.values())
         details = {"pooling": self.pooling, "truncate_dim": self.cut_to, "base": bases}

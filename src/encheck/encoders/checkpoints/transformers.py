@@ -43,6 +43,7 @@ from encheck.encoders.protocol import Batch
 from encheck.encoders.settings import UNLIMITED
 from encheck.errors import EncoderError, ModelError
 from encheck.system.files import expand_home, is_folder
+from encheck.types import Json
 
 log = logging.getLogger("encheck")
 
@@ -108,7 +109,7 @@ class TransformersEncoder(LocalEncoder):
         pooling = f"{self.pooling} {self.layers} {self.head}"
         return [pooling, str(self.config.max_length), self.dtype, str(self.config.truncate_dim)]
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Json]:
         """With the pooling."""
         pooling = f"layers {self.layers}" if self.pooling == "layers" else self.pooling
         return super().about() | {"pooling": "cls with the MLP head" if self.head else pooling}
@@ -305,6 +306,6 @@ class PeftEncoder(TransformersEncoder):
         refuse_misfits(self.source, self.base, unexpected=unexpected, missing=missing | (biases - stored.keys()))
         return model
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Json]:
         """With the base."""
         return super().about() | {"base": self.base.name}

@@ -60,6 +60,16 @@ def audit_index(
     Raises:
         UsageError: nothing can be compared: no text is known, an id comes twice, a file is broken. Subclasses say what.
         EncoderError: the model failed.
+
+    >>> import tempfile
+    >>> from encheck import load_model
+    >>> encoder, parts = load_model("bag-of-words"), [f"To fix part {i} call us." for i in range(40)]
+    >>> vectors = encoder.encode(parts)[::-1].tolist()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     index = Path(folder, "index.json")
+    ...     _ = index.write_text(json.dumps([{"text": t, "vector": v} for t, v in zip(parts, vectors, strict=True)]))
+    ...     audit_index(encoder, index).outcome
+    'some are not'
     """
     from encheck.indexes.audit import audit
     from encheck.indexes.sources import fresh_of_object, fresh_of_settings, open_index, refuse_options

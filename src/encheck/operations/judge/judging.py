@@ -38,7 +38,6 @@ from encheck.gating.unjudged import (
 )
 from encheck.reporting.answers import AGAIN, PLAN, SHEET, Disagreement, asked_queries_in, disagreements
 from encheck.reporting.results import into, read_results
-from encheck.run_file import seed_of
 from encheck.system.documents import read_json
 from encheck.system.files import write_text
 from encheck.system.terminal import LINES, visible
@@ -174,7 +173,7 @@ def open_judging(folder: Path, *, qrels: Path | None = None) -> Judging:
             f"the directory {place.parent}, which holds the judgements, does not exist. Run this where the gate was "
             f"run, or name a file with --qrels FILE"
         )
-    seed = seed_of(results.run.settings)
+    seed = results.run.settings.seed
     pool = Pool(asked, seed, search.delta, search.least, search.alpha)
     judging = Judging(folder, gate, search, pool, found, place)
     _fix_plan(judging)

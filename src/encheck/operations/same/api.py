@@ -35,13 +35,19 @@ def same(
         device, dtype: of models that are given by name.
 
     Returns:
-        A `Same`: `outcome` ("same", "same for use", "another", "cannot tell"), `causes`, `reasons`, `exit_code`.
+        A `SameReport`: `outcome` ("same", "same for use", "another", "cannot tell"), `causes`, `reasons`, `exit_code`.
 
     Raises:
         ModelError, EncoderError: a model cannot be loaded, or fails (a server that is down, NaN).
         UsageError: a file is missing, damaged, of a newer encheck, or cannot be written; one gives vectors and the
             other scores.
         TypeError: `a` or `b` is not a model.
+
+    >>> from encheck import load_model
+    >>> encoder = load_model("bag-of-words")
+    >>> found = same(encoder.encode, lambda texts: 2 * encoder.encode(texts))
+    >>> found.outcome, found.causes, found.exit_code
+    ('another', ('normalisation',), 1)
     """
     from encheck.errors import UsageError
     from encheck.operations.same.comparison import compare_sides, texts_for

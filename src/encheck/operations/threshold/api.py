@@ -66,6 +66,10 @@ def threshold(
     Raises:
         UsageError: an option, the data (DataError) or a model or file of vectors (ModelError) is wrong.
         EncoderError: a model failed, or a file of vectors lacks a text.
+
+    >>> found = threshold("jaccard", "probes", max_false_accepts=0.01)
+    >>> found.outcome, found.exit_code
+    ('broken', 1)
     """
     from encheck.operations.threshold.decision import BUDGET, ThresholdRequest, choose_threshold
     from encheck.operations.threshold.report import write_threshold_page

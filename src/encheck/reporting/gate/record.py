@@ -31,7 +31,7 @@ from encheck.reporting.profile import chance_of
 from encheck.reporting.text import Piece, joined, pieces, shortened
 from encheck.run_file import Result
 from encheck.scoring.documents import Answers
-from encheck.scoring.frame import edits_of
+from encheck.scoring.item import edits_of
 from encheck.types import Declaration, content_hash
 
 Columns = Mapping[str, Sequence[Any]]

@@ -58,9 +58,9 @@ def _examples(frame: ItemFrame) -> Iterator[str]:
     from markupsafe import escape
 
     for item in worst_items(frame, MAX_EXAMPLES):
-        far = f"<br>{item['far_score']:.3f} far: {_marked(item['far_pieces'])}" if item["far_pieces"] else ""
-        near = f"{item['near_score']:.3f} near: {_marked(item['near_pieces'])}"
-        yield f"<p>{escape(visible(item['source']))}<br>{near}{far}<br><code>{escape(item['item'])}</code></p>"
+        far = f"<br>{item.far_score:.3f} far: {_marked(item.far_pieces)}" if item.far_pieces else ""
+        near = f"{item.near_score:.3f} near: {_marked(item.near_pieces)}"
+        yield f"<p>{escape(visible(item.source))}<br>{near}{far}<br><code>{escape(item.item)}</code></p>"
 
 
 def _marked(pieces: Iterable[tuple[str, str]]) -> str:

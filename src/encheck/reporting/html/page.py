@@ -11,7 +11,7 @@ import gzip
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -29,12 +29,15 @@ from encheck.reporting.gate.words import NEW, GateStory, gate_story, undecided
 from encheck.reporting.html import charts, sections
 from encheck.reporting.text import plain_name
 from encheck.run_file import Result, RunFile
-from encheck.scoring.frame import ItemFrame, edits_of
+from encheck.scoring.frame import ItemFrame
+from encheck.scoring.item import ItemRow, edits_of
 from encheck.system.terminal import LINES, visible
 from encheck.types import Edit
 
 if TYPE_CHECKING:
     import jinja2
+
+    from encheck.reporting.where import KindBlock
 
 
 Frames = Mapping[str, ItemFrame]
@@ -115,8 +118,7 @@ def _packed_case(
     right = frame.rightness.tolist()
     found["question"], found["right"] = frame.kind.is_question, [_number(right[i]) for i in order]
     if frame.kind.note:
-        rows = ({name: values[i] for name, values in columns.items()} for i in order)
-        found["side"] = [frame.kind.note(row) for row in rows]
+        found["side"] = [frame.kind.note(ItemRow.at(columns, i)) for i in order]
     found["all"] = len(frame)
     found["wrong"] = [int(lost[i]) for i in order]
     return found
@@ -206,11 +208,11 @@ def render(
     items: view.Items,
     *,
     folder: Path | None = None,
-    where: Sequence[Mapping[str, Any]] = (),
+    where: Sequence[KindBlock] = (),
 ) -> str:
     """The whole page; every text in it is escaped, by the template or by being packed.
 
-    `folder` is where the run lies: the commands of the page name it. `where` is what `reporting.where.blocks` gives.
+    `folder` is where the run lies: the commands of the page name it. `where` is what `where.kind_blocks` gives.
     """
     frames = view.frames_of(results, items)
     found, to_type = sections.check_sections(results, frames), run_commands(results, folder)
@@ -307,7 +309,7 @@ def _environment() -> jinja2.Environment:
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, finalize=_visible
     )
     environment.globals |= {"figure": view.figure, "sentence": view.sentence, "charts": charts, "plain": plain_name}
-    environment.filters |= {"typed": _typed, "g": "{:g}".format}
+    environment.filters |= {"typed": _typed, "g": "{:g}".format, "asdict": asdict}
     return environment
 
 
