@@ -65,7 +65,7 @@ def pages() -> Mapping[str, Any]:
 
 
 def stated(text: str, sentence: str) -> list[Stated]:
-    """The figures of a sentence as a page has them; LookupError if the page has no such sentence.
+    """The figures of a sentence as a page has them; LookupError unless the page has it once.
 
     >>> stated("It gets 0.35 here.", "gets {mrpc auc_n} here")
     [Stated(source='mrpc', of='auc_n', form='', numbers=('0.35',))]
@@ -75,10 +75,10 @@ def stated(text: str, sentence: str) -> list[Stated]:
         value = rf"{NUMBER} \[{NUMBER}, {NUMBER}\]" if "[]" in (figure["form"] or "") else NUMBER
         pattern += re.escape(sentence[end : figure.start()]) + value
         end = figure.end()
-    found = re.search(pattern + re.escape(sentence[end:]), " ".join(text.split()))
-    if found is None:
-        raise LookupError(sentence)
-    numbers = iter(found.groups())
+    places = [*re.finditer(pattern + re.escape(sentence[end:]), " ".join(text.split()))]
+    if len(places) != 1:
+        raise LookupError(f"{sentence}: it is there {len(places)} times")
+    numbers = iter(places[0].groups())
     return [
         Stated(
             one["source"],
@@ -149,7 +149,7 @@ def problems(name: str, sentences: Iterable[str], figure: Callable[[Stated], Val
                     has = ", ".join(f"{value:.5g}" for value in values)
                     yield f"{name}: {' '.join(one.numbers)}, but {one.source} {one.of} is {has}"
         except LookupError as error:
-            yield f"{name}: {error}: it is not there"
+            yield f"{name}: {error}"
 
 
 def unprinted_rows(name: str, command: str) -> Iterator[str]:

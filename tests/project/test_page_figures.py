@@ -55,7 +55,7 @@ def test_what_differs_or_is_gone_is_told_with_its_page():
     ]
     told = [*problems("docs/nonobvious.md", sentences, lambda one: (0.3512,))]
     assert told == [
-        "docs/nonobvious.md: the validation split or over {m folds} folds: it is not there",
+        "docs/nonobvious.md: the validation split or over {m folds} folds: it is there 0 times",
         "docs/nonobvious.md: 1, but m auc_n is 0.3512",
         "docs/nonobvious.md: 0.51, but m auc_n is 0.3512",
     ]
