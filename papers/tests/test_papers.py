@@ -312,7 +312,7 @@ def test_recorded_figures_are_marked_beside_those_that_were_measured_now(tmp_pat
     assert measured_now == "**100.0**"
     assert recorded_before.endswith(" ‡")
     assert "- ‡: recorded earlier, not measured by this call." in table
-    assert "‡" not in page.page(ours.read())
+    assert "‡" not in page.table_section("002", "T5", ours.read())
 
 
 def test_a_figure_that_is_measured_otherwise_than_recorded_is_named():
