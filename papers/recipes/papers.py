@@ -4,12 +4,14 @@
     python papers/recipes/papers.py 004 --data DIR             # measure anew what needs no training
     python papers/recipes/papers.py 003 --data DIR --model ./my-model
     python papers/recipes/papers.py 002 --runs RUNS            # with the figures of trainings (see papers_runs.py)
+    python papers/recipes/papers.py all --data DIR --compare   # what comes out otherwise than recorded
     python papers/recipes/papers.py all --data DIR --record    # keep what was measured, and write the page
     python papers/recipes/papers.py all --write                # write papers/docs/reproduction.md of it
 
 DIR holds the corpora as distributed: mrpc, stsbenchmark, sts12-16, qqp, paws_wiki, pit2015, twitter_url,
-semeval2016_task3, semeval2017_task3. What is not there is left out, and a warning names it. 000: Peng, Weir and Weeds
-2023; 001: RISE; 002: Predicate-Argument Based Bi-Encoder; 003: Mahajan et al. 2023; 004: Peinelt et al. 2019.
+semeval2016_task3, semeval2017_task3. What is not there is not measured, and a warning names it. Beside figures that
+were measured, those of the record have a mark. 000: Peng, Weir and Weeds 2023; 001: RISE; 002: Predicate-Argument Based
+Bi-Encoder; 003: Mahajan et al. 2023; 004: Peinelt et al. 2019.
 """
 
 from __future__ import annotations
@@ -50,8 +52,13 @@ def runs_of(folder: Path, papers: Sequence[str]) -> list[Measured]:
     """The figures of training runs for these papers; what there is is said."""
     from papers_runs import described, measured
 
-    found = [one.dated() for one in measured(folder) if one.paper in papers]
-    print(*(described(found) or ["no figure of these papers"]), sep="\n", file=sys.stderr)
+    every = measured(folder)
+    found = [one.dated() for one in every if one.paper in papers]
+    if not found:
+        raise EncheckError(
+            f"--runs={folder}: no figure of {', '.join(papers)}, but of {', '.join({o.paper for o in every})}"
+        )
+    print(*described(found), sep="\n", file=sys.stderr)
     return found
 
 
@@ -63,6 +70,9 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--model", action="append", metavar="M", help="as for encheck run; repeatable (default: sbert)")
     made.add_argument("--runs", type=Path, metavar="DIR", help="a folder with results of training runs")
     made.add_argument("--only", default="", metavar="KIND", help="one kind of measurement, such as cells or criteria")
+    made.add_argument(
+        "--compare", action="store_true", help="print what was measured otherwise than recorded; exit 1 then"
+    )
     made.add_argument("--record", action="store_true", help="keep what was measured in published/ours.json")
     made.add_argument("--write", action="store_true", help="write papers/docs/reproduction.md from the record")
     return made
@@ -74,27 +84,34 @@ def main(arguments: Sequence[str] | None = None) -> None:
     args = asked.parse_args(arguments)
     logging.basicConfig(format="%(levelname)s: %(message)s")
     papers = PAPERS if args.paper == "all" else (args.paper,)
-    found = papers_ours.read()
+    recorded, new = papers_ours.read(), list[Measured]()
     try:
         for one in _new(args, papers):
-            found = papers_ours.merged(found, [one])
+            new.append(one)
             if args.record:
-                papers_ours.write(found)
+                papers_ours.write(papers_ours.merged(recorded, new))
     except EncheckError as error:
         asked.error(str(error))
+    if args.compare:
+        print(f"compared: {sum(len(one.figures) for one in new)} figures", file=sys.stderr)
+        sys.exit("\n".join(papers_ours.differences(recorded, new)) or 0)
     if args.record or args.write:
-        PAGE.write_text(page(found), "utf-8")
-    else:
-        print(
-            *([summary(found)] if args.paper == "all" else []), *(paper_section(p, found) for p in papers), sep="\n\n"
-        )
+        PAGE.write_text(page(papers_ours.merged(recorded, new)), "utf-8")
+        return
+    found = papers_ours.merged([one.recorded() for one in recorded] if new else recorded, new)
+    print(*([summary(found)] if args.paper == "all" else []), *(paper_section(p, found) for p in papers), sep="\n\n")
 
 
 def _new(args: argparse.Namespace, papers: Sequence[str]) -> Iterator[Measured]:
     if args.data is not None:
         if not args.data.is_dir():
             raise EncheckError(f"--data={args.data}: no such folder")
-        yield from measure(papers, args.data, args.model or ["sbert"], args.only)
+        has_any = False
+        for one in measure(papers, args.data, args.model or ["sbert"], args.only):
+            has_any = True
+            yield one
+        if not has_any:
+            raise EncheckError(f"--data={args.data}: holds none of the corpora of these papers")
     if args.runs is not None:
         yield from runs_of(args.runs, papers)
 

@@ -62,13 +62,13 @@ TWITTER = Set("Twitter-URL", "twitter_url", "twitter-url")
 
 
 def there(sets: Iterable[Set], root: Path) -> list[Set]:
-    """Those that lie in the folder; the others are named in a warning."""
+    """Those that lie in the folder; a warning names the others, of which nothing is measured."""
     found = []
     for one in sets:
         if (root / one.folder).exists():
             found.append(one)
         else:
-            log.warning("%s is not in %s: the figures on %s stay out", one.folder, root, one.name)
+            log.warning("%s is not in %s: nothing is measured on %s", one.folder, root, one.name)
     return found
 
 
@@ -194,11 +194,13 @@ def scored_chains(root: Path, model: str) -> Iterator[Measured]:
 
     for data in there([TEST_FILE], root):
         for adapter, name in (("alignment", "+PAS"), ("bertscore", "+BERTScore")):
-            own, argument = f"{shown(model)}{name}", f"adapter={adapter}"
+            own, arguments = f"{shown(model)}{name}", {"adapter": adapter}
+            arguments |= {"idf": data.spec(root)} if adapter == "bertscore" else {}
             found = run(str(Path(places[0]) / "model"), data=data.spec(root), checks="swapchain", sample="300",
-                        generator_mode="paper", model_arg=[argument])  # fmt: skip
+                        generator_mode="paper", model_arg=[f"{k}={v}" for k, v in arguments.items()])  # fmt: skip
             labels = {own: Label((f"SimCSE{name} (BERT)",), ("model", "sample"))}
-            options = f"--model=MINILM --model-arg {argument} --sample 300 --generator-mode paper"
+            said = "".join(f" --model-arg {k}={v}" for k, v in arguments.items()).replace(data.spec(root), data.said)
+            options = f"--model=MINILM{said} --sample 300 --generator-mode paper"
             command = f"encheck run -m swapchain --data {data.said} {options}"
             made = tuple(_ranking(found, "b", own))
             yield Measured("000", f"swap chains, {adapter}", model, command, made, labels, versions(found))

@@ -7,8 +7,9 @@ has a name of its own; `labels` says which published ones it stands for, and in 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ import encheck
 
 RECORD = FOLDER / "ours.json"
 DIGITS = 6
+TOLERANCE = 2e-3  # processors sum in other orders
+COMPARED = ("value", "low", "high", "n")
 THEN = "; "  # between the commands of one measurement
 SHOWN = {"sbert": "all-MiniLM-L6-v2"}
 
@@ -36,6 +39,7 @@ class Figure:
     n: int | None = None
     error: float | None = None
     is_tuned: bool = False
+    is_recorded: bool = False  # on a page with figures that were measured just now
 
     @property
     def address(self) -> Address:
@@ -72,9 +76,11 @@ class Measured:
 
     def dated(self) -> Measured:
         """With today's date and the version of encheck."""
-        from dataclasses import replace
-
         return replace(self, date=datetime.now(UTC).date().isoformat(), version=encheck.__version__)
+
+    def recorded(self) -> Measured:
+        """The same beside figures that were measured just now."""
+        return replace(self, figures=tuple(replace(one, is_recorded=True) for one in self.figures))
 
     def tables(self) -> list[str]:
         """The tables that it has figures for."""
@@ -95,6 +101,24 @@ def merged(old: Iterable[Measured], new: Iterable[Measured]) -> list[Measured]:
     """The old ones, each replaced by a new one of the same key, in the order of their keys."""
     found = {one.key: one for one in (*old, *new)}
     return [found[key] for key in sorted(found)]
+
+
+def differences(recorded: Iterable[Measured], new: Iterable[Measured]) -> Iterator[str]:
+    """What was measured otherwise than recorded, or is not recorded, a line each: value, interval and n."""
+    old = {(*one.key, *figure.address): figure for one in recorded for figure in one.figures}
+    for one in new:
+        for figure in one.figures:
+            before, where = old.get((*one.key, *figure.address)), " | ".join((one.paper, *figure.address))
+            if before is None:
+                yield f"{where}: not recorded, measured {_short(asdict(figure))}"
+            elif any(not _is_near(getattr(before, name), getattr(figure, name)) for name in COMPARED):
+                yield f"{where}: recorded {_short(asdict(before))}, measured {_short(asdict(figure))}"
+
+
+def _is_near(first: float | None, second: float | None) -> bool:
+    if first is None or second is None:
+        return first is second
+    return math.isclose(first, second, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
 
 
 def write(measured: Sequence[Measured], path: Path = RECORD) -> None:

@@ -14,7 +14,7 @@ DIGITS = {
     "percent": 1, "correlation x100": 1, "share": 3, "cosine": 3, "cosine difference": 3, "coefficient": 2, "kappa": 2,
     "seconds": 2, "gain": 2, "count": 0, "count, rounded": 0,
 }  # fmt: skip
-TUNED = " †"
+TUNED, RECORDED = " †", " ‡"
 DIFFERENCES = {
     "model": "another model", "data": "other data", "sample": "a sample", "split": "another split",
     "tagger": "another tagger", "expectation": "the expectation in place of a draw",
@@ -173,7 +173,8 @@ def _own(figure: Figure, unit: str) -> str:
     value, *ends = (f"{x + 0.0:,.{digits}f}" for x in (figure.value, figure.low, figure.high) if x is not None)
     error = "" if figure.error is None else f" ± {figure.error:.{digits + 1}f}"
     interval = f" [{', '.join(ends)}]" if len(ends) == 2 else ""
-    return f"**{value}**{error}{interval}{TUNED if figure.is_tuned else ''}"
+    marks = TUNED * figure.is_tuned + RECORDED * figure.is_recorded
+    return f"**{value}**{error}{interval}{marks}"
 
 
 def _stands_for(ours: Ours) -> Iterator[str]:
@@ -185,6 +186,8 @@ def _stands_for(ours: Ours) -> Iterator[str]:
             yield f"- *{name}* stands for {_name(' and '.join(label.stands_for))}: {how}."
     if any(figure.is_tuned for figure in ours.figures.values()):
         yield "- †: the model was trained on this data set."
+    if any(figure.is_recorded for figure in ours.figures.values()):
+        yield "- ‡: recorded earlier, not measured by this call."
 
 
 def claims(

@@ -20,6 +20,8 @@ Student's t over the seeds. One seed has no interval.
 from __future__ import annotations
 
 import json
+import logging
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -51,7 +53,10 @@ SOURCES = {"stsb": "STSb", "mrpc": "MRPC"}
 RISE_FIGURES = {"stsb_spearman": "STSb Spearman", "stsb_pearson": "STSb Pearson", "mrpc_accuracy": "MRPC accuracy",
                 "mrpc_f1": "MRPC F1"}  # fmt: skip
 OF_A_SEED = {"seed", "pairs"}  # which pairs: a sample is drawn by the seed
+OF_A_TEST = ("f1", "accuracy", "flips")
 OF_TOKENIZERS = {"tokenizer.json", "vocab.json"}
+MOST_NAMED = 3
+log = logging.getLogger("papers")
 TASKS = ("MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC")
 
 
@@ -110,8 +115,18 @@ def _plain(path: Path, raw: Raw) -> Raw | None:
     if "papers" not in raw or not isinstance(raw["papers"], list):
         return raw if "papers" in raw else None
     beside = path.with_name("results.json")
-    note = _sample(json.loads(beside.read_text("utf-8"))) if beside != path and beside.is_file() else ""
-    settings = _common(json.loads(beside.read_text("utf-8"))) if beside != path and beside.is_file() else {}
+    if beside == path or not beside.is_file():
+        return raw
+    results = json.loads(beside.read_text("utf-8"))
+    tested = {name: 100 * value for name, value in results.get("test", {}).items() if name in OF_A_TEST}
+    for value in raw["papers"]:
+        said = value.get("value") if isinstance(value, dict) else None
+        if tested and isinstance(said, float | int) and not any(math.isclose(said, x) for x in tested.values()):
+            raise DataError(
+                f"{path} says {said}, but {beside.name} beside it {', '.join(f'{k} {x}' for k, x in tested.items())}: "
+                "one of them was changed. Remedy: delete both, and let the recipe make them again"
+            )
+    settings, note = _common(results), _sample(results)
     return {**raw, "papers": [_noted(value, note) for value in raw["papers"]], "settings": settings}
 
 
@@ -232,21 +247,34 @@ READERS = (_plain, _head, _cross_encoder, _rise)
 def measured(folder: Path) -> list[Measured]:
     """The figures of a folder: those of seeds, a measurement for each table and model, and those of downstream runs.
 
+    A warning counts the files without a figure.
+
     Raises:
-        DataError: there is no such folder, a file is cut off, lacks a key or has a value that is no number; a paper or
-            table is unknown; or a seed stands there twice.
+        DataError: there is no such folder, or no figure in it; a file is cut off, lacks a key or has a value that is no
+            number, or another one than results.json beside it; a paper or table is unknown; or a seed stands there
+            twice.
     """
     found: dict[Of, dict[Place, dict[int, Value]]] = defaultdict(lambda: defaultdict(dict))
     commands: dict[Of, set[str]] = defaultdict(set)
     settings: dict[Any, Raw] = {}
-    reports = []
+    reports, unused = list[Measured](), list[str]()
     for path, raw in files(folder):
-        if isinstance(raw, dict) and "checks" in raw:
-            reports += downstream(raw)
+        if isinstance(raw, dict) and "checks" in raw and (of_run := [*downstream(raw)]):
+            reports += of_run
         elif (run := run_of(path, raw)) is not None:
             _add(found, settings, path, run)
             for value in run.papers:
                 commands[_of(value, run)] |= {run.command} if run.command else set()
+        else:
+            unused.append(str(path.relative_to(folder)))
+    if not (found or reports):
+        where = ", ".join(unused[:MOST_NAMED]) or "it, for it has no JSON file"
+        raise DataError(
+            f"--runs={folder}: no figure in {where}. Give the folder of train_head.py, train_cross_encoder.py, "
+            "train_spans.py or rise_control.py, or the reports of encheck run -m downstream"
+        )
+    if unused:
+        log.warning("--runs=%s: no figure in %d files (%s)", folder, len(unused), ", ".join(unused[:MOST_NAMED]))
     seeds = [_measurement(*key, THEN.join(sorted(commands[key])), of) for key, of in found.items()]
     return [*seeds, *reports]
 

@@ -257,15 +257,72 @@ def test_a_head_that_was_trained_on_a_sample_has_a_row_of_its_own(tmp_path):
     head_file(tmp_path, "mrpc", 0)
     head_file(tmp_path, "mrpc", 1, told="train, 200 of 3,576 pairs", f1=0.7)
     place = next(tmp_path.rglob("1/results.json")).parent
-    papers_file(place, "papers.json", seed=1, value=60.0, table="T4", row="PAS only")
+    papers_file(place, "papers.json", seed=1, value=70.0, table="T4", row="PAS only")
     by_table = {one.tables()[0]: one for one in runs.measured(tmp_path)}
     found = {f.row: f.value for f in by_table["T4"].figures}
-    assert found["PAS only, all-MiniLM-L6-v2, 200 of 3,576 pairs of training"] == 60
+    assert found["PAS only, all-MiniLM-L6-v2, 200 of 3,576 pairs of training"] == 70
     found = {f.row: f.value for f in by_table["T2"].figures}
     part = "SBERT, all-MiniLM-L6-v2, 200 of 3,576 pairs of training"
     assert found == {"SBERT, all-MiniLM-L6-v2": 80, part: 70}
     assert "--pairs 200 --head-rate 0.005 --bf16 --out" in by_table["T2"].command
     assert by_table["T2"].labels[part] == Label(("SBERT",), ("model", "sample"))
+
+
+def test_a_result_that_was_changed_is_told_from_the_figures_beside_it(tmp_path):
+    head_file(tmp_path, "mrpc", 0, f1=0.9999)
+    place = next(tmp_path.rglob("results.json")).parent
+    papers_file(place, "papers.json", seed=0, value=83.5, table="T4", row="PAS only")
+    with pytest.raises(DataError, match=r"papers.json says 83.5, but results.json beside it f1 99.99, accuracy 70.0"):
+        runs.measured(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [("results.json", "no figure in results.json. Give"), ("notes.txt", "it, for it has no JSON file")],
+)
+def test_runs_of_which_nothing_is_used_are_an_error_and_no_table_of_the_record(tmp_path, capsys, file, said):
+    (tmp_path / file).write_text(json.dumps({"checks": [{"metric": "margin_rate", "value": 0.9999}]}))
+    with pytest.raises(SystemExit):
+        papers.main(["003", "--runs", str(tmp_path)])
+    printed = capsys.readouterr()
+    assert said in printed.err
+    assert printed.out == ""
+
+
+def test_runs_of_another_paper_are_an_error(tmp_path, capsys):
+    head_file(tmp_path, "mrpc", 0)
+    with pytest.raises(SystemExit):
+        papers.main(["003", "--runs", str(tmp_path)])
+    assert "no figure of 003, but of 002" in capsys.readouterr().err
+
+
+def test_a_folder_without_corpora_is_an_error(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        papers.main(["004", "--data", str(tmp_path)])
+    assert "holds none of the corpora of these papers" in capsys.readouterr().err
+
+
+def test_recorded_figures_are_marked_beside_those_that_were_measured_now(tmp_path, capsys):
+    head_file(tmp_path, "mrpc", 0, f1=0.9999)
+    papers.main(["002", "--runs", str(tmp_path)])
+    printed = capsys.readouterr().out
+    table = printed.partition("### 002, Table 5")[2].partition("###")[0]
+    (row,) = (line for line in table.splitlines() if line.startswith("| (\\|u-v\\|, u\\*v), all-MiniLM-L6-v2 |"))
+    measured_now, recorded_before = (cell for cell in row.strip(" |").split(" | ") if "**" in cell)
+    assert measured_now == "**100.0**"
+    assert recorded_before.endswith(" ‡")
+    assert "- ‡: recorded earlier, not measured by this call." in table
+    assert "‡" not in page.table_section("002", "T5", ours.read())
+
+
+def test_a_figure_that_is_measured_otherwise_than_recorded_is_named():
+    old = made(Figure("T5", "a", "b", 50.0, n=7))
+    assert [*ours.differences([old], [made(Figure("T5", "a", "b", 50.05, n=7))])] == []
+    far = made(Figure("T5", "a", "b", 50.3, n=7), Figure("T5", "c", "b", 1))
+    assert [line.partition(":")[0] for line in ours.differences([old], [far])] == [
+        "000 | T5 | a | b",
+        "000 | T5 | c | b",
+    ]
 
 
 def test_cross_encoders_count_once_although_a_link_leads_to_the_best(tmp_path):

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encheck.datasets.load import known_data_sets, load
+from encheck.datasets.reader import is_missing
 from encheck.errors import DataError
 
 QUORA = ("id", "qid1", "qid2", "question1", "question2", "is_duplicate")
@@ -64,7 +65,7 @@ def test_a_sample_of_a_corpus_keeps_the_count_of_its_rows(shared_data):
 def test_a_short_training_file_of_mrpc_is_validation(tmp_path, rows, train):
     path = tmp_path / "msr_paraphrase_train.txt"
     lines = [f"1\t{n}\t{n}\tone {n}\ttwo {n}" for n in range(rows)]
-    path.write_text("\n".join(["Quality\t#1 ID\t#2 ID\t#1 String\t#2 String", *lines]), "utf-8")
+    path.write_text("\n".join(["Quality\t#1 ID\t#2 ID\t#1 String\t#2 String", *lines, ""]), "utf-8")
     assert Counter(p.split for p in load(f"mrpc:{path}").pairs)["train"] == train
 
 
@@ -98,7 +99,20 @@ def test_a_full_qqp_file_without_labels_is_refused(tmp_path):
         load(f"qqp:{path}")
 
 
-questions = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")).filter(str.strip)
+def test_the_full_layout_of_qqp_is_of_the_part_that_its_file_names(tmp_path):
+    write_quora(tmp_path / "dev.tsv", [("Who?", "What?", 0)])
+    assert [p.split for p in load(f"qqp:{tmp_path}").pairs] == ["validation"]
+
+
+def test_pairs_of_paws_are_refused_as_pairs_of_qqp(tmp_path):
+    (tmp_path / "dev.tsv").write_text("id\tsentence1\tsentence2\tlabel\n1\tOne .\tTwo .\t1\n", "utf-8")
+    with pytest.raises(DataError, match=r"dev.tsv:1: begins with id, sentence1, .* but should with label, question 1"):
+        load(f"qqp:{tmp_path}")
+
+
+questions = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")).filter(
+    lambda t: not is_missing(t)
+)
 
 
 @given(st.lists(st.tuples(questions, questions, st.integers(0, 1)), min_size=1, max_size=6))
@@ -108,14 +122,16 @@ def test_a_full_qqp_file_gives_back_what_was_written(tmp_path_factory, rows):
     assert found == [(first.strip(), second.strip(), label) for first, second, label in rows]
 
 
-fields = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\t\n")).filter(str.strip)
+fields = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\t\n")).filter(
+    lambda t: not is_missing(t)
+)
 
 
 @given(st.lists(st.tuples(fields, fields, st.integers(0, 1)), min_size=1, max_size=6))
 def test_a_paws_file_gives_back_what_was_written(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("paws") / "test.tsv"
     lines = ["id\tsentence1\tsentence2\tlabel", *(f"{n}\t{a}\t{b}\t{c}" for n, (a, b, c) in enumerate(rows))]
-    path.write_bytes("\n".join(lines).encode())
+    path.write_bytes("\n".join([*lines, ""]).encode())
     found = [(p.first, p.second, p.label) for p in load(f"paws:{path}", sample=None).pairs]
     assert found == [(first.strip(), second.strip(), label) for first, second, label in rows]
 

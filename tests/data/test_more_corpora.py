@@ -257,8 +257,22 @@ def test_a_bad_judgment_of_sick_is_a_bad_row(tmp_path, judged):
         load(f"sick:{path}")
 
 
-def test_a_sick_file_without_its_header_is_refused(tmp_path):
-    path = write(tmp_path / "SICK_train.txt", ("1", "A dog", "A cat", "4", "NEUTRAL"))
+WIDE_ROW = (
+    *("1", "A dog", "A cat", "NEUTRAL", "4", "A_neutral_B", "B_neutral_A", "x", "y"),
+    "FLICKR",
+    "FLICKR",
+    "TRAIN",
+)
+
+
+@pytest.mark.parametrize("row", [("1", "A dog", "A cat", "4", "NEUTRAL"), WIDE_ROW])
+def test_older_copies_of_sick_without_a_header_lose_no_row(tmp_path, row):
+    path = write(tmp_path / "SICK_train.txt", row, row)
+    assert [(p.first, p.score, p.split) for p in load(f"sick:{path}").pairs] == [("A dog", 4, "train")] * 2
+
+
+def test_another_header_of_sick_is_refused(tmp_path):
+    path = write(tmp_path / "SICK_train.txt", ("id", "A dog", "A cat", "4", "NEUTRAL"))
     with pytest.raises(DataError, match="but should be pair_ID, sentence_A"):
         load(f"sick:{path}")
 

@@ -89,7 +89,9 @@ def test_commas_for_tabs_are_guessed(saved):
 def test_a_truncated_last_row_is_named(saved):
     path = saved("test.tsv", PAWS + GOOD + "2\tThe crane li")
     message = complaint("paws", path)
-    assert message.startswith(f"{path}:3: 2 tab-separated fields, but should be 4")
+    assert message.startswith(
+        f"{path}:3: 2 tab-separated fields, but should be 4; the file ends within this row: it is cut off"
+    )
     assert message.endswith("Fix the row, or pass --skip-bad-rows to skip it")
 
 
@@ -164,12 +166,19 @@ def test_a_character_cut_at_the_end_is_named(saved):
 
 @pytest.mark.parametrize("content", ["\ufeff" + PAWS + GOOD, (PAWS + GOOD).replace("\n", "\r\n"), PAWS + GOOD.rstrip()])
 def test_a_byte_order_mark_crlf_and_a_missing_last_line_break_change_nothing(saved, content):
-    assert texts("paws", saved("test.tsv", content)) == texts("paws", saved("dev.tsv", PAWS + GOOD))
+    assert texts("paws", saved("own.tsv", content)) == texts("paws", saved("dev.tsv", PAWS + GOOD))
+
+
+def test_a_published_file_that_ends_within_a_row_is_cut_off(saved):
+    path = saved("test.tsv", PAWS + GOOD.rstrip())
+    assert complaint("paws", path).startswith(
+        f"{path} is cut off: its last line has no end, and it has 1 rows, but the published test.tsv has 8,000"
+    )
 
 
 def test_mixed_line_endings_are_read(saved):
     rows = [f"{n}\tone {n}\ttwo {n}\t0" for n in range(3)]
-    path = saved("test.tsv", PAWS.replace("\n", "\r\n") + rows[0] + "\n" + rows[1] + "\r\n\r\n" + rows[2])
+    path = saved("own.tsv", PAWS.replace("\n", "\r\n") + rows[0] + "\n" + rows[1] + "\r\n\r\n" + rows[2])
     assert [first for first, _, _ in texts("paws", path)] == ["one 0", "one 1", "one 2"]
 
 

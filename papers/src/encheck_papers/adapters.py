@@ -28,7 +28,7 @@ BERTSCORE = Adapter(
     "encoder whose tokens are matched (BERTScore)",
     (*CODE, "prompt", *TORCH),
     source="hub",
-    options={"idf": bool, "layer": int},
+    options={"idf": str, "layer": int},
 )
 ALIGNMENT = Adapter(
     "encheck_papers.alignment:AlignmentScorer",

@@ -1,7 +1,8 @@
 """BERTScore over any encoder's token vectors (Zhang et al. 2020): IDF-weighted F1 of greedy matches.
 
 As bert_score computes a pair alone: nothing of padding enters the maxima. Special tokens weigh nothing, yet others may
-match them. IDF is log((N + 1) / (df + 1)) over the run's own texts; scores are not rescaled.
+match them. IDF is log((N + 1) / (df + 1)) over texts that are named, so that a pair has the same score in every run;
+scores are not rescaled.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.datasets.load import load
 from encheck.encoders.base import Floats, Pair, PairModel, replace_half_surrogates
 from encheck.encoders.model_config import ModelConfig
 from encheck.types import Json, content_hash
@@ -85,44 +87,44 @@ class TokenScorer(PairModel):
 
 
 class BertScore(TokenScorer):
-    """F1 of the tokens, weighted by IDF unless `idf: false`."""
+    """F1 of the tokens, weighted by their IDF in the data that `idf` names, as `--data` does; all equal without it."""
 
-    engine = "bertscore-1"
-    ready = True
+    engine = "bertscore-2"
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
-        self.weighted: bool = config.options.get("idf", True)
-        self._corpus: tuple[str, ...] = ()
+        self.idf: str = config.options.get("idf", "")
 
-    def fit(self, texts: Sequence[str]) -> None:
-        """Count document frequencies in these texts; that waits for the first pair."""
-        if self.weighted:
-            self._corpus = tuple(sorted(set(replace_half_surrogates(texts))))
-            self.__dict__.pop("_frequency", None)
-            self.changed()
+    @cached_property
+    def corpus(self) -> tuple[str, ...]:
+        """The texts that tokens are counted in, each once: both sides of the named data's pairs, or its texts."""
+        if not self.idf:
+            return ()
+        data = load(self.idf, sample=None)
+        sides = {text for pair in data.pairs for text in (pair.first, pair.second)}
+        return tuple(sorted(set(replace_half_surrogates(list(sides or {group.source for group in data.groups})))))
 
     def how(self) -> list[str]:
-        """With the texts that were counted."""
-        return [*super().how(), f"idf {self.weighted}", *([content_hash(*self._corpus)] if self._corpus else [])]
+        """With the texts that are counted."""
+        return [*super().how(), f"idf {content_hash(*self.corpus)}" if self.idf else "no idf"]
 
     def about(self) -> dict[str, Json]:
         """With the weights."""
-        weights = f"IDF over the run's {len(self._corpus)} texts" if self.weighted else "all equal"
+        weights = f"IDF over {len(self.corpus):,} texts of {self.idf}" if self.idf else "all equal"
         return super().about() | {"weights": weights}
 
     @cached_property
     def _frequency(self) -> Counter[int]:
         """Texts with each token."""
         how = {"truncation": True, "max_length": self.encoder.limit}
-        rows = self.encoder.tokenizer(list(self._corpus), **how)["input_ids"]
+        rows = self.encoder.tokenizer(list(self.corpus), **how)["input_ids"]
         return Counter(token for row in rows for token in set(row))
 
     def weights(self, states: States) -> Floats:
         """The weight of each token, shape [t]."""
-        count = len(self._corpus)
         idf = np.ones(len(states.ids))
-        if self.weighted and count:
+        if self.idf:
+            count = len(self.corpus)
             idf = np.log((count + 1) / np.array([self._frequency[int(i)] + 1 for i in states.ids], float))
         return np.where(states.special, 0.0, idf)
 

@@ -84,7 +84,7 @@ def _pairs(file: Path, parts: Mapping[str, Numbered], bad: BadRows) -> Iterator[
         for split, rows in parts.items()
         for row in pair_rows(file, ((n, (f[3], f[4], f[0], None)) for n, f in rows), split=split, bad=bad)
     )
-    return as_published(file.name, made, EXPECTED)
+    return as_published(file, made, EXPECTED)
 
 
 def _dev_ids(file: Path, rows: Numbered) -> set[tuple[str, str]]:

@@ -36,4 +36,4 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """Pairs in file order: id, sentence1, sentence2, label, tabs, no quoting."""
     for file, split in files_of(path, SPLITS, what="paws"):
         rows = ((n, (f[1], f[2], f[3], None)) for n, f in tab_rows(file, columns=4, header=HEADER, bad=bad))
-        yield from as_published(file.name, pair_rows(file, rows, split=split, bad=bad), EXPECTED)
+        yield from as_published(file, pair_rows(file, rows, split=split, bad=bad), EXPECTED)

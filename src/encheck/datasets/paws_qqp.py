@@ -53,7 +53,7 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
             return PairRow(unwrapped(fields[1]), unwrapped(fields[2]), label, split)
 
         numbered = tab_rows(file, columns=4, header=HEADER, bad=bad)
-        yield from as_published(file.name, made_rows(file, numbered, make, bad=bad), EXPECTED)
+        yield from as_published(file, made_rows(file, numbered, make, bad=bad), EXPECTED)
 
 
 def with_paws_wiki(path: Path, bad: BadRows) -> Iterator[PairRow]:

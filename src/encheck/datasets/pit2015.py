@@ -44,7 +44,7 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
             return PairRow(fields[2], fields[3], label, split, fields[0], score)
 
         rows = made_rows(file, tab_rows(file, columns=7, bad=bad), make, bad=bad)
-        yield from as_published(file.name, rows, EXPECTED)
+        yield from as_published(file, rows, EXPECTED)
 
 
 def judged(field: str) -> tuple[int | None, float]:

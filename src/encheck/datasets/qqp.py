@@ -50,20 +50,26 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     for file, split in files_of(path, SPLITS | FULL, what="qqp"):
         start = first_line(file)
         delimiter = "\t" if "\t" in start else ","
-        yield from _full(file, delimiter, bad) if "question1" in start else _wang(file, split, bad)
+        yield from _full(file, split or "train", delimiter, bad) if "question1" in start else _wang(file, split, bad)
 
 
 def _wang(file: Path, split: str, bad: BadRows) -> Iterator[PairRow]:
     """Label, question 1, question 2, pair id; no header, no quoting."""
+    first = first_line(file).split("\t")
+    if len(first) > 1 and not any(map(str.isdecimal, first)):
+        raise DataError(
+            f"{file}:1: begins with {', '.join(first):.60}, but should with label, question 1, question 2 and pair id, "
+            f"or a header that has {', '.join(COLUMNS)}; expected {FILES}"
+        )
     rows = ((n, (f[1], f[2], f[0], None)) for n, f in tab_rows(file, columns=4, bad=bad))
-    return as_published(file.name, pair_rows(file, rows, split=split, bad=bad), EXPECTED)
+    return as_published(file, pair_rows(file, rows, split=split, bad=bad), EXPECTED)
 
 
-def _full(file: Path, delimiter: str, bad: BadRows) -> Iterator[PairRow]:
+def _full(file: Path, split: str, delimiter: str, bad: BadRows) -> Iterator[PairRow]:
     """Named columns with standard quoting; a quoted question can hold line breaks."""
     missing = set(COLUMNS) - set(header_of(file, delimiter=delimiter))
     if missing:
         raise DataError(f"{file}:1: the header lacks {', '.join(sorted(missing))}; expected {FILES}")
     columns = column_rows(file, COLUMNS, delimiter=delimiter, bad=bad)
     rows = ((n, (first, second, label, None)) for n, (first, second, label) in columns)
-    return pair_rows(file, rows, split="train", bad=bad)
+    return pair_rows(file, rows, split=split, bad=bad)

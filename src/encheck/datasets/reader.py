@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
+from os import SEEK_END
 from pathlib import Path
 from shlex import quote
 from typing import Any, NamedTuple, TypeVar
@@ -132,6 +133,7 @@ def tab_rows(
     """
     lines = lines_of(path)
     allowed = (columns,) if isinstance(columns, int) else columns
+    is_cut = bool(lines) and not _ends_a_line(path)
     start = 1 if header else 0
     if header and lines and lines[0]:
         _check_header(path, lines[0], header)
@@ -141,7 +143,15 @@ def tab_rows(
             yield number, fields
         elif line:
             right = " or ".join(map(str, allowed))
-            bad(path, number, f"{len(fields)} tab-separated fields, but should be {right}{_delimiter_hint(line)}")
+            cut = "; the file ends within this row: it is cut off" if is_cut and number == len(lines) else ""
+            bad(path, number, f"{len(fields)} tab-separated fields, but should be {right}{_delimiter_hint(line)}{cut}")
+
+
+def _ends_a_line(path: Path) -> bool:
+    """Whether the last line of a file has its end; an empty file has nothing without one."""
+    with path.open("rb") as file:
+        file.seek(max(0, file.seek(0, SEEK_END) - 1))
+        return file.read() in (b"\n", b"")
 
 
 def _check_header(path: Path, line: str, names: Sequence[str]) -> None:
@@ -399,13 +409,28 @@ def files_of(path: Path, names: dict[str, str], *, what: str) -> list[tuple[Path
     return [(file, names[name]) for name, found in files.items() for file in found]
 
 
-def as_published(name: str, rows: Iterable[PairRow], expected: Expected) -> Iterator[PairRow]:
-    """The rows as they are; after the last one, a warning where their counts are not those of `expected[name]`."""
+def as_published(file: Path, rows: Iterable[PairRow], expected: Expected, *, name: str = "") -> Iterator[PairRow]:
+    """The rows of a file as they are; after the last one, `check_published`."""
     counts: Counter[str] = Counter()
     for row in rows:
         counts[str(row.label)] += 1
         yield row
-    warn_unless_published(name, counts, expected)
+    check_published(file, counts, expected, name=name)
+
+
+def check_published(file: Path, counts: Mapping[str, int], expected: Expected, *, name: str = "") -> None:
+    """Hold the rows a label of a file against those of `expected`, where it has the file's name, or `name`.
+
+    Fewer rows than published are a DataError where the last line has no end: the file was cut off. Any other difference
+    is a warning.
+    """
+    wanted, _ = expected.get(name or file.name, (0, {}))
+    if sum(counts.values()) < wanted and not _ends_a_line(file):
+        raise DataError(
+            f"{file} is cut off: its last line has no end, and it has {sum(counts.values()):,} rows, but the published "
+            f"{file.name} has {wanted:,}. Get it again, or end that line if you mean a part of it"
+        )
+    warn_unless_published(name or file.name, counts, expected)
 
 
 def warn_unless_published(name: str, counts: Mapping[str, int], expected: Expected) -> None:

@@ -215,12 +215,12 @@ def _judged(task: str, pool: dict[Key, Candidate], answers: Path | None, bad: Ba
     if answers and any(key in pool for _, key, _ in judged):
         numbered = _with_texts(answers, judged, pool, bad)
         rows = made_rows(answers, numbered, lambda pair: _row(task, *pair), bad=bad)
-        yield from as_published(answers.name, rows, EXPECTED)
+        yield from as_published(answers, rows, EXPECTED)
     rest = [pool[key] for key in pool.keys() - {key for _, key, _ in judged}]
     rest.sort(key=lambda c: (c.file, c.line))
     for file, group in groupby(rest, key=lambda c: c.file):
         own = made_rows(file, ((c.line, c) for c in group), lambda c: _row(task, c, _candidate_label(task, c)), bad=bad)
-        yield from as_published(f"{file.name} {task}", own, EXPECTED)
+        yield from as_published(file, own, EXPECTED, name=f"{file.name} {task}")
 
 
 def _with_texts(

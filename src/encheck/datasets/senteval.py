@@ -14,7 +14,7 @@ from pathlib import Path
 from encheck.datasets import mrpc, sts
 from encheck.datasets.dataset import ClassifiedText
 from encheck.datasets.hub import Hubs
-from encheck.datasets.reader import BadRows, Expected, PairRow, checked_text, files_of, lines_of, warn_unless_published
+from encheck.datasets.reader import BadRows, Expected, PairRow, check_published, checked_text, files_of, lines_of
 from encheck.errors import DataError
 
 LICENCE = "as of each set; SentEval states none for MR, CR, MPQA, SUBJ, SST and TREC"
@@ -139,7 +139,7 @@ def classification(path: Path, *, bad: BadRows | None = None) -> list[Classified
 
 def _checked(file: Path, fact: str, bad: BadRows) -> list[ClassifiedText]:
     sentences = list(_sentences(file, fact, bad))
-    warn_unless_published(file.name, Counter(s.label for s in sentences), EXPECTED)
+    check_published(file, Counter(s.label for s in sentences), EXPECTED)
     return sentences
 
 

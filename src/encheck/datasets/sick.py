@@ -1,12 +1,15 @@
 """SICK (Marelli et al. 2014), as distributed: the three files of SemEval-2014 task 1, or SICK.txt with 12 columns.
 
+Copies without the header row are read too: a first line that begins with a number is a pair.
+
 `score` is the relatedness, from 1 to 5. The label is a choice of encheck's, for the paper defines no paraphrases: 1 for
 ENTAILMENT, 0 for CONTRADICTION, None for NEUTRAL.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from encheck.datasets.hub import Hub
@@ -17,7 +20,7 @@ from encheck.datasets.reader import (
     as_published,
     checked_score,
     files_of,
-    lines_of,
+    first_line,
     made_rows,
     tab_rows,
 )
@@ -53,25 +56,22 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     """Pairs in file order; where a folder holds both layouts, those of the three files."""
     files = files_of(path, SPLITS | {"SICK.txt": ""}, what="sick")
     for file, split in [entry for entry in files if entry[1]] or files:
-        rows = _wide(file, bad) if "entailment_AB" in "".join(lines_of(file)[:1]) else _narrow(file, split, bad)
-        yield from as_published(file.name, rows, EXPECTED)
+        first = first_line(file).split("\t")
+        names = WIDE if len(first) == len(WIDE) else HEADER
+        numbered = tab_rows(file, columns=len(names), header=() if first[0].strip().isdecimal() else names, bad=bad)
+        make: Callable[[list[str]], PairRow] = _wide if names is WIDE else partial(_narrow, split=split)
+        yield from as_published(file, made_rows(file, numbered, make, bad=bad), EXPECTED)
 
 
-def _narrow(file: Path, split: str, bad: BadRows) -> Iterator[PairRow]:
-    def make(fields: list[str]) -> PairRow:
-        return PairRow(fields[1], fields[2], _label(fields[4]), split, score=checked_score(fields[3], 1, 5))
-
-    return made_rows(file, tab_rows(file, columns=5, header=HEADER, bad=bad), make, bad=bad)
+def _narrow(fields: list[str], split: str) -> PairRow:
+    return PairRow(fields[1], fields[2], _label(fields[4]), split, score=checked_score(fields[3], 1, 5))
 
 
-def _wide(file: Path, bad: BadRows) -> Iterator[PairRow]:
-    def make(fields: list[str]) -> PairRow:
-        if fields[11].strip() not in SETS:
-            raise ValueError(f"the set is {fields[11]!r:.60}, but should be one of {', '.join(SETS)}")
-        split = SETS[fields[11].strip()]
-        return PairRow(fields[1], fields[2], _label(fields[3]), split, score=checked_score(fields[4], 1, 5))
-
-    return made_rows(file, tab_rows(file, columns=12, header=WIDE, bad=bad), make, bad=bad)
+def _wide(fields: list[str]) -> PairRow:
+    if fields[11].strip() not in SETS:
+        raise ValueError(f"the set is {fields[11]!r:.60}, but should be one of {', '.join(SETS)}")
+    split = SETS[fields[11].strip()]
+    return PairRow(fields[1], fields[2], _label(fields[3]), split, score=checked_score(fields[4], 1, 5))
 
 
 def _label(field: str) -> int | None:

@@ -56,7 +56,9 @@ class StsYear:
             )  # fmt: skip
         for subset, file in sorted(subsets.items(), key=lambda entry: entry[1]):
             if subset not in LEFT_OUT:
-                yield from as_published(f"STS.input.{subset}.txt", _scored_rows(file, subset, bad), self.EXPECTED)
+                yield from as_published(
+                    file, _scored_rows(file, subset, bad), self.EXPECTED, name=f"STS.input.{subset}.txt"
+                )
 
     def _folder(self, path: Path) -> Path:
         if not path.is_dir():

@@ -50,4 +50,4 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
             return PairRow(fields[5], fields[6], int(score >= 4), split, score=score)
 
         rows = made_rows(file, tab_rows(file, columns=(7, 9), bad=bad), make, bad=bad)
-        yield from as_published(file.name, rows, EXPECTED)
+        yield from as_published(file, rows, EXPECTED)

@@ -59,7 +59,7 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
     for file, split in _files(path):
         rows = _parallel(file, bad) if file.name == "sim.txt" else _raw(file, split, bad)
         name = f"{file.parent.name}/{file.name}" if file.name == "sim.txt" else file.name
-        yield from as_published(name, rows, EXPECTED)
+        yield from as_published(file, rows, EXPECTED, name=name)
 
 
 def held_out(path: Path, bad: BadRows) -> Iterator[PairRow]:
@@ -82,6 +82,8 @@ def _files(path: Path) -> list[tuple[Path, str]]:
     parallel = [] if has_raw or not path.is_dir() else sorted(path.rglob("sim.txt"))
     if parallel:
         return [(file, "") for file in parallel]
+    if path.is_dir() and not has_raw and not any(path.rglob(SAMPLE)):
+        raise DataError(f"twitter-url: {path} holds none of {FILES}")
     files = files_of(path, RAW | {SAMPLE: "train"}, what="twitter-url")
     return [entry for entry in files if entry[0].name != SAMPLE] or files
 
