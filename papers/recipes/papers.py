@@ -23,6 +23,7 @@ from pathlib import Path
 import papers_ours
 from papers_ours import Measured
 from papers_page import page, paper_section, summary
+from papers_pictures import PICTURES, drawn, file_name
 from papers_published import PAPERS
 
 from encheck.errors import EncheckError, UsageError, unknown
@@ -55,6 +56,15 @@ def runs_of(folder: Path, papers: Sequence[str]) -> list[Measured]:
     return found
 
 
+def write(measured: Sequence[Measured]) -> None:
+    """Write the page, and the pictures that it shows."""
+    PAGE.write_text(page(measured), "utf-8")
+    for paper, table in PICTURES:
+        place = PAGE.parent / file_name(paper, table)
+        place.parent.mkdir(exist_ok=True)
+        place.write_text(drawn(paper, table, measured), "utf-8")
+
+
 def parser() -> argparse.ArgumentParser:
     """The arguments."""
     made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -83,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except EncheckError as error:
         asked.error(str(error))
     if args.record or args.write:
-        PAGE.write_text(page(found), "utf-8")
+        write(found)
     else:
         print(
             *([summary(found)] if args.paper == "all" else []), *(paper_section(p, found) for p in papers), sep="\n\n"
