@@ -60,9 +60,10 @@ def write(measured: Sequence[Measured]) -> None:
     """Write the page, and the pictures that it shows."""
     PAGE.write_text(page(measured), "utf-8")
     for paper, table in PICTURES:
-        place = PAGE.parent / file_name(paper, table)
-        place.parent.mkdir(exist_ok=True)
-        place.write_text(drawn(paper, table, measured), "utf-8")
+        if papers_ours.on_table(measured, paper, table).figures:
+            place = PAGE.parent / file_name(paper, table)
+            place.parent.mkdir(exist_ok=True)
+            place.write_text(drawn(paper, table, measured), "utf-8")
 
 
 def parser() -> argparse.ArgumentParser:

