@@ -571,7 +571,7 @@ def scores_by_overlap(root: Path, model: str) -> Iterator[Measured]:
     """Mean cosine of paraphrases and of other pairs in each tenth of the divergence, on a draw of the test parts."""
     encoder = load_model(model)
     for one in there([MRPC, STSB, QQP, PAWS], root):
-        data = load(one.spec(root), sample=2_000)
+        data = load(one.spec(root), sample=500)
         pairs = [p for p in data.pairs if p.label is not None and p.split == "test"]
         scores = cosine(*(encoder.encode([getattr(p, side) for p in pairs]) for side in ("first", "second")))
         place = np.clip(np.searchsorted(BINS, difficulty(pairs).divergence, side="right") - 1, 0, len(BINS) - 2)

@@ -446,6 +446,7 @@ def test_pictures_are_what_is_recorded(recorded):
         assert file.read_text("utf-8") == pictures.drawn(paper, table, recorded), file
 
 
+@pytest.mark.long
 def test_chains_of_paws_qqp_have_the_figures_of_an_independent_computation(shared_data, tmp_path):
     (tmp_path / "paws_qqp").symlink_to(shared_data / "paws_qqp")
     (one,) = measure.chains(tmp_path, "sbert")
