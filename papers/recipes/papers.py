@@ -7,9 +7,10 @@
     python papers/recipes/papers.py all --data DIR --record    # keep what was measured, and write the page
     python papers/recipes/papers.py all --write                # write papers/docs/reproduction.md of it
 
-DIR holds the corpora as distributed: mrpc, stsbenchmark, sts12-16, qqp, paws_wiki, pit2015, twitter_url,
-semeval2016_task3, semeval2017_task3. What is not there is left out, and a warning names it. 000: Peng, Weir and Weeds
-2023; 001: RISE; 002: Predicate-Argument Based Bi-Encoder; 003: Mahajan et al. 2023; 004: Peinelt et al. 2019.
+DIR holds the corpora as distributed: mrpc, stsbenchmark, sts12-16, qqp, paws_wiki, paws_qqp, pit2015, twitter_url,
+semeval2016_task3, semeval2017_task3. What is not there is left out, and a warning names it. The page's pictures need
+`pip install './papers[pictures]'`. 000: Peng, Weir and Weeds 2023; 001: RISE; 002: Predicate-Argument Based Bi-Encoder;
+003: Mahajan et al. 2023; 004: Peinelt et al. 2019.
 """
 
 from __future__ import annotations

@@ -431,12 +431,13 @@ def test_text_of_people_measures_what_rise_prints(recorded, data):
         assert found[name] == pytest.approx(cells[name, f"{data}: human"], abs=0.2), name
 
 
-def test_bleu_and_repetition_of_a_few_pairs(tmp_path):
+def test_text_is_measured_pair_by_pair_and_over_the_second_sentences(tmp_path):
     file = tmp_path / "pairs.csv"
-    file.write_text("first,second,label\nA red car,a red car,1\na dog,one cat here,0\n")
+    file.write_text("first,second,label\nA red car,a red car,1\na dog,one dog here,0\n")
     found = {one.name: one for one in text_figures(load_data(f"pairs:{file}"))}
-    assert found["BLEU-1"].value == pytest.approx(100 * (1 + 0.1 / 3) / 2)
-    assert found["Jaccard"].value == 50
+    assert found["BLEU-1"].value == pytest.approx(100 * (1 + 1 / 3) / 2)
+    assert found["BLEU-2"].value == pytest.approx(100 * (1 + np.sqrt(1 / 3 * 0.1 / 2)) / 2)
+    assert found["Jaccard"].value == pytest.approx(100 * (1 + 1 / 4) / 2)
     assert (found["Distinct-1"].value, found["Distinct-1"].low) == (100, None)
 
 
