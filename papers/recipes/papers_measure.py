@@ -515,9 +515,9 @@ def cells(root: Path, _model: str) -> Iterator[Measured]:
             cells_by_overlap(np.array([overlap(p) for p in pairs]), labels, splits) for overlap in (jaccard, dice)
         )
         counts = dict(zip(CELLS, np.bincount(by_jaccard, minlength=len(CELLS)).tolist(), strict=True))
-        made += [replace(f, row=f.column, column=f.row) for f in _cells("O1", name, counts)]
+        made += [replace(f, row=name, column=f.row, n=None) for f in _cells("O1", name, counts)]
         same = 100 * float(np.mean(by_jaccard == found.cells))
-        made.append(Figure("O1", name, "in the same cell by JSD", same, n=len(pairs)))
+        made.append(Figure("O1", name, "in the same cell by JSD", same))
         made.append(Figure("O1", name, "in the same cell by Dice", 100 * float(np.mean(by_jaccard == by_dice))))
 
         made += _spreads(name, found, labels, splits)
