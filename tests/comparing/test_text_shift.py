@@ -15,11 +15,9 @@ from encheck.comparing.text_shift import (
     Corpus,
     compare_texts,
     distinct,
-    measure_texts,
     pair_counts,
     pair_measures,
     self_bleu,
-    text_tokens,
     tokens_of,
     zipf,
 )
@@ -161,18 +159,6 @@ def test_the_same_text_does_not_differ_and_any_order_gives_the_same(written):
     found = text_shift(free, against=turned, texts=60)
     assert found.texts == 60
     assert all(row.difference == 0 and not row.differs for row in found.measures)
-
-
-def test_a_set_by_itself_has_the_measures_that_it_has_in_a_comparison(written):
-    alike, free = (load_data(f"texts:{written / name}") for name in ("alike.txt", "free.txt"))
-    tokens = min(map(text_tokens, (alike, free)))
-    beside = text_shift(f"texts:{written / 'alike.txt'}", against=f"texts:{written / 'free.txt'}")
-    own = measure_texts(alike, tokens=tokens)
-    assert [(row.name, row.value) for row in own] == [(row.name, row.first) for row in beside.measures]
-    assert all(row.low <= row.value <= row.high for row in own)
-    assert {row.n for row in own} == {len({group.source for group in alike.groups})}
-    half = measure_texts(free, texts=60, tokens=300)
-    assert {row.n for row in half} == {60}
 
 
 def asked(*words):

@@ -63,17 +63,6 @@ class TextShift:
     measures: tuple[TextMeasure, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OwnMeasure:
-    """One figure of a set by itself, with its 95% interval; `n` texts, or pairs."""
-
-    name: str
-    value: float
-    low: float
-    high: float
-    n: int
-
-
 class SampledText(NamedTuple):
     """A text, or a pair of texts, of one cluster."""
 
@@ -125,36 +114,6 @@ def compare_texts(first: Dataset, second: Dataset, *, texts: int = DEFAULT_TEXTS
         measured += [(*row, freedom) for row in zip(left.names, left.whole, right.whole, errors, strict=True)]
     rows = tuple(_measure(*row, count=len(measured)) for row in measured)
     return TextShift(first.name, second.name, len(sides[0]), tokens, number, rows)
-
-
-def measure_texts(
-    data: Dataset, *, texts: int = DEFAULT_TEXTS, tokens: int | None = None, seed: int = 0
-) -> tuple[OwnMeasure, ...]:
-    """The measures of one set by itself, as `shift` takes them.
-
-    Only figures over equally many texts and tokens compare: `tokens` says over how many Distinct-N and the Zipf
-    coefficient are taken, all by default (`text_tokens` counts them). DataError as for `shift`.
-    """
-    side, twos = _drawn(singles(data), texts, seed), _drawn(pairs(data), texts, seed)
-    split = [tokens_of(one.texts[0]) for one in side]
-    most = sum(map(len, split)) if tokens is None else tokens
-    found = [(_text_figures(Corpus(split, _folds(side, seed)), most), len(side))]
-    if len(twos) >= FEWEST_CLUSTERS:
-        found.insert(0, (_pair_figures(twos, _folds(twos, seed)), len(twos)))
-    return tuple(row for figures, n in found for row in _own(figures, n))
-
-
-def text_tokens(data: Dataset, *, texts: int = DEFAULT_TEXTS, seed: int = 0) -> int:
-    """How many tokens the texts that `of_one` draws have."""
-    return sum(len(tokens_of(one.texts[0])) for one in _drawn(singles(data), texts, seed))
-
-
-def _own(figures: JackknifeFigures, n: int) -> Iterator[OwnMeasure]:
-    from scipy.stats import t
-
-    half = float(t.ppf(1 - LEVEL / 2, len(figures.without) - 1)) * _error(figures.without)
-    for name, value, width in zip(figures.names, figures.whole.tolist(), half.tolist(), strict=True):
-        yield OwnMeasure(name, value, value - width, value + width, n)
 
 
 def singles(data: Dataset) -> list[SampledText]:
