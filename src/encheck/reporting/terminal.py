@@ -7,6 +7,7 @@ from itertools import islice
 from textwrap import wrap
 from typing import Any
 
+from encheck.claims import CONTRACT
 from encheck.gating import contamination
 from encheck.gating.reference import SHIPPED
 from encheck.gating.types import Gate, GateAgainst, GateRow
@@ -323,7 +324,7 @@ def _result_row(row: Result) -> tuple[str, ...]:
 
 
 def first_profile(results: RunFile) -> Iterator[str]:
-    """The profile of each model and data set, with how little it comes from."""
+    """The profile of each model and data set, with how little it comes from, and the contracts that are broken."""
     look = results.first_look
     assert look is not None
     for cell in criteria_matrix(results):
@@ -331,6 +332,9 @@ def first_profile(results: RunFile) -> Iterator[str]:
         yield visible(f"{name}, first look, from {look.texts:,} of about {look.of_texts:,} texts; it sharpens")
         found = weakest_first(profile(results, model=cell.model, data=cell.data))
         yield from (visible(line, keep=LINES) for line in profile_lines(found))
+        for row in results.checks:
+            if row.property == CONTRACT and (row.model, row.data, row.verdict) == (cell.model, cell.data, "fail"):
+                yield visible(f"contract broken: {sentence(row.check)}: {row.reason}")
 
 
 def rest_lines(results: RunFile) -> Iterator[str]:

@@ -98,6 +98,13 @@ class Bench:
         other.services = {label: EncoderService(one, store, clock=self.clock) for label, one in subjects.items()}
         return other
 
+    def on(self, data: dict[str, Dataset], *, maker: Maker, whole: Iterable[Request] = ()) -> Bench:
+        """A bench of these models on other data; the requests of `whole` keep the items that they have here."""
+        other = Bench(self.subjects, data, self.store, maker=maker, clock=self.clock)
+        keys = ((name, claim.items, level) for _, name, claim, level in whole)
+        other._items |= {key: self._items[key] for key in keys}
+        return other
+
     def items(self, data: str, claim: Claim, level: int | str) -> Items:
         """What a claim measures on; made once. NothingToMeasure where there is none, CheckError where it breaks."""
         key = (data, claim.items, level)
@@ -147,6 +154,10 @@ class Bench:
             seconds = self.clock.now() - start
             subject.state.seconds += seconds
             self._encoding += seconds
+        self.repeat(requests, locks=locks)
+
+    def repeat(self, requests: Iterable[Request], *, locks: Locks) -> None:
+        """Encode again what checks of determinism among these requests repeat."""
         for model, data, claim, level in requests:
             items, subject = self.found(data, claim, level), self.subjects[model]
             texts = [text for item in items.kept for text in item.repeats] if items else []
