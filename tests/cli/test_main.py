@@ -5,6 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from encheck.cli import app
 
 ENCHECK = [sys.executable, "-m", "encheck"]
 
@@ -31,11 +34,25 @@ def test_an_unknown_option_before_the_command_is_wrong_use():
     assert subprocess.run([*ENCHECK, "--nonsense"], capture_output=True, check=False).returncode == 4
 
 
-@pytest.mark.parametrize("command", ["compare a b", "export a --to page", "export a --to card"])
-def test_no_page_and_no_picture_is_written_over_data(tmp_path, command):
+OTHER, READ = "is there, and its name ends in none of", "would overwrite what this command reads"
+OVER_DATA = [
+    ("compare a b --out FILE", OTHER),
+    ("compare a b --json FILE", OTHER),
+    ("export a --to page --out FILE", OTHER),
+    ("export a --to card --out FILE", OTHER),
+    ("same sbert jaccard --page FILE", OTHER),
+    ("same sbert jaccard --json FILE", OTHER),
+    ("data pairs:FILE --against probes --json FILE", OTHER),
+    ("index sbert vectors:FILE --json FILE", OTHER),
+    ("index sbert vectors:FILE --out FILE", READ),
+    ("index sbert vectors:a.npy --texts FILE --out FILE", READ),
+]
+
+
+@pytest.mark.parametrize(("command", "said"), OVER_DATA)
+def test_nothing_is_written_over_data(tmp_path, command, said):
     data = tmp_path / "data.csv"
     data.write_text("mine", "utf-8")
-    ran = subprocess.run([*ENCHECK, *command.split(), "--out", str(data)], capture_output=True, text=True, check=False)
-    assert ran.returncode == 4
-    assert "data.csv is there, and its name ends in none of" in ran.stderr
+    ran = CliRunner().invoke(app, [one.replace("FILE", str(data)) for one in command.split()])
+    assert (ran.exit_code, said in ran.output) == (4, True), ran.output
     assert data.read_text("utf-8") == "mine"

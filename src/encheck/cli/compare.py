@@ -105,6 +105,7 @@ def compare(
         if cite and form != "latex":
             raise UsageError("--cite requires --format latex")
         refuse_over(out, [FORMATS[form]])
+        refuse_over(json_file, [".json"], option="--json")
         if cost:
             report = compare_costs(
                 runs, data=data, checks=checks, model_arg=model_arg or (), store=store, device=device, seed=seed

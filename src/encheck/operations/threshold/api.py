@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from encheck.api import Spec, as_option
 from encheck.errors import UsageError, unknown
+from encheck.system.files import expand_home
 
 if TYPE_CHECKING:
     from encheck.operations.threshold.decision import ThresholdReport
@@ -68,7 +69,7 @@ def threshold(
         EncoderError: a model failed, or a file of vectors lacks a text.
     """
     from encheck.operations.threshold.decision import BUDGET, ThresholdRequest, choose_threshold
-    from encheck.operations.threshold.report import write_threshold_page
+    from encheck.operations.threshold.report import refuse_folder, write_threshold_page
     from encheck.options import threshold_of
     from encheck.system.progress import Progress
 
@@ -82,9 +83,12 @@ def threshold(
         settings.models, settings.data, settings.model_args, sample, seed, skip_bad_rows, budget, old_threshold,
         _way(same), threshold_of(own), positives, verify is not None,
     )  # fmt: skip
+    folder = expand_home(report_dir) if report_dir else None
+    if folder:
+        refuse_folder(folder)
     found = choose_threshold(asked, settings, progress=progress or Progress(quiet=True))
-    if report_dir:
-        write_threshold_page(found, Path(report_dir).expanduser())
+    if folder:
+        write_threshold_page(found, folder)
     return found
 
 
@@ -95,7 +99,7 @@ def _settings(
 
     return Settings(
         models=tuple(models), data=(data,), model_args=(model_arg,) if isinstance(model_arg, str) else tuple(model_arg),
-        store=Path(store).expanduser() if store else None, project=project_table(Path("pyproject.toml")), **others,
+        store=expand_home(store) if store else None, project=project_table(Path("pyproject.toml")), **others,
     )  # fmt: skip
 
 
@@ -127,5 +131,5 @@ def _refuse_folder(old: str) -> None:
     from encheck.gating.baseline import SUMMARY
     from encheck.reporting.results import RESULTS
 
-    if any((Path(old).expanduser() / name).is_file() for name in (SUMMARY, RESULTS)):
+    if any((expand_home(old) / name).is_file() for name in (SUMMARY, RESULTS)):
         raise UsageError(f"--baseline={old} holds scores of other items. Name the model, or its vectors: {USAGE}")
