@@ -1,5 +1,6 @@
 """What ends the command from outside: a full disk behind its output, and a working folder that is gone."""
 
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,18 @@ def test_output_that_cannot_be_written_is_one_message_and_changes_no_exit_code()
         ran = subprocess.run([*ENCHECK, "models"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert ran.returncode == 0
     assert ran.stderr == "encheck: standard output cannot be written: No space left on device\n"
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_standard_stream_that_is_closed_changes_no_exit_code_and_harms_no_file(tmp_path, closed):
+    """As where a service manager starts the command."""
+    (tmp_path / "rows.jsonl").write_text('{"text": "a", "vector": [1.0, 0.0]}\n', "utf-8")
+    command = shlex.join([*ENCHECK, "index", "jaccard", "vectors:rows.jsonl"])
+    shell = ["sh", "-c", f"{command} {closed}"]
+    ran = subprocess.run(shell, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 4, ran.stderr
+    assert ran.stderr.count("\n") == (closed == ">&-")
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.jsonl"]
 
 
 def test_a_working_folder_that_is_gone_is_one_message(tmp_path):
