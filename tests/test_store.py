@@ -11,6 +11,7 @@ import tempfile
 import time
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import platformdirs
@@ -244,8 +245,11 @@ def test_the_store_lies_where_the_environment_says_else_in_the_users_cache(monke
 def test_a_user_without_a_home_has_no_default_store(monkeypatch):
     for name in ("ENCHECK_STORE", "HOME", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("os.path.expanduser", lambda path: path)  # as for a user whom the system does not know
-    with pytest.raises(UnusableStoreError, match="no place for a store"):
+    # a user whom the system does not know
+    with (
+        mock.patch("os.path.expanduser", lambda path: path),
+        pytest.raises(UnusableStoreError, match="no place for a store"),
+    ):
         default_path()
 
 

@@ -204,7 +204,7 @@ def first_look(bench: Bench, requests: Sequence[Request], *, most: int) -> Look 
     Contracts are among these texts. Searches are left out: their figures depend on all that is searched. Each further
     check that the texts of the part answer is measured too.
     """
-    there = [one for one in _unsearched(bench, requests) if one[2].family != CONTRACT]
+    there = [one for one in requests if bench.data[one[1]].collection is None and one[2].family != CONTRACT]
     contracts = _contracts(bench, requests, most=CONTRACTS * most)
     chosen, ranks = headlines(there), {name: _by_kind(data, bench.seed) for name, data in bench.data.items()}
 
@@ -245,7 +245,7 @@ def first_look(bench: Bench, requests: Sequence[Request], *, most: int) -> Look 
 
 def _is_warm(bench: Bench, requests: Sequence[Request]) -> bool:
     """Whether the store has what all models need of a few clusters, which a look would take last."""
-    there = [one for one in _unsearched(bench, requests) if one[2].family != CONTRACT]
+    there = [one for one in requests if bench.data[one[1]].collection is None and one[2].family != CONTRACT]
     last = {
         name: {one for names in _by_kind(data, bench.seed).values() for one in names[-OUTSIDE:]}
         for name, data in bench.data.items()
@@ -256,16 +256,12 @@ def _is_warm(bench: Bench, requests: Sequence[Request]) -> bool:
     return bool(needs) and sum(lacking) <= (1 - WARM) * sum(map(len, needs.values()))
 
 
-def _unsearched(bench: Bench, requests: Iterable[Request]) -> list[Request]:
-    return [one for one in requests if bench.data[one[1]].collection is None]
-
-
 def _contracts(bench: Bench, requests: Iterable[Request], *, most: float) -> list[Request]:
     """The contracts that need few texts, those that need fewest first, until a model would need more than `most`."""
     texts: list[tuple[set[str], Request]] = []
-    for one in _unsearched(bench, requests):
+    for one in requests:
         with suppress(NothingToMeasure, CheckError):
-            if one[2].family == CONTRACT:
+            if one[2].family == CONTRACT and bench.data[one[1]].collection is None:
                 items = bench.items(*one[1:]).kept
                 texts.append(({text for item in items for pair in item.pairs for text in pair}, one))
     taken, needs = list[Request](), dict[str, set[str]]()
@@ -303,7 +299,9 @@ def _part(bench: Bench, clusters: Mapping[str, Container[str]], *, whole: Iterab
     """
     wholes: dict[str, Sequence[Group]] = {g.id: data.groups for data in bench.data.values() for g in data.groups}
     parts = {name: data.part(clusters[name]) for name, data in bench.data.items()}
-    return bench.on(parts, maker=replace(bench.maker, wholes=wholes), whole=whole)
+    items = {(name, claim.items, level): bench.items(name, claim, level) for _, name, claim, level in whole}
+    maker = replace(bench.maker, wholes=wholes)
+    return Bench(bench.subjects, parts, bench.store, maker=maker, clock=bench.clock, items=items)
 
 
 def _used(bench: Bench, requests: Iterable[Request]) -> dict[str, set[str]]:

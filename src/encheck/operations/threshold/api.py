@@ -110,7 +110,10 @@ def _way(same: str) -> RateName:
 
 
 def _baseline(given: str | tuple[Spec, float] | None) -> tuple[str, float | None]:
-    """The old model and its threshold; UsageError if one of them is missing."""
+    """The old model and its threshold; UsageError if one is missing, or for the folder of a baseline or a run."""
+    from encheck.gating.baseline import SUMMARY
+    from encheck.reporting.results import RESULTS
+
     if given is None:
         return "", None
     if not isinstance(given, str):
@@ -122,14 +125,6 @@ def _baseline(given: str | tuple[Spec, float] | None) -> tuple[str, float | None
         found = float("nan")
     if not old or found != found:
         raise UsageError(f"--baseline={given} should end in the old model's threshold: {USAGE}")
-    _refuse_folder(old)
-    return old, found
-
-
-def _refuse_folder(old: str) -> None:
-    """UsageError for the folder of a baseline or a run: it has the scores of its own items, and no vectors."""
-    from encheck.gating.baseline import SUMMARY
-    from encheck.reporting.results import RESULTS
-
-    if any((expand_home(old) / name).is_file() for name in (SUMMARY, RESULTS)):
+    if any((expand_home(old) / name).is_file() for name in (SUMMARY, RESULTS)):  # it has scores of its own items alone
         raise UsageError(f"--baseline={old} holds scores of other items. Name the model, or its vectors: {USAGE}")
+    return old, found
