@@ -11,6 +11,7 @@ import tempfile
 import time
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import platformdirs
@@ -19,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from encheck.errors import StoreError
+from encheck.errors import StoreError, UnusableStoreError
 from encheck.store import Store, default_path, file_sha256, text_key
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=20)  # lone surrogates and NULs among them
@@ -239,6 +240,17 @@ def test_the_store_lies_where_the_environment_says_else_in_the_users_cache(monke
     assert default_path() == Path("/elsewhere/my.sqlite")
     monkeypatch.delenv("ENCHECK_STORE")
     assert default_path() == Path(platformdirs.user_cache_dir("encheck")) / "store.sqlite"
+
+
+def test_a_user_without_a_home_has_no_default_store(monkeypatch):
+    for name in ("ENCHECK_STORE", "HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    # a user whom the system does not know
+    with (
+        mock.patch("os.path.expanduser", lambda path: path),
+        pytest.raises(UnusableStoreError, match="no place for a store"),
+    ):
+        default_path()
 
 
 # other processes

@@ -210,7 +210,6 @@ def placed(seed: int, rng: random.Random, folder: Path) -> None:
     os.chdir(folder)
     (folder / "runs").mkdir()
     runs(folder / "runs")
-    rename(folder / "runs/b", "other")
     name, make = rng.choice([*places().items()])
     place = folder / rng.choice(("place", "place.md", "place.csv", "place.sqlite"))
     make(place)

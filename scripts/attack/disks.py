@@ -72,8 +72,9 @@ def of_run(folder: Path) -> None:
     from test_reporting import items, results, row
 
     from encheck.engine.folder import write
+    from encheck.scoring.run_items import RunItems
 
-    write(folder / "run", results(row()), items())
+    write(folder / "run", results(row()), RunItems.of_columns(items()))
 
 
 def made(*works: Callable[[Path], object]) -> Callable[[Path], None]:
@@ -116,8 +117,7 @@ def at_every_step(writing: Writing, fault: dict[str, Any], folder: Path) -> None
         os.fsync = lambda number: None  # type: ignore[assignment]
         writing.make(folder)
         before = contents(folder)
-        (folder / "after").mkdir()
-        writing.make(folder / "after")
+        shutil.copytree(folder, folder / "after")  # fingerprints name the folder that runs were made in
         writing.write(folder / "after")
         after = contents(folder / "after")
         shutil.rmtree(folder / "after")

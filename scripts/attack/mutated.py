@@ -234,8 +234,8 @@ def lexicon(folder: Path) -> None:
 def runs(folder: Path) -> None:
     from test_compare import write_run
 
-    write_run(folder / "a", np.linspace(0.1, 0.9, 40).round(3))
-    shutil.copytree(folder / "a", folder / "b")
+    for name, model in (("a", "m"), ("b", "other")):
+        write_run(folder / name, np.linspace(0.1, 0.9, 40).round(3), model=model)
 
 
 def of_run(folder: Path, path: Path) -> None:

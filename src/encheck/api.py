@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from encheck.errors import EncoderError, UsageError
 from encheck.options.settings import from_keywords
-from encheck.system.files import Scratch
+from encheck.system.files import Scratch, expand_home
 
 if TYPE_CHECKING:
     from encheck.comparing.costs import CostComparison
@@ -83,7 +83,7 @@ def load_data(spec: str, *, sample: int | None = None, seed: int = 0, skip_bad_r
 
 def as_option(spec: Spec) -> str:
     """As `--model` takes it: a Path is written out in full, so that it is not taken for a name."""
-    return str(spec.expanduser().absolute()) if isinstance(spec, Path) else spec
+    return str(expand_home(spec).absolute()) if isinstance(spec, Path) else spec
 
 
 SEARCH = "retrieval"

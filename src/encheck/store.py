@@ -102,10 +102,15 @@ def _squares(vectors: Floats) -> NDArray[np.float64]:
 
 
 def default_path() -> Path:
-    """`$ENCHECK_STORE`, or the user's cache folder."""
+    """`$ENCHECK_STORE`, or the user's cache folder; UnusableStoreError where the user has none."""
     import platformdirs
 
-    return Path(os.environ.get("ENCHECK_STORE") or Path(platformdirs.user_cache_dir("encheck")) / "store.sqlite")
+    if named := os.environ.get("ENCHECK_STORE"):
+        return Path(named)
+    try:
+        return platformdirs.user_cache_path("encheck") / "store.sqlite"
+    except RuntimeError as error:  # no HOME, and a user whom the system does not know, as in a container
+        raise UnusableStoreError(f"there is no place for a store: {error}. Name a file with --store=PATH") from error
 
 
 def text_key(*texts: str) -> bytes:

@@ -271,6 +271,21 @@ def test_a_name_that_no_file_system_takes_is_said(encheck, command):
     assert f"{LONG[:80]}isnotavalidpathapartofitistoolongforafilename" in said
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("data", "~no-such-user/a.csv"),
+        ("gate", "~no-such-user/a", "jaccard"),
+        ("index", "jaccard", "vectors:~no-such-user/a.csv"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_the_home_of_an_unknown_user_is_a_folder_that_is_not_there(encheck, command):
+    outcome = encheck(*command)
+    assert outcome.exit_code == 4
+    assert "~no-such-user/a" in outcome.output
+
+
 def test_without_a_run_show_says_how_to_make_one(encheck):
     outcome = encheck("show", "probes/")
     assert outcome.exit_code == 4

@@ -477,6 +477,8 @@ def test_an_unknown_name_lists_those_that_there_are_and_the_nearest():
         config_for("sbrt", known)
     assert str(caught.value).startswith("unknown model 'sbrt'; did you mean 'sbert'? There are: arctic, bag-of-words,")
     assert "A folder is written --model=./folder, a hub id owner/name" in str(caught.value)
+    with pytest.raises(ModelError, match=r"is an address.*--model=openai --model-arg name=http://localhost:8000/v1 "):
+        config_for("http://localhost:8000/v1", known)
 
 
 HUB = """if True:

@@ -128,6 +128,22 @@ def test_a_search_is_left_out_of_a_look_since_its_figure_depends_on_all_that_is_
     assert first_look(bench(), requests[1:], most=90) is None
 
 
+def test_contracts_are_looked_at_on_their_items_of_the_whole_run_while_they_take_less_than_half(bench, requests):
+    cut = ("slow", "demo", check("end_of_a_long_text_is_seen", "contract"), 1)  # needs 120 of the 240 texts
+    repeated = ("slow", "demo", check("same_text_gets_the_same_answer_twice", "contract"), 1)
+    one = bench()
+    look = first_look(one, [*requests, cut, repeated], most=150)
+    assert 120 < look.texts <= 150
+    assert repeated in look.requests
+    assert cut not in look.requests
+    items = look.bench.items(*repeated[1:])
+    assert items == one.items(*repeated[1:])
+    assert {item.cluster for item in items.kept} - set(look.bench.data["demo"].universe)
+    look.bench.prepare(look.requests, locks=no_locks, progress=QUIET)
+    assert set(one.subjects["slow"].state.again[0]) == {item.text for item in items.kept}
+    assert cut in first_look(bench(), [*requests, cut], most=240).requests
+
+
 def test_of_a_property_with_a_headline_the_headline_is_looked_at_and_of_another_all_its_checks(requests):
     first, *_ = requests
     other = ("slow", "demo", check("paraphrase_is_nearer_than_random_pair"), 1)
@@ -296,17 +312,17 @@ def test_a_run_that_looks_first_finds_what_one_without_a_look_finds(run):
     assert str(dict(first.items)) == str(dict(plain.items))  # NaN among them
 
 
-def test_a_run_that_stops_measures_the_look_alone_and_says_so_everywhere(run, monkeypatch):
+def test_a_run_that_stops_measures_the_look_and_the_contracts_and_says_so_everywhere(run, monkeypatch):
     monkeypatch.setattr("sys.argv", ["/bin/encheck", "run", "--model=x", "--quick"])
-    quick = run("--encheck-quick", "-m", "antonym or number or contract")
+    quick = run("--encheck-quick", "-m", "antonym or number or contract or health")
     results = quick.results
     jsonschema.validate(as_values(results), schema())
     look, rows = results.first_look, results.checks
     assert 200 < look.texts <= 300 < look.of_texts
     assert results.run.encoded["bag-of-words"] <= look.texts + 2  # the pair that models are tried out on
-    skipped = {row.reason for row in rows if row.verdict == "skipped" and row.property == "contract"}
+    skipped = {row.reason for row in rows if row.verdict == "skipped" and row.property == "health"}
     assert skipped == {"not measured in a first look"}
-    assert {row.property for row in rows if row.value is not None} == {"antonym", "number"}
+    assert {row.property for row in rows if row.value is not None} == {"antonym", "number", "contract"}
     for text in (quick.page, quick.summary, "\n".join(quick.said)):
         assert f"First look, from {look.texts} of about" in text
     assert quick.said[-2].startswith("Stopped after the first look (--quick). The rest for bag-of-words: about ")

@@ -59,6 +59,12 @@ def main(argv: Sequence[str] | None = None) -> Any:
     except OSError:
         tell("ERROR: the working folder is gone. Remedy: cd to one that is there", err=True)
         sys.exit(USAGE)
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:  # closed, as by `>&-`: no file shall take its place, and its output
+            opened = os.open(os.devnull, os.O_RDWR)  # has the lowest number that is free
+            stream = os.fdopen(opened, "w" if number else "r", encoding="utf-8", closefd=False)
+            setattr(sys, name, stream)
+            setattr(sys, f"__{name}__", stream)
     stopped = _stopped_alike()
     guard_log()
     for name, own in (("stdout", "__stdout__"), ("stderr", "__stderr__")):

@@ -132,6 +132,7 @@ def compare(
             raise UsageError("--names requires --format latex or --figure")
         refuse_over(out, [FORMATS[form]])
         refuse_over(figure, [".svg", ".pdf"])
+        refuse_over(json_file, [".json"], option="--json")
         if cost:
             report = compare_costs(
                 runs, data=data, checks=checks, model_arg=model_arg or (), store=store, device=device, seed=seed

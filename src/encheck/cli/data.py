@@ -106,9 +106,10 @@ def show(
 def _compare(spec: str, against: str, texts: int, json_file: Path | None, *, skip_bad_rows: bool) -> None:
     from encheck.api import text_shift
     from encheck.comparing.text_shift import lines
-    from encheck.reporting.results import write_named
+    from encheck.reporting.results import refuse_over, write_named
     from encheck.system.typed_files import as_json
 
+    refuse_over(json_file, [".json"], option="--json", reads=[spec, against])
     found = text_shift(spec, against=against, texts=texts, skip_bad_rows=skip_bad_rows)
     if json_file is not None:
         write_named(json_file, as_json(found))

@@ -21,7 +21,8 @@ TAKEN_BY = {
     "--name": ("comment",), "--pull": ("comment",), "--made-baseline": ("comment",),
 }  # fmt: skip
 WRITTEN_AS = {
-    "page": (".html",), "comment": (".md", ".txt"), "card": (".svg",), "badge": (".svg",), "junit": (".xml",),
+    "page": (".html",), "comment": (".md", ".txt"), "card": (".svg", ".png"),
+    "badge": (".svg", ".png"), "junit": (".xml",),
 }  # fmt: skip
 
 

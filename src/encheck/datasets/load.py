@@ -214,7 +214,7 @@ class InColumns:
 def load_in_columns(spec: str, *, skip_bad_rows: bool = False) -> InColumns | None:
     """The pairs of `pairs:FILE` as columns, in little memory; None of other data. DataError as for `load`."""
     if is_path(spec):
-        kind = guess_kind(Path(spec).expanduser(), has_log=False)
+        kind = guess_kind(expand_home(spec), has_log=False)
         if not hasattr(known_data_sets()[kind], "read_in_columns"):
             return None
     label, spec = _with_guessed_kind(None, spec, has_log=False)
@@ -240,7 +240,7 @@ def data_label(spec: str) -> str:
     head = spec.partition(":")[0]
     name = head.partition("@")[0]
     if name not in known_data_sets():
-        path = Path(head).expanduser()
+        path = expand_home(head)
         return path.stem if path.name not in ("", "..") else path.resolve().stem
     if name in CONTEST_KINDS:
         return name
@@ -249,7 +249,7 @@ def data_label(spec: str) -> str:
 
 def is_path(spec: str) -> bool:
     """Whether a specification is a path alone, without the name of a data set."""
-    return spec.partition(":")[0].partition("@")[0] not in known_data_sets() and Path(spec).expanduser().exists()
+    return spec.partition(":")[0].partition("@")[0] not in known_data_sets() and expand_home(spec).exists()
 
 
 def properties_of(spec: str, kind: str = "") -> tuple[str, ...]:
@@ -261,7 +261,7 @@ def properties_of(spec: str, kind: str = "") -> tuple[str, ...]:
     found, given, path = _contests_of(spec)
     if found not in ({kind} if kind else CONTEST_KINDS):
         return ()
-    file, known_data_sets = Path(path).expanduser(), tuple[str, ...]()
+    file, known_data_sets = expand_home(path), tuple[str, ...]()
     if file.is_file():
         at = file.stat()
         known_data_sets = _properties_in(file, at.st_mtime_ns, at.st_size)
@@ -281,7 +281,7 @@ def _contests_of(spec: str) -> tuple[str, str, str]:
     head, _, path = spec.partition(":")
     name, _, given = head.partition("@")
     if is_path(spec):
-        name, given, path = guess_kind(Path(spec).expanduser(), has_log=False), "", spec
+        name, given, path = guess_kind(expand_home(spec), has_log=False), "", spec
     return (name, given, path) if name in CONTEST_KINDS else ("", "", "")
 
 
@@ -313,13 +313,13 @@ def holds_search(spec: str, *, has_log: bool) -> bool:
     if properties_of(spec):
         return False
     head = spec.partition(":")[0]
-    kind = guess_kind(Path(spec).expanduser(), has_log=has_log) if is_path(spec) else head
+    kind = guess_kind(expand_home(spec), has_log=has_log) if is_path(spec) else head
     return hasattr(known_data_sets().get(kind), "collection") or (has_log and kind == PASSAGES)
 
 
 def may_hold_pairs(spec: str) -> bool:
     """Whether a specification is of data that are read as pairs; their labels and scores only show when loaded."""
-    name = guess_kind(Path(spec).expanduser(), has_log=False) if is_path(spec) else data_label(spec).partition("@")[0]
+    name = guess_kind(expand_home(spec), has_log=False) if is_path(spec) else data_label(spec).partition("@")[0]
     module = known_data_sets().get(name)
     return not hasattr(module, "groups") and (hasattr(module, "read") or hasattr(module, "read_in_columns"))
 
@@ -327,7 +327,7 @@ def may_hold_pairs(spec: str) -> bool:
 def is_unlabelled(spec: str, *, has_log: bool) -> bool:
     """Whether a specification is of documents without labels; so is a path that is not there, which `load` refuses."""
     if is_path(spec):
-        return guess_kind(Path(spec).expanduser(), has_log=has_log) == PASSAGES
+        return guess_kind(expand_home(spec), has_log=has_log) == PASSAGES
     return spec.startswith(PATHS) or spec.partition(":")[0] == PASSAGES
 
 
@@ -335,7 +335,7 @@ def _with_guessed_kind(label: str | None, spec: str, *, has_log: bool) -> tuple[
     """Label and specification, of a path alone with the name of what it is taken for, which is said."""
     if not is_path(spec):
         return label, spec
-    kind = guess_kind(Path(spec).expanduser(), has_log=has_log)
+    kind = guess_kind(expand_home(spec), has_log=has_log)
     log.warning("--data=%s was taken for --data=%s:%s", spec, kind, spec)
     return label or data_label(spec), f"{kind}:{spec}"
 

@@ -26,7 +26,7 @@ from encheck.datasets.clusters import seeded_rank, word_bag_number
 from encheck.datasets.reader import PairRow
 from encheck.errors import DataError
 from encheck.statistics.clusters import component_numbers
-from encheck.system.files import write_whole
+from encheck.system.files import expand_home, write_whole
 from encheck.types import content_hash
 
 IN_MEMORY = 32 * 2**20  # bytes that are held before the rest goes to a temporary file
@@ -401,7 +401,7 @@ def shared_sample_file(run: str | None, asked: tuple[object, ...]) -> Iterator[S
 
 def _file_state(path: str) -> tuple[int, ...]:
     try:
-        found = Path(path).expanduser().stat()
+        found = expand_home(path).stat()
     except OSError:
         return ()
     return found.st_size, found.st_mtime_ns

@@ -149,6 +149,11 @@ def config_for(model: str, known: Mapping[str, ModelConfig], *, adapter: str | N
         return ModelConfig(label=model.rpartition(":")[2], adapter=model)
     if hub := HUB_ID.fullmatch(model):
         return ModelConfig(label=model.replace("/", "--"), name=hub[1], revision=hub[2])
+    if model.startswith(("http://", "https://")):
+        raise ModelError(
+            f"{model} is an address, and a model is named by what it speaks. Remedy: --model=openai --model-arg "
+            f"name={model} --model-arg model=NAME, or --model=tei --model-arg name={model}"
+        )
     raise ModelError(
         unknown("model", model, known)
         + ". A folder is written --model=./folder, a hub id owner/name or owner/name@revision"

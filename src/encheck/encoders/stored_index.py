@@ -24,6 +24,7 @@ from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.vector_table import VectorTable, open_table
 from encheck.errors import DataError, EncoderError, ModelError
 from encheck.similarity import ROUNDING, cosine
+from encheck.system.files import expand_home
 from encheck.types import Json, content_hash
 
 Vectors = NDArray[np.float32]
@@ -288,7 +289,7 @@ class StoredVectors:
         self.source = must_exist(source, "the file of vectors", "Remedy: name one that exists: vectors:FILE")
         texts = config.options.get("texts")
         remedy = "Remedy: name one that exists: --model-arg texts=FILE"
-        self.texts = must_exist(Path(texts).expanduser(), "the file of texts", remedy) if texts else None
+        self.texts = must_exist(expand_home(texts), "the file of texts", remedy) if texts else None
         self.place = str(self.source)
         self._file_hash = file_hash
         self.similarity: str = config.similarity or "cosine"

@@ -26,6 +26,7 @@ from encheck.items import OwnProperty
 from encheck.options import Settings
 from encheck.running.labels import data_labels, labels
 from encheck.system import entry_points
+from encheck.system.files import expand_home
 
 CheckFunction = Callable[..., object]
 
@@ -201,7 +202,7 @@ def checks_in(file: str | Path) -> tuple[Check, ...]:
 
     UsageError where the file cannot be imported or has no check.
     """
-    path = Path(file).expanduser()
+    path = expand_home(file)
     if not path.is_file():
         raise UsageError(f"{path} does not exist, or is no file: name a Python file with checks")
     name = f"encheck_own_checks_{zlib.crc32(str(path.resolve()).encode()):08x}_{path.stem}"

@@ -165,8 +165,7 @@ class Evaluation:
                 if decision and decision.stops:
                     look = look or look_of(bench, requests, self.mode)
                     if look:  # whose texts this process or another worker has encoded
-                        plan, locks = look.plan, self.locks.encoding
-                        look.bench.encode(plan.pairs, roles=plan.roles, locks=locks, progress=progress)
+                        look.bench.prepare(look.requests, locks=self.locks.encoding, progress=progress)
                     return self._on_look(look, decision, requests)
                 if decision:
                     return self._all_prepared(requests, progress)

@@ -1,7 +1,8 @@
 """The first look of a run: on which part of the data, what it shows, and whether the run stops after it.
 
 The part is made of whole clusters, so that intervals hold. Each kind of written edit gives as many clusters as any
-other, in the order of their hashes: rows added later reshuffle nothing.
+other, in the order of their hashes: rows added later reshuffle nothing. Contracts are measured on their items of the
+whole run: they are few, and their verdict is then that of the run.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ BEGIN, ENOUGH, ROUNDS = 10, 0.9, 8  # clusters a kind of edit; the share of the 
 WARM = 0.8  # the share of texts that a store has that needs no look; what calibrates a look alone it never has
 OUTSIDE = 3  # further clusters a kind, which tell what the store has of the rest
 UNSEEN = ("health", "downstream", CONTRACT)  # families that no profile shows
+CONTRACTS = 0.5  # the share of a look's texts that contracts may take
 FEWEST = 64  # texts to time a model by
 SOME = 256  # documents that stand for all
 CHARACTERS_A_TOKEN = 4  # of English, where no tokenizer is at hand
@@ -147,6 +149,7 @@ def decide(
     if mode != "stop" and is_stored and not any(rest.texts for rest in rests):
         return None, LookDecision()
     rates = {one.label: _encode_timed(look, one, bench, locks, progress) for one in subjects}
+    look.bench.repeat(look.requests, locks=locks)
     seconds = {one.model: one.characters * rate for one in rests if (rate := rates[one.model]) is not None}
     why = "quick" if mode == "stop" else ""
     if mode == "ask" and any(rest.price and rest.texts for rest in rests):
@@ -198,10 +201,11 @@ def _encode_timed(look: Look, subject: Subject, bench: Bench, locks: Locks, prog
 def first_look(bench: Bench, requests: Sequence[Request], *, most: int) -> Look | None:
     """The largest part on which the headline checks need at most `most` texts of a model; None where nothing fits.
 
-    Searches are left out: their figures depend on all that is searched. Each further check that the texts of the part
-    answer is measured too.
+    Contracts are among these texts. Searches are left out: their figures depend on all that is searched. Each further
+    check that the texts of the part answer is measured too.
     """
-    there = [one for one in requests if bench.data[one[1]].collection is None]
+    there = [one for one in requests if bench.data[one[1]].collection is None and one[2].family != CONTRACT]
+    contracts = _contracts(bench, requests, most=CONTRACTS * most)
     chosen, ranks = headlines(there), {name: _by_kind(data, bench.seed) for name, data in bench.data.items()}
 
     def first(count: int) -> dict[str, set[str]]:
@@ -213,8 +217,8 @@ def first_look(bench: Bench, requests: Sequence[Request], *, most: int) -> Look 
         count = min(count, largest)
         drawn = _part(bench, first(count))
         seen = tuple(one for one in chosen if _is_seen(drawn, one))
-        part = _part(bench, _used(drawn, seen))
-        known[count] = look = Look(part, seen, part.plan(seen), drawn, _clusters(part), _clusters(bench))
+        part, measured = _part(bench, _used(drawn, seen), whole=contracts), (*seen, *contracts) if seen else ()
+        known[count] = look = Look(part, measured, part.plan(measured), drawn, _clusters(part), _clusters(bench))
         if look.texts <= most and (count == largest or look.texts >= ENOUGH * most):
             break
         count = max(1, int(0.97 * count * most / max(look.texts, 1)))
@@ -241,7 +245,7 @@ def first_look(bench: Bench, requests: Sequence[Request], *, most: int) -> Look 
 
 def _is_warm(bench: Bench, requests: Sequence[Request]) -> bool:
     """Whether the store has what all models need of a few clusters, which a look would take last."""
-    there = [one for one in requests if bench.data[one[1]].collection is None]
+    there = [one for one in requests if bench.data[one[1]].collection is None and one[2].family != CONTRACT]
     last = {
         name: {one for names in _by_kind(data, bench.seed).values() for one in names[-OUTSIDE:]}
         for name, data in bench.data.items()
@@ -250,6 +254,23 @@ def _is_warm(bench: Bench, requests: Sequence[Request]) -> bool:
     needs = {one.label: plan.needs(one) for one in bench.subjects.values() if one.label in plan.pairs}
     lacking = [len(missing(bench.subjects[label], some, bench.store)) for label, some in needs.items()]
     return bool(needs) and sum(lacking) <= (1 - WARM) * sum(map(len, needs.values()))
+
+
+def _contracts(bench: Bench, requests: Iterable[Request], *, most: float) -> list[Request]:
+    """The contracts that need few texts, those that need fewest first, until a model would need more than `most`."""
+    texts: list[tuple[set[str], Request]] = []
+    for one in requests:
+        with suppress(NothingToMeasure, CheckError):
+            if one[2].family == CONTRACT and bench.data[one[1]].collection is None:
+                items = bench.items(*one[1:]).kept
+                texts.append(({text for item in items for pair in item.pairs for text in pair}, one))
+    taken, needs = list[Request](), dict[str, set[str]]()
+    for some, one in sorted(texts, key=lambda entry: len(entry[0])):
+        every = needs.get(one[0], set()) | some
+        if len(every) <= most:
+            taken.append(one)
+            needs[one[0]] = every
+    return taken
 
 
 def headlines(requests: Iterable[Request]) -> list[Request]:
@@ -272,11 +293,16 @@ def _by_kind(data: Dataset, seed: int) -> dict[str, list[str]]:
     return {kind: in_seeded_order(clusters, seed=seed) for kind, clusters in sorted(kinds.items())}
 
 
-def _part(bench: Bench, clusters: Mapping[str, Container[str]]) -> Bench:
-    """The bench of these clusters, by data; names are taken of all data, so that variants are those of the run."""
+def _part(bench: Bench, clusters: Mapping[str, Container[str]], *, whole: Iterable[Request] = ()) -> Bench:
+    """The bench of these clusters, by data; names are taken of all data, so that variants are those of the run.
+
+    The requests of `whole` have their items of all data.
+    """
     wholes: dict[str, Sequence[Group]] = {g.id: data.groups for data in bench.data.values() for g in data.groups}
     parts = {name: data.part(clusters[name]) for name, data in bench.data.items()}
-    return Bench(bench.subjects, parts, bench.store, maker=replace(bench.maker, wholes=wholes), clock=bench.clock)
+    items = {(name, claim.items, level): bench.items(name, claim, level) for _, name, claim, level in whole}
+    maker = replace(bench.maker, wholes=wholes)
+    return Bench(bench.subjects, parts, bench.store, maker=maker, clock=bench.clock, items=items)
 
 
 def _used(bench: Bench, requests: Iterable[Request]) -> dict[str, set[str]]:

@@ -15,6 +15,7 @@ from encheck.engine.results import Results, read
 from encheck.engine.run import measure, named_models, scratch_store
 from encheck.errors import BaselineError, EncheckError, NothingToCompare, UsageError, unknown
 from encheck.options.settings import OptionValue
+from encheck.system.files import expand_home
 
 if TYPE_CHECKING:
     from encheck.datasets.dataset import Dataset
@@ -536,7 +537,7 @@ def shipped_baseline(old: object, data: Sequence[str], options: Mapping[str, Opt
 
 
 def _as_path(given: str | Path) -> Path:
-    return Path(given).expanduser()
+    return expand_home(given)
 
 
 def _folder(given: object) -> Path | None:
@@ -548,7 +549,7 @@ def _folder(given: object) -> Path | None:
 
     if not isinstance(given, str | Path) or not str(given).strip():
         return None
-    path = Path(given).expanduser()
+    path = expand_home(given)
     if not any((path / name).is_file() for name in (SUMMARY, RESULTS, ITEMS)):
         return None
     is_name = isinstance(given, str) and not re.search(r"[/\\]", given)

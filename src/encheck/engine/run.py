@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from encheck.engine.checks import Check, Selection, packaged_checks, select_checks
 from encheck.engine.results import Results
 from encheck.options.settings import OptionValue
-from encheck.system.files import Scratch
+from encheck.system.files import Scratch, expand_home
 from encheck.system.memory import rare_collection
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def named_models(given: object, *, is_each_once: bool = True) -> tuple[list[str]
     loaded: dict[str, Model] = {}
     for one in listed:
         if isinstance(one, str | Path):
-            spec = str(one.expanduser().absolute()) if isinstance(one, Path) else one
+            spec = str(expand_home(one).absolute()) if isinstance(one, Path) else one
         else:
             from encheck.encoders.objects import as_model, name_of
 

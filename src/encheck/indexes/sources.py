@@ -20,6 +20,7 @@ from encheck.options import Settings
 from encheck.running.labels import labels
 from encheck.running.service import EncoderService
 from encheck.similarity import SIMILARITIES
+from encheck.system.files import expand_home
 from encheck.system.progress import Progress
 
 Vectors = NDArray[np.float32]
@@ -140,7 +141,7 @@ def open_index(spec: str | Path, *, texts: Path | None = None, only_if_needed: b
     """
     if isinstance(spec, str) and not spec.startswith(STORED):
         raise UsageError(f"the index is {spec!r}, but should be vectors:FILE, with the columns text and vector")
-    path = Path(str(spec).removeprefix(STORED)).expanduser()
+    path = expand_home(str(spec).removeprefix(STORED))
     if only_if_needed and texts and path.is_file() and {"text", "hash"} & open_table(path).paths.keys():
         texts = None
     return StoredIndex(path, texts=texts)

@@ -14,6 +14,7 @@ from encheck.encoders.adapters import DTYPES
 from encheck.errors import ConfigError, UsageError, unknown
 from encheck.options.project import Project, project_table
 from encheck.system import entry_points
+from encheck.system.files import expand_home
 from encheck.system.typed_files import FilePath
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def all_given(given: Sequence[str] | None) -> tuple[str, ...]:
 
 def path_of(text: str | None) -> Path | None:
     """A path, `~` being the user's home."""
-    return None if text is None else Path(text).expanduser()
+    return None if text is None else expand_home(text)
 
 
 def mode_of(text: str) -> str:

@@ -87,10 +87,21 @@ def _code() -> str:
     return f"sha256 of its files {sha256((installed.read_text('RECORD') or '').encode()).hexdigest()}"
 
 
-def refuse_over(path: Path | None, kinds: Sequence[str]) -> None:
-    """UsageError where a file of another kind is there, by its name: a page replaces pages, and no data."""
-    if path and kinds and path.is_file() and path.suffix.lower() not in kinds:
-        raise UsageError(f"--out={path} is there, and its name ends in none of {', '.join(kinds)}: name another file")
+def refuse_over(
+    path: Path | None, kinds: Sequence[str], *, option: str = "--out", reads: Iterable[str | Path | None] = ()
+) -> None:
+    """UsageError where a file of another kind is there, by its name: a page replaces pages, and no data.
+
+    Nor what the command `reads`: a path, or one behind a prefix as in vectors:FILE.
+    """
+    if not path or not path.is_file() or files.is_special(path):
+        return
+    if kinds and path.suffix.lower() not in kinds:
+        said = f"is there, and its name ends in none of {', '.join(kinds)}"
+        raise UsageError(f"{option}={path} {said}: name another file")
+    for one in filter(None, map(str, reads)):
+        if any(files.is_file(name) and path.samefile(name) for name in (one, one.partition(":")[2])):
+            raise UsageError(f"{option}={path} would overwrite what this command reads: name another file")
 
 
 def write_named(path: Path, text: str) -> None:

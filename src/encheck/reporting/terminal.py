@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from textwrap import wrap
 
+from encheck.claims import CONTRACT
 from encheck.gating import contamination
 from encheck.gating.types import Gate, GateAgainst
 from encheck.reporting import reference, view
@@ -322,7 +323,7 @@ def _result_row(row: Result) -> tuple[str, ...]:
 
 
 def first_profile(results: RunFile) -> Iterator[str]:
-    """A first look, a line for each model and data set: its weakest properties, and how little they come from."""
+    """A first look, a line for each model and data set: its weakest properties; then the contracts that are broken."""
     look = results.first_look
     assert look is not None
     for cell in criteria_matrix(results):
@@ -330,6 +331,9 @@ def first_profile(results: RunFile) -> Iterator[str]:
         weak = ", ".join(f"{line.title} {line.figure}" for line in found[:WEAKEST])
         start = f"First look at {cell.model} on {cell.data} ({look.clusters:,} of {look.of_clusters:,} clusters)"
         yield visible(in_a_line(f"{start}: {weak or 'nothing'}; it goes on", WIDTH), keep=LINES)
+        for row in results.checks:
+            if row.property == CONTRACT and (row.model, row.data, row.verdict) == (cell.model, cell.data, "fail"):
+                yield visible(f"contract broken: {sentence(row.check)}: {row.reason}")
 
 
 def rest_lines(results: RunFile) -> Iterator[str]:

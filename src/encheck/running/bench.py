@@ -9,6 +9,7 @@ import copy
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 
@@ -68,7 +69,7 @@ class Bench:
     """Models, data and store of one run; times are by its `clock`.
 
     Documents are searched with an `index`, or exactly where it is None. Without `calibrates` no random pairs are
-    encoded: enough for rates, but nothing has a calibrated scale.
+    encoded: enough for rates, but nothing has a calibrated scale. `items` are made already, by data, builder and level.
     """
 
     def __init__(
@@ -81,10 +82,11 @@ class Bench:
         clock: WorkClock | None = None,
         index: IndexSize | None = None,
         calibrates: bool = True,
+        items: Mapping[tuple[str, object, int | str], Items] = MappingProxyType({}),
     ) -> None:
         self.subjects, self.data, self.store, self.maker = subjects, data, store, maker
         self.seed = maker.seed
-        self._items: dict[tuple[str, object, int | str], Items | NothingToMeasure | CheckError] = {}
+        self._items: dict[tuple[str, object, int | str], Items | NothingToMeasure | CheckError] = dict(items)
         self.scorer = Scorer(subjects, data, seed=maker.seed, index=index, calibrates=calibrates)
         self.clock = clock or WorkClock()
         self.services = {label: EncoderService(one, store, clock=self.clock) for label, one in subjects.items()}
@@ -147,6 +149,10 @@ class Bench:
             seconds = self.clock.now() - start
             subject.state.seconds += seconds
             self._encoding += seconds
+        self.repeat(requests, locks=locks)
+
+    def repeat(self, requests: Iterable[Request], *, locks: Locks) -> None:
+        """Encode again what checks of determinism among these requests repeat."""
         for model, data, claim, level in requests:
             items, subject = self.found(data, claim, level), self.subjects[model]
             texts = [text for item in items.kept for text in item.repeats] if items else []

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Literal, Protocol
 from weakref import finalize
 
@@ -35,7 +34,7 @@ from encheck.running.subject import Subject
 from encheck.scoring.vector_search import IndexSize, refuse_missing, refuse_unserved
 from encheck.store import DEFAULT_LIMIT, Store, default_path
 from encheck.system.documents import open_parquet
-from encheck.system.files import Scratch
+from encheck.system.files import Scratch, expand_home
 from encheck.system.lock import Lock, Locks, no_locks
 
 MANY_ROWS = 200_000  # of one file: more are measured in shards without being asked
@@ -89,7 +88,7 @@ def in_shards(
 
 def _has_many_rows(place: str) -> bool:
     """Whether Parquet files have many rows; what cannot be opened is told by the reader of smaller data."""
-    path, rows = Path(place).expanduser(), 0
+    path, rows = expand_home(place), 0
     files = parquet_files(path) if path.is_dir() else [path] * (path.suffix.lower() == ENDING and path.is_file())
     try:
         for one in files:

@@ -299,7 +299,7 @@ class Scorer:
         others = tuple(item.other for item in items)
         shares = tuple(item.shares for item in items)
         if (data, clusters, others, shares) not in self._resamplers:
-            universe = self.data[data].universe
+            universe = (*self.data[data].universe, *clusters)  # the contracts of a first look are of all data
             made = Resampler(clusters, universe=universe, seed=self.seed, others=others, shares=shares)
             self._resamplers[data, clusters, others, shares] = made
         return self._resamplers[data, clusters, others, shares]

@@ -12,7 +12,6 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from heapq import nsmallest
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,6 +31,7 @@ from encheck.scale.sources import ENDING, ShardPlan, plan_shards, shard_rows_at
 from encheck.scale.work import ScoreWork, Survey
 from encheck.statistics.bootstrap import MANY_ITEMS, MOST_CLUSTERS
 from encheck.statistics.clusters import chunks_of, component_numbers, distinct, places_in
+from encheck.system.files import expand_home
 from encheck.system.lock import Locks
 from encheck.system.memory import release_memory
 from encheck.system.progress import Progress
@@ -265,7 +265,7 @@ class LargeDataLoader:
         """
         kind, _, place = spec.partition(":")
         if self.is_asked:
-            is_file = not storage.is_url(place) and Path(place).expanduser().is_file()
+            is_file = not storage.is_url(place) and expand_home(place).is_file()
             if kind != KIND or not place or (is_file and not place.lower().endswith(ENDING)):
                 raise UsageError(
                     f"--engine measures labelled pairs in Parquet files, but --data is {spec}: write "

@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 from encheck.errors import DataError, UsageError
 from encheck.system import files
+from encheck.system.files import expand_home
 
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 PACKAGES = {
@@ -62,7 +63,7 @@ def local_path(place: str) -> Path | None:
     ('/data/my pairs', None)
     """
     if not is_url(place):
-        return Path(place).expanduser().resolve()
+        return expand_home(place).resolve()
     parts = urlsplit(place)
     return Path(unquote(parts.path)) if parts.scheme.lower() == "file" else None
 

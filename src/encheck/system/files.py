@@ -29,7 +29,7 @@ PREFIX, ALIVE = "encheck-", ".alive"
 OLD = 3600  # seconds, after which a folder that nobody holds is nobody's
 
 
-def expand_home(name: str) -> Path:
+def expand_home(name: str | Path) -> Path:
     """The path, with `~` as the home folder; a user that there is not stays as it was typed.
 
     >>> expand_home("~nobody-of-this-name/model").parts[0]

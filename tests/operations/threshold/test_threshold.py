@@ -171,6 +171,15 @@ def test_every_end_has_its_exit_code_and_one_clear_message(command, folder, args
     assert said in done.output + done.stderr
 
 
+@pytest.mark.parametrize("name", ["threshold.html", "threshold.json"])
+def test_a_folder_with_files_of_others_is_refused_before_anything_is_measured(tmp_path, name):
+    (tmp_path / name).write_text('{"mine": 1}', "utf-8")
+    done = CliRunner().invoke(app, ["threshold", "sbert", "--data=pairs:gone.csv", f"--report-dir={tmp_path}"])
+    assert done.exit_code == 4
+    assert "which `encheck threshold` did not write" in done.output + done.stderr
+    assert (tmp_path / name).read_text("utf-8") == '{"mine": 1}'
+
+
 def scored(folder, positives, negatives, clusters=()):
     """pairs.csv and vectors.parquet of pairs with these cosines; what `encheck threshold` takes for them."""
     pairs = [(1, score) for score in positives] + [(0, score) for score in negatives]

@@ -18,6 +18,7 @@ from encheck.errors import LanguageError
 from encheck.language.parse import Parse, of_doc, shared
 from encheck.language.pipeline.universal import is_clear, universal
 from encheck.store import file_sha256
+from encheck.system.files import expand_home
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -174,7 +175,7 @@ class Pipeline:
 def _folder(name: str) -> Path:
     """The folder of a pipeline: a path, or an installed package with its data, found without importing it."""
     if name.startswith((".", "/", "~")) or Path(name).is_dir():
-        return Path(name).expanduser()
+        return expand_home(name)
     try:
         spec = importlib.util.find_spec(name)
     except (ImportError, ValueError):

@@ -74,13 +74,18 @@ def explore(
 
         encheck explore --model sbert --properties number --data texts:tickets.csv --texts 4000 --out worst.jsonl
     """
+    from encheck.errors import UsageError
     from encheck.options import Settings
     from encheck.options.settings import sample_of, seed_of
 
     with told():
         names = tuple(dict.fromkeys(name.strip() for name in properties.split(",") if name.strip()))
         budget = _budget(minutes, texts, properties=len(names))
-        _refuse_place(out)
+        if out and out.suffix != ".jsonl":
+            raise UsageError(f"--out={out} should end in .jsonl")
+        if out and (out.is_dir() or not out.absolute().parent.is_dir()):
+            what = "is a directory" if out.is_dir() else "is in no directory that exists"
+            raise UsageError(f"--out={out} {what}: name a file in an existing directory")
         asked = Settings(
             models=(model,), model_args=tuple(model_arg or ()), data=tuple(data or ()), seed=seed_of(seed),
             sample=sample_of(sample), experimental=experimental, device=device, dtype=dtype, store=store,
@@ -100,18 +105,6 @@ def _budget(minutes: float | None, texts: int | None, *, properties: int) -> Sea
         raise UsageError(f"--texts is {texts}, but should be {LEAST_TEXTS} or more for each property")
     minutes = MINUTES if minutes is None and texts is None else minutes
     return SearchBudget(texts, None if minutes is None else 60 * minutes)
-
-
-def _refuse_place(out: Path | None) -> None:
-    from encheck.errors import UsageError
-
-    if out is None:
-        return
-    if out.suffix != ".jsonl":
-        raise UsageError(f"--out={out} should end in .jsonl")
-    if out.is_dir() or not out.absolute().parent.is_dir():
-        what = "is a directory" if out.is_dir() else "is in no directory that exists"
-        raise UsageError(f"--out={out} {what}: name a file in an existing directory")
 
 
 def _explored(names: tuple[str, ...], settings: Settings, budget: SearchBudget, out: Path | None) -> bool:

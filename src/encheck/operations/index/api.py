@@ -14,6 +14,7 @@ from encheck.gating.advice import spans
 from encheck.indexes.audit import AuditedRow, IndexAudit
 from encheck.reporting.results import write_named
 from encheck.reporting.text import one_line, table
+from encheck.system.files import expand_home
 from encheck.system.terminal import safe_cell
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def audit_index(
     from encheck.options import Settings, project_table
 
     refuse_options(sample, similarity)
-    texts_file = Path(texts).expanduser() if texts else None
+    texts_file = expand_home(texts) if texts else None
     stored = open_index(index, texts=texts_file)
     if isinstance(model, str | Path):
         given_arguments = {

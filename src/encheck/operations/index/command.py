@@ -66,12 +66,14 @@ def index(
     from encheck.indexes.sources import fresh_of_settings, open_index, refuse_options
     from encheck.operations.index.api import audit_lines, write_rows
     from encheck.options import Settings
-    from encheck.reporting.results import write_named
+    from encheck.reporting.results import refuse_over, write_named
     from encheck.system.progress import Progress
     from encheck.system.typed_files import as_json
 
     with told():
         refuse_options(sample, similarity)
+        refuse_over(out, [".csv"], reads=[model, stored, texts])
+        refuse_over(json_file, [".json"], option="--json", reads=[model, stored, texts])
         settings = Settings(
             models=(model,), model_args=tuple(model_arg or ()), device=device, dtype=dtype, project=project()
         )

@@ -53,6 +53,7 @@ def same(
     from encheck.operations.same.comparison import compare_sides, texts_for
     from encheck.operations.same.sides import ask_model, kind_of, read_side
     from encheck.operations.same.sides import save_side as write
+    from encheck.system.files import expand_home
 
     if b is None and save is None:
         raise UsageError("name a second model or a saved file, or a file to --save to")
@@ -67,7 +68,7 @@ def same(
         said = "the models are called A and B here. Remedy: A:KEY=VALUE or B:KEY=VALUE"
         raise UsageError(f"--model-arg {stray[0]}: {said}")
     given = {"A": a} if b is None else {"A": a, "B": b}
-    kept = {name: read_side(Path(str(one)).expanduser()) for name, one in given.items() if _is_saved(one)}
+    kept = {name: read_side(expand_home(str(one))) for name, one in given.items() if _is_saved(one)}
     roles = {side.label: side.role for side in kept.values()} | ({"--role": role} if role else {})
     if len(set(roles.values())) > 1:
         said = "; ".join(f"{name}: {one or 'all'}" for name, one in roles.items())
@@ -88,7 +89,7 @@ def same(
         name: ask_model(subject, some, role=role) for name, subject in subjects.items()
     }
     if save is not None:
-        write(place := Path(save).expanduser(), sides["A"])
+        write(place := expand_home(save), sides["A"])
         sides.setdefault("B", read_side(place))
     return compare_sides(sides["A"], sides["B"])
 

@@ -51,10 +51,13 @@ def same(
     """
     from encheck.operations.same.api import same as compare
     from encheck.operations.same.comparison import same_lines, write_same_page
-    from encheck.reporting.results import write_named
+    from encheck.reporting.results import refuse_over, write_named
     from encheck.system.typed_files import as_json
 
     with told():
+        refuse_over(page, [".html"], option="--page")
+        for option, path in (("--json", json_file), ("--save", save)):
+            refuse_over(path, [".json"], option=option, reads=[a, b])
         found = compare(
             a, b, save=save, role=cast("Role | None", role), model_args=tuple(model_arg or ()), device=device,
             dtype=dtype,

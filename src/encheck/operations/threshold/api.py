@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from encheck.api import Spec, as_option
 from encheck.errors import UsageError, unknown
+from encheck.system.files import expand_home
 
 if TYPE_CHECKING:
     from encheck.operations.threshold.decision import ThresholdReport
@@ -72,7 +73,7 @@ def threshold(
     ('broken', 1)
     """
     from encheck.operations.threshold.decision import BUDGET, ThresholdRequest, choose_threshold
-    from encheck.operations.threshold.report import write_threshold_page
+    from encheck.operations.threshold.report import refuse_folder, write_threshold_page
     from encheck.options import threshold_of
     from encheck.system.progress import Progress
 
@@ -86,9 +87,12 @@ def threshold(
         settings.models, settings.data, settings.model_args, sample, seed, skip_bad_rows, budget, old_threshold,
         _way(same), threshold_of(own), positives, verify is not None,
     )  # fmt: skip
+    folder = expand_home(report_dir) if report_dir else None
+    if folder:
+        refuse_folder(folder)
     found = choose_threshold(asked, settings, progress=progress or Progress(quiet=True))
-    if report_dir:
-        write_threshold_page(found, Path(report_dir).expanduser())
+    if folder:
+        write_threshold_page(found, folder)
     return found
 
 
@@ -99,7 +103,7 @@ def _settings(
 
     return Settings(
         models=tuple(models), data=(data,), model_args=(model_arg,) if isinstance(model_arg, str) else tuple(model_arg),
-        store=Path(store).expanduser() if store else None, project=project_table(Path("pyproject.toml")), **others,
+        store=expand_home(store) if store else None, project=project_table(Path("pyproject.toml")), **others,
     )  # fmt: skip
 
 
@@ -110,7 +114,10 @@ def _way(same: str) -> RateName:
 
 
 def _baseline(given: str | tuple[Spec, float] | None) -> tuple[str, float | None]:
-    """The old model and its threshold; UsageError if one of them is missing."""
+    """The old model and its threshold; UsageError if one is missing, or for the folder of a baseline or a run."""
+    from encheck.gating.baseline import SUMMARY
+    from encheck.reporting.results import RESULTS
+
     if given is None:
         return "", None
     if not isinstance(given, str):
@@ -122,14 +129,6 @@ def _baseline(given: str | tuple[Spec, float] | None) -> tuple[str, float | None
         found = float("nan")
     if not old or found != found:
         raise UsageError(f"--baseline={given} should end in the old model's threshold: {USAGE}")
-    _refuse_folder(old)
-    return old, found
-
-
-def _refuse_folder(old: str) -> None:
-    """UsageError for the folder of a baseline or a run: it has the scores of its own items, and no vectors."""
-    from encheck.gating.baseline import SUMMARY
-    from encheck.reporting.results import RESULTS
-
-    if any((Path(old).expanduser() / name).is_file() for name in (SUMMARY, RESULTS)):
+    if any((expand_home(old) / name).is_file() for name in (SUMMARY, RESULTS)):  # it has scores of its own items alone
         raise UsageError(f"--baseline={old} holds scores of other items. Name the model, or its vectors: {USAGE}")
+    return old, found

@@ -136,7 +136,7 @@ def _own_path(spec: str) -> str:
     """The file or folder of pairs that a specification names, with or without its kind; empty for other data."""
     if spec.startswith(OWN_PAIRS):
         return spec.removeprefix(OWN_PAIRS)
-    path = Path(spec).expanduser()
+    path = expand_home(spec)
     is_folder = is_path(spec) and path.is_dir() and guess_kind(path, has_log=False) == "pairs"
     if is_folder or (is_path(spec) and path.suffix.lower() in PAIR_FORMATS):
         log.warning("--data=%s was taken for --data=%s%s", spec, OWN_PAIRS, spec)

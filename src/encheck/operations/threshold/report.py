@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from textwrap import shorten
 
+from encheck.errors import UsageError
 from encheck.operations.threshold.cascade import Behaviour, Cascade
 from encheck.operations.threshold.decision import NegativePair, PairCounts, RivalRates, ThresholdReport
 from encheck.operations.threshold.rates import RATE_NAMES, RATES, MatchedThreshold, ThresholdRates
+from encheck.options import refuse_place
 from encheck.reporting.decisions import NextStep, VerdictBanner
 from encheck.reporting.html.charts import Axis, Chart, Stroke, band_path, line_path, share_axis, x_axis
 from encheck.reporting.html.page import page
@@ -16,6 +18,7 @@ from encheck.reporting.results import write_named
 from encheck.statistics.bootstrap import Figure
 from encheck.statistics.false_accepts import MIN_ACCEPTED, OF_USE, Promise
 from encheck.statistics.hypothesis_tests import units_needed
+from encheck.system.documents import read_json
 from encheck.system.typed_files import as_json
 
 WIDEST = 60
@@ -364,6 +367,23 @@ def render_page(found: ThresholdReport) -> str:
         rate=rate_text,
         at=threshold_text,
     )
+
+
+def refuse_folder(folder: Path) -> None:
+    """UsageError where nothing can be written to a folder, or where it has files of others with these names."""
+    refuse_place(str(folder))
+    try:
+        values = read_json(folder / RAW)
+        is_ours = isinstance(values, dict) and {"schema_version", "outcome"} <= values.keys()
+    except FileNotFoundError:
+        is_ours = not (folder / PAGE).exists()
+    except (OSError, ValueError):
+        is_ours = False
+    if not is_ours:
+        raise UsageError(
+            f"--report-dir={folder} has {RAW} or {PAGE}, which `encheck threshold` did not write and would replace. "
+            "Remedy: name another folder"
+        )
 
 
 def write_threshold_page(found: ThresholdReport, folder: Path) -> Path:
