@@ -299,7 +299,7 @@ def test_the_commands_that_a_run_gives_to_copy_work(run, encheck, some_probes):
     Path("pyproject.toml").write_text("[tool.encheck.known_failures.lengths-embed]\n")
     chosen = "--sample=all --skip-bad-rows --epsilon=0.02"
     model = "--model=lengths:embed --model-arg='licence=of my own'"
-    told = run("-m", "antonym", *shlex.split(model), "--report-dir=out here", *chosen.split()).output
+    told = run("-v", "-m", "antonym", *shlex.split(model), "--report-dir=out here", *chosen.split()).output
     again = next(line for line in told.splitlines() if line.startswith("show one again: encheck "))
     page = html.unescape(Path("out here/report.html").read_text("utf-8"))
     (cases,) = {case[2] for found in re.findall("data-cases='([^']*)'", page) for case in json.loads(found)}

@@ -102,15 +102,15 @@ def _paired_change(row: Result, before: ModelScores, after: ModelScores) -> Diff
     case, metric = row.case.of_any_model, named(row.metric or "")
     if metric.values is None or not (case in before.tables and case in after.tables):
         return None
-    tables = [measured_items(table) for table in common_items(before.tables[case], after.tables[case])]
-    if len(tables[0].items) < 2:
+    first, second = map(measured_items, common_items(before.tables[case], after.tables[case]))
+    if len(first.items) < 2:
         return None
     epsilon = float(row.params.get("epsilon", 0.0))
     old, new = (
         metric_values(metric, table, side.scales.get(table.data, RANKS), epsilon=epsilon)
-        for table, side in zip(tables, (before, after), strict=True)
+        for table, side in ((first, before), (second, after))
     )
-    heads, same = metric.heads(tables[0]), unchanged(metric, *tables, old == new)
+    heads, same = metric.heads(first), unchanged(metric, first, second, old == new)
     moved = np.where(same, 0.0, new - old)
     sharing = sharing_of(numbered(heads.things))
     errors, clusters = sharing.errors(moved), counted_clusters(sharing)

@@ -140,10 +140,11 @@ def is_drawn(row: Result, its: Declaration) -> bool:
 def _reference_changes(results: RunFile, model: str) -> dict[tuple[str, str], AgainstReference]:
     """By property and data, how the model stands to its parent, else to the reference that ships."""
     mine = [one for one in results.references if one.model == model and one.role in RIVALS]
-    first = min(mine, key=lambda one: RIVALS.index(one.role), default=None)
+    nearest = sorted(mine, key=lambda one: RIVALS.index(one.role))[:1]
     return {
-        (one.property, one.data): AgainstReference(first.against, one.difference, one.said)
-        for one in (first.properties if first else ())
+        (row.property, row.data): AgainstReference(one.against, row.difference, row.said)
+        for one in nearest
+        for row in one.properties
     }
 
 

@@ -208,11 +208,11 @@ def with_figures(
                 found.setdefault((name, row.data), []).append(one)
 
     rows_of_gate = []
-    for one in against.rows:
-        name = GateRowId(one.name)
-        is_direction = any(part.startswith(DIRECTION.format("")) for part in name.below_data)
-        known = () if one.endpoint or is_direction else found.get((name.property, name.data), ())
-        rows_of_gate.append(replace(one, figures=tuple(known)))
+    for gate_row in against.rows:
+        place = GateRowId(gate_row.name)
+        is_direction = any(part.startswith(DIRECTION.format("")) for part in place.below_data)
+        known = () if gate_row.endpoint or is_direction else found.get((place.property, place.data), ())
+        rows_of_gate.append(replace(gate_row, figures=tuple(known)))
     return replace(against, rows=tuple(rows_of_gate))
 
 
