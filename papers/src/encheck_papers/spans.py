@@ -34,7 +34,7 @@ Membership = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """A text's words, as characters from `starts` to `ends`, its spans (positions of words, in order), its arguments."""
+    """A text's words, as characters from `starts` to `ends`, its spans (positions of words), and its arguments."""
 
     starts: tuple[int, ...]
     ends: tuple[int, ...]
