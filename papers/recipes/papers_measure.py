@@ -361,7 +361,7 @@ def parameters(_root: Path, model: str) -> Iterator[Measured]:
     except ModelError as error:
         log.warning("the parameters of SBERT-RGCN stay out: %s", error)
     labels = {f"{name}, ours": Label((name,)) for name in ("PAS only", "PAS+SBERT", "Self-Explain")}
-    labels |= {shown(model): Label(("SBERT",), ANOTHER_MODEL), "SBERT-RGCN, ours": Label(("SBERT-RGCN",), ("tagger",))}
+    labels |= {shown(model): Label(("SBERT",), ANOTHER_MODEL), "SBERT-RGCN, ours": Label(("SBERT-RGCN",), ("roles",))}
     yield Measured(
         "002", "parameters", model, "python papers/recipes/papers.py 002 --data DIR --only parameters", made, labels
     )

@@ -17,7 +17,7 @@ DIGITS = {
 TUNED = " †"
 DIFFERENCES = {
     "model": "another model", "data": "other data", "sample": "a sample", "split": "another split",
-    "tagger": "another tagger", "expectation": "the expectation in place of a draw",
+    "tagger": "another tagger", "roles": "other roles", "expectation": "the expectation in place of a draw",
 }  # fmt: skip
 TITLE = "# The papers' tables, and ours beside"
 

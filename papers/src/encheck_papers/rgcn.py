@@ -25,15 +25,11 @@ OTHER = "other"  # what stands for a role that is not listed
 MODIFIERS = "ADJ ADV CAU COM DIR DIS EXT GOL LOC LVB MNR MOD NEG PNC PRD PRP REC TMP"
 ROLES = {
     "parse": (*"nsubj obj iobj obl advmod advcl ccomp xcomp".split(), OTHER),
-    "frames": (
-        *(f"ARG{i}" for i in "012345A"), *(f"ARGM-{kind}" for kind in MODIFIERS.split()), OTHER,
-    ),
-}  # fmt: skip
+    "frames": (*(f"ARG{i}" for i in "012345A"), *(f"ARGM-{kind}" for kind in MODIFIERS.split()), OTHER),
+}
 
 
-def edges_of(
-    arguments: Sequence[Argument], *, roles: Sequence[str], words: Collection[int]
-) -> NDArray[np.int64]:  # fmt: skip
+def edges_of(arguments: Sequence[Argument], *, roles: Sequence[str], words: Collection[int]) -> NDArray[np.int64]:
     """Edges [e, 3]: from which word, to which, and the number of their relation; only between these `words`.
 
     C- and R- roles count as those that they go on with or refer to.
