@@ -19,7 +19,8 @@ DIGITS = {
 TUNED, RECORDED = " †", " ‡"
 DIFFERENCES = {
     "model": "another model", "data": "other data", "sample": "a sample", "split": "another split",
-    "tagger": "another tagger", "expectation": "the expectation in place of a draw", "machine": "another machine",
+    "tagger": "another tagger", "roles": "other roles", "expectation": "the expectation in place of a draw",
+    "machine": "another machine",
 }  # fmt: skip
 TITLE = "# The papers' tables, and ours beside"
 

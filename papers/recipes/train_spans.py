@@ -13,6 +13,8 @@
     continuous, random  spans alone, as many and as long, of words in a row or of any words
     all                 spans alone: all up to --longest words in a row, made of their ends as in Self-Explain
     mean                SBERT: what `train_head.py --features "|u-v|,u*v"` trains, in the same folder
+    rgcn                [mean of the tokens ; mean of the words after a graph network]: SBERT-RGCN. It needs
+                        torch_geometric (pip install ./papers[rgcn]), and is trained if it is asked for
 
 Each training has a folder RUNS/DATA/POOLING-SEED (POOLING-30%-SEED for a share of the training pairs) with
 results.json, the checkpoint, and papers.json, which papers.py reads. Finished trainings are skipped, so an
@@ -45,6 +47,7 @@ from encheck_papers.spans import BroughtFrames, ParsedSpans, SpanSource
 
 FEATURES = ("|u-v|", "u*v")
 ALONE = {"sentence_mean": False}
+RGCN = {"spans": "words", "weights": "mean", "graph_layers": 2}
 COLUMNS = {
     "mrpc": "MSRP", "pit2015": "PIT-2015", "paws": "PAWS-Wiki", "paws-qqp": "PAWS-QQP", "twitter-url": "Twitter-URL",
     "qqp": "QQP",
@@ -71,7 +74,9 @@ KINDS = {
     "continuous": Kind({**ALONE, "spans": "continuous"}, {"T6": "continuous spans"}),
     "random": Kind({**ALONE, "spans": "random"}, {"T6": "random spans"}),
     "all": Kind({**ALONE, "spans": "all", "vectors": "ends"}, {"T6": "Self-Explain"}),
+    "rgcn": Kind(RGCN, {"T2": "SBERT-RGCN", "S3": "SBERT-RGCN"}),
 }
+USUAL = tuple(name for name in KINDS if name != "rgcn")  # that one needs a package more
 
 
 @dataclass(frozen=True)
@@ -136,8 +141,12 @@ class Training:
             rows = []
         if kind.figure_2 and self.whole:
             rows.append(("F2", f"{kind.figure_2}, {self.share:.0%}"))
-        value = {"column": column, "value": 100 * test["f1"], "n": test["n"]}
-        return [{"paper": "002", "table": table, "row": row, **value} for table, row in rows]
+        values = {"S3": 100 * test["flips"]}  # section 3 is on the order of the sentences
+        return [
+            {"paper": "002", "table": table, "row": row, "column": column,
+             "value": values.get(table, 100 * test["f1"]), "n": test["n"]}
+            for table, row in rows
+        ]  # fmt: skip
 
 
 def train_one(one: Training, out: Path, *, keep_model: bool = True, command: str = "") -> Results:
@@ -167,7 +176,7 @@ def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("--data", action="append", required=True, help="labelled pairs, NAME:PATH or NAME@SPLIT:PATH; repeatable")
-    add("--pooling", action="append", choices=KINDS, help="repeatable (default: all of them)")
+    add("--pooling", action="append", choices=KINDS, help="repeatable (default: all but rgcn)")
     add("--share", action="append", type=share_of, help="of the training pairs; repeatable (default: 1)")
     add("--model", default="sbert", help="the encoder to begin with: a name, a folder, a hub id (default: sbert)")
     add("--frames", type=Path, help="a file of frames in place of the parse (papers/docs/training.md says its format)")
@@ -191,7 +200,7 @@ def span_source(told: argparse.Namespace) -> SpanSource:
 def trainings(told: argparse.Namespace, source: SpanSource) -> Sequence[Training]:
     """All that was asked for, by data set, seed, pooling and share: what is compared is trained side by side."""
     found = []
-    poolings, shares = (list(dict.fromkeys(asked)) for asked in (told.pooling or KINDS, told.share or [1.0]))
+    poolings, shares = (list(dict.fromkeys(asked)) for asked in (told.pooling or USUAL, told.share or [1.0]))
     for spec in dict.fromkeys(told.data):
         parts = parts_of(load(spec, sample=None))
         for seed in range(told.seeds):

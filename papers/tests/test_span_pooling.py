@@ -1,8 +1,10 @@
 """Pooling over spans: the reference's figures, its files, and a model with it in encheck and sentence-transformers."""
 
 import copy
+import importlib.util
 import json
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -21,6 +23,8 @@ from encheck_papers.spans import Structure
 TEXTS = ["the dog sings", "a cat sleeps on the red dog and the blue cat sings under the dog", "", "!"]
 FRAMES = [{"sentence": TEXTS[0], "tokens": TEXTS[0].split(), "frames": [["B-ARG0", "I-ARG0", "B-V"]]}]
 CPU = Device("cpu")
+GRAPH = {"spans": "words", "weights": "mean", "graph_layers": 2}
+graphs = pytest.mark.skipif(not importlib.util.find_spec("torch_geometric"), reason="needs torch_geometric")
 
 
 @pytest.fixture(scope="module")
@@ -163,7 +167,7 @@ def test_a_token_belongs_to_every_word_that_it_overlaps():
     found = marks_of(structure, spans, offsets, usable, there)
     assert [np.flatnonzero(row).tolist() for row in found] == [[1], [2], [2], [3, 4]]
     cut = marks_of(structure, spans, offsets[:3], usable[:3], there[:3])
-    assert [np.flatnonzero(row).tolist() for row in cut] == [[1], [2], [2]]  # the span that was cut off is no span
+    assert [np.flatnonzero(row).tolist() for row in cut] == [[1], [2], [2], []]  # the span that was cut off is no span
     assert marks_of(structure, spans[3:], offsets[:3], usable[:3], there[:3]).tolist() == [[False, True, True]]
     padded = np.array([True, False])
     assert marks_of(structure, spans[:0], offsets[:2], ~there[:2], padded).tolist() == [padded.tolist()]
@@ -230,6 +234,7 @@ def test_the_fingerprint_covers_weights_settings_and_where_spans_come_from(folde
         ({"dimension": 0}, "dimension is 0, but should be a whole number from 1"),
         ({"sentence_mean": 1}, "sentence_mean is 1, but should be true or false"),
         ({"format": 2}, "format is 2, but only 1 is known"),
+        ({"graph_layers": 1}, "only spans of words have a graph network"),
         ({"colour": 1}, "unexpected keyword argument 'colour'"),
     ],
 )
@@ -290,3 +295,60 @@ def test_a_pooling_that_no_span_reaches_says_so(plain):
     model[1] = pooling()
     with pytest.raises(UsageError, match="no spans reached the pooling"):
         model.encode(TEXTS)
+
+
+@graphs
+def test_a_graph_network_is_the_sum_over_roles_of_the_means_over_neighbours():
+    import torch
+
+    from encheck_papers.frames import arguments_of
+    from encheck_papers.rgcn import convolved, edges_of, relational_layers
+
+    roles = ("ARG0", "ARG1", "other")
+    frame = ["B-ARG0", "I-ARG0", "B-V", "B-ARG1", "B-ARGM-LOC"]
+    edges = edges_of(arguments_of([frame]), roles=roles, words=range(4))  # the last word has no token
+    torch.manual_seed(3)
+    layers, vectors = relational_layers(6, roles=roles, count=2), drawn(1, 5, 6)
+    with torch.inference_mode():
+        found = convolved(layers, vectors, torch.tensor([[True] * 4 + [False]]), torch.from_numpy(edges)[None])[0]
+        expected = vectors[0, :4]
+        for i, layer in enumerate(layers):
+            before = expected.relu() if i else expected
+            into = [torch.zeros(4, 6) for _ in range(6)]
+            into[0][[0, 1]] = before[2]  # from the predicate to ARG0
+            into[1][3] = before[2]  # to ARG1
+            into[3][2] = before[[0, 1]].mean(dim=0)  # and back
+            into[4][2] = before[3]
+            expected = before @ layer.root + layer.bias + sum(x @ w for x, w in zip(into, layer.weight, strict=True))
+    assert torch.allclose(found[:4], expected, atol=1e-5)
+    assert not found[4].any()
+
+
+@graphs
+def test_a_graph_network_has_two_matrices_a_role_and_one_for_the_word_itself():
+    made = pooling(768, **GRAPH)
+    assert made.count_parameters() == 2 * ((2 * 9 + 1) * 768**2 + 768)
+    one = pooling(768, **GRAPH | {"graph_layers": 1, "trained_on": "frames"})
+    assert 31_000_000 < one.count_parameters() < 33_000_000  # the paper: more than 30 million of a single layer
+
+
+@graphs
+def test_a_checkpoint_with_a_graph_network_is_a_model_like_any_other(plain, tmp_path):
+    model = spanned(plain, **GRAPH)
+    expected = model.encode(TEXTS)
+    ours = encoder(saved(model, tmp_path / "model"))
+    assert ours.encode(TEXTS) == pytest.approx(expected, abs=1e-5)
+    assert ours.encode(TEXTS) == pytest.approx(np.vstack([ours.encode([text]) for text in TEXTS]), abs=1e-5)
+    features = model.preprocess(TEXTS)
+    before = model(features)["sentence_embedding"]
+    features["span_edges"] = features["span_edges"][:, :0]
+    assert (before[0] - model(features)["sentence_embedding"][0]).abs().max() > 1e-3  # "the dog sings" has an edge
+    assert copied(tmp_path / "model", tmp_path / "other", graph_layers=1)
+    with pytest.raises(EncoderError, match="should hold finite weights of the shapes"):
+        encoder(tmp_path / "other").encode(TEXTS)
+
+
+def test_a_graph_network_says_what_it_needs(plain, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch_geometric.nn", None)
+    with pytest.raises(ModelError, match=r"needs torch_geometric, .*Remedy: pip install \./papers\[rgcn\]"):
+        spanned(plain, **GRAPH)

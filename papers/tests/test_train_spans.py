@@ -17,7 +17,7 @@ from encheck.errors import DataError, UsageError
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "recipes"))
 import train_spans
 
-RESULTS = {"test": {"f1": 0.5, "n": 7}}
+RESULTS = {"test": {"f1": 0.5, "flips": 0.5, "n": 7}}
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +51,11 @@ def test_every_pooling_has_the_rows_of_the_paper(own):
     assert made["pas-without-mean"] == {("T4", "PAS only", "MSRP"), ("T6", "PAS", "MSRP")}
     assert {row for found in made.values() for table, row, _ in found if table == "T6"} == {
         "PAS", "continuous spans", "random spans", "Self-Explain"
+    }  # fmt: skip
+    (graph,) = asked(own, "--pooling=rgcn")
+    assert "rgcn" not in made
+    assert rows(graph, "mrpc") == {
+        ("T2", "SBERT-RGCN", "MSRP"), ("S3", "SBERT-RGCN", "MSRP")
     }  # fmt: skip
     elsewhere = {table for one in asked(own) for table, *_ in rows(one, "twitter-url")}
     assert elsewhere == {"T2", "T4", "F2"}

@@ -1,13 +1,15 @@
 """Predicates with their arguments: the frames of a parse, or those that somebody brings, and the spans they make.
 
 A frame has a label a token, as in PropBank: B-V and I-V for the predicate, B-ARG0, I-ARG0 ... for its arguments, O for
-the rest. Chunks of C- and R- labels are arguments of their own. A span is a predicate with one of its arguments, in
-the order of the sentence ("Predicate-Argument Based Bi-Encoder for Paraphrase Identification", section 3).
+the rest. Of a parse, the role of an argument is its dependency: B-nsubj. Chunks of C- and R- labels are arguments of
+their own. A span is a predicate with one of its arguments, in the order of the sentence ("Predicate-Argument Based
+Bi-Encoder for Paraphrase Identification", section 3).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from encheck.language.edits.conditions import base_of
 from encheck.language.parse import Parse
@@ -15,6 +17,14 @@ from encheck.language.parse import Parse
 ARGUMENTS = frozenset("nsubj obj iobj obl dobj dative attr prep agent ccomp xcomp advcl advmod oprd".split())
 Frame = Sequence[str]  # a label a token: B-V, I-V, B-ARG0 ... O
 Spans = list[list[int]]
+
+
+class Argument(NamedTuple):
+    """An argument of a predicate: positions of the words of both, and the role."""
+
+    predicate: tuple[int, ...]
+    words: tuple[int, ...]
+    role: str
 
 
 def spans_of(frames: Sequence[Frame], *, length: int) -> Spans:
@@ -27,7 +37,29 @@ def spans_of(frames: Sequence[Frame], *, length: int) -> Spans:
     return found or [list(range(length))]
 
 
+def arguments_of(frames: Sequence[Frame]) -> tuple[Argument, ...]:
+    """Every argument of every predicate.
+
+    >>> arguments_of([["B-ARG0", "B-V", "B-ARG1"]])[1]
+    Argument(predicate=(1,), words=(2,), role='ARG1')
+    """
+    found = []
+    for frame in frames:
+        predicate, arguments = _parts(frame)
+        found += [Argument(tuple(predicate), tuple(words), role) for role, words in arguments]
+    return tuple(found)
+
+
 def _spans(frame: Frame) -> Iterator[list[int]]:
+    predicate, arguments = _parts(frame)
+    if predicate:
+        yield from (sorted(predicate + words) for _, words in arguments)
+        if not arguments:
+            yield predicate
+
+
+def _parts(frame: Frame) -> tuple[list[int], list[tuple[str, list[int]]]]:
+    """The words of a frame's predicate, and role and words of each argument."""
     chunks: list[tuple[str, list[int]]] = []
     for i, label in enumerate(frame):
         kind, _, role = label.partition("-")
@@ -36,11 +68,7 @@ def _spans(frame: Frame) -> Iterator[list[int]]:
         elif role:
             chunks.append((role, [i]))
     predicate = [i for role, tokens in chunks if role == "V" for i in tokens]
-    arguments = [tokens for role, tokens in chunks if role != "V"]
-    if predicate:
-        yield from (sorted(predicate + tokens) for tokens in arguments)
-        if not arguments:
-            yield predicate
+    return predicate, [chunk for chunk in chunks if chunk[0] != "V"]
 
 
 def frames_of(parse: Parse) -> Iterator[Frame]:
@@ -53,7 +81,7 @@ def frames_of(parse: Parse) -> Iterator[Frame]:
         labels = ["O"] * len(parse)
         for i in parse.children[at]:
             if base_of(parse.deps[i]) in ARGUMENTS:
-                _put(labels, parse.subtree(i), f"ARG{i}")
+                _put(labels, parse.subtree(i), base_of(parse.deps[i]))
         _put(labels, [i for i in (copula, at, parse.child(at, "compound", "prt")) if i is not None], "V")
         yield labels
 

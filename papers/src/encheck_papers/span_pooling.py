@@ -3,6 +3,7 @@
 As in "Predicate-Argument Based Bi-Encoder for Paraphrase Identification" (section 3): a span's vector h_i is the mean
 of its tokens', its weight the softmax of W h_i over the spans. The paper's bias b is left out: it cancels. The spans
 of a text are found when it is tokenised (`SpanPooling.on_model_ready`), and go to `forward` as marks of its tokens.
+Where each word is a span, a graph network (`rgcn`) may change the words' vectors before they are summed.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from encheck.errors import ModelError, UsageError, unknown
 from encheck.language.english import English
 from encheck.store import Store, default_path
 from encheck.system.files import write_text, write_whole
+from encheck_papers.rgcn import ROLES, convolved, edges_of, relational_layers
 from encheck_papers.spans import KINDS, Cache, Membership, ParsedSpans, SpanSource, Structure, chosen
 
 if TYPE_CHECKING:
@@ -35,9 +37,9 @@ else:
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 FORMAT = 1
-MARKS = "span_tokens"
+MARKS, EDGES = "span_tokens", "span_edges"
 SUMS, VECTORS, SOURCES = ("attention", "mean"), ("mean", "ends"), ("parse", "frames")
-MOST_DIMENSIONS, LONGEST = 1_000_000, 512
+MOST_DIMENSIONS, LONGEST, MOST_LAYERS = 1_000_000, 512, 16
 SELF_EXPLAIN = ("first", "last", "difference", "product")
 Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.intp]
@@ -50,6 +52,7 @@ class SpanSettings:
     `spans` are those of `chosen`; the vector of a span is the `mean` of its tokens' vectors, or made of its `ends`
     (Self-Explain); `weights` are learned (`attention`) or equal (`mean`); without `sentence_mean` the spans stand
     alone. `longest` is for all spans, `seed` for drawn ones; `trained_on` says where spans came from (parse, frames).
+    `graph_layers` is for `words`: so many layers of a graph network run over their vectors.
     """
 
     dimension: int
@@ -59,6 +62,7 @@ class SpanSettings:
     sentence_mean: bool = True
     longest: int = 10
     seed: int = 0
+    graph_layers: int = 0
     trained_on: str = "parse"
 
     def __post_init__(self) -> None:
@@ -66,13 +70,16 @@ class SpanSettings:
         for name, known in named:
             if (found := getattr(self, name)) not in known:
                 raise UsageError(f"{name}: {unknown('value', str(found), known)}")
-        counts = (("dimension", 1, MOST_DIMENSIONS), ("longest", 1, LONGEST), ("seed", 0, 2**63))
+        counts = (("dimension", 1, MOST_DIMENSIONS), ("longest", 1, LONGEST), ("seed", 0, 2**63),
+                  ("graph_layers", 0, MOST_LAYERS))  # fmt: skip
         for name, least, most in counts:
             found = getattr(self, name)
             if not isinstance(found, int) or isinstance(found, bool) or not least <= found <= most:
                 raise UsageError(f"{name} is {found!r}, but should be a whole number from {least} to {most:,}")
         if not isinstance(self.sentence_mean, bool):
             raise UsageError(f"sentence_mean is {self.sentence_mean!r}, but should be true or false")
+        if self.graph_layers and self.spans != "words":
+            raise UsageError(f"graph_layers is {self.graph_layers}, but only spans of words have a graph network")
 
 
 def read_settings(folder: Path) -> SpanSettings:
@@ -92,7 +99,7 @@ def read_settings(folder: Path) -> SpanSettings:
 def marks_of(
     structure: Structure, spans: Membership, offsets: Ints, usable: Membership, there: Membership
 ) -> Membership:
-    """Which tokens each span has, shape [spans, tokens]; spans without a token are left out.
+    """Which tokens each span has, shape [spans, tokens]; a span without a token has a row of none.
 
     `spans` says which words each span has, `offsets` [tokens, 2] the characters of each token, `usable` which tokens
     stand for text, `there` which are no padding. A token belongs to every word that it overlaps. Where no span has a
@@ -100,11 +107,8 @@ def marks_of(
     """
     starts, ends = np.array(structure.starts, int)[:, None], np.array(structure.ends, int)[:, None]
     words = (offsets[:, 0] < ends) & (starts < offsets[:, 1]) & usable
-    found = spans @ words
-    found = found[found.any(axis=1)]
-    if len(found):
-        return found
-    return (usable if usable.any() else there)[None]
+    found: Membership = spans @ words
+    return found if found.any() else (usable if usable.any() else there)[None]
 
 
 class _SpanPooling(Module):
@@ -122,6 +126,8 @@ class _SpanPooling(Module):
             self.attention = Linear(dimension, 1, bias=False)
         if self.settings.vectors == "ends":
             self.ends = ModuleDict({name: Linear(dimension, dimension) for name in SELF_EXPLAIN})
+        if layers := self.settings.graph_layers:
+            self.graph = relational_layers(dimension, roles=ROLES[self.settings.trained_on], count=layers)
 
     @property
     def source(self) -> SpanSource:
@@ -169,10 +175,16 @@ class _SpanPooling(Module):
             marks_of(structure, chosen(structure, text, **how), *tokens)  # type: ignore[arg-type]
             for text, structure, *tokens in zip(texts, self.structures(texts), offsets, usable, there, strict=True)
         ]
-        out = np.zeros((len(found), max(map(len, found)), offsets.shape[1]), bool)
-        for rows, some in zip(out, found, strict=True):
-            rows[: len(some)] = some
-        return out
+        return _padded(found, (max(map(len, found)), offsets.shape[1]), 0)
+
+    def edges(self, texts: Sequence[str], marks: Membership) -> NDArray[np.int64]:
+        """The edges of each text's graph, shape [texts, edges, 3], with -1 where a text has fewer."""
+        roles = ROLES[self.settings.trained_on]
+        found = [
+            edges_of(structure.arguments, roles=roles, words=set(np.flatnonzero(some.any(axis=1)).tolist()))
+            for structure, some in zip(self.structures(texts), marks, strict=True)
+        ]
+        return _padded(found, (max(map(len, found)), 3), -1)
 
     def forward(self, features: dict[str, Any], **_: object) -> dict[str, Any]:
         """Adds `sentence_embedding`, shape [n, 2d] ([n, d] without the sentence's mean), to the features."""
@@ -184,19 +196,21 @@ class _SpanPooling(Module):
                 "SentenceTransformer(modules=[transformer, pooling]) or with_span_pooling(model)"
             )
         states = features["token_embeddings"].float()
-        parts = [self.pooled(states, features[MARKS])[1]]
+        parts = [self.pooled(states, features[MARKS], features.get(EDGES))[1]]
         if self.settings.sentence_mean:
             parts.insert(0, mean(states, features["attention_mask"]))
         features["sentence_embedding"] = torch.cat(parts, dim=-1)
         return features
 
-    def pooled(self, states: Tensor, marks: Tensor) -> tuple[Tensor, Tensor]:
+    def pooled(self, states: Tensor, marks: Tensor, edges: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """The weight of each span [n, s], and the weighted sum of their vectors [n, d].
 
-        From the vectors of tokens [n, t, d] and the marks of spans [n, s, t].
+        From the vectors of tokens [n, t, d], the marks of spans [n, s, t] and the edges of a graph network [n, e, 3].
         """
         there = (marks > 0).any(dim=2)
         vectors = self._means(states, marks) if self.settings.vectors == "mean" else self._of_ends(states, marks)
+        if edges is not None:
+            vectors = convolved(self.graph, vectors, there, edges)
         weights = self._weights(vectors, there)
         return weights, (weights.unsqueeze(-1) * vectors).sum(dim=1)
 
@@ -276,6 +290,14 @@ class _SpanPooling(Module):
         self.load_state_dict(theirs)
 
 
+def _padded(arrays: Sequence[NDArray[Any]], shape: tuple[int, int], value: int) -> NDArray[Any]:
+    """Arrays of two dimensions as one of three, with this value where one is shorter."""
+    out = np.full((len(arrays), *shape), value, arrays[0].dtype)
+    for rows, some in zip(out, arrays, strict=True):
+        rows[: len(some)] = some
+    return out
+
+
 def _preprocess(
     model: SentenceTransformer, pooling: _SpanPooling, inputs: Sequence[Any], prompt: str | None = None, **named: Any
 ) -> dict[str, Any]:
@@ -294,6 +316,8 @@ def _preprocess(
     there = features["attention_mask"].numpy().astype(bool)
     marks = pooling.mark(list(inputs), offsets - len(prompt or ""), special.astype(bool), there)
     features[MARKS] = torch.from_numpy(marks)
+    if pooling.settings.graph_layers:
+        features[EDGES] = torch.from_numpy(pooling.edges(inputs, marks))
     return features
 
 

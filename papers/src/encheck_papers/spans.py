@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 
 from encheck.errors import DataError
 from encheck.language.english import English
-from encheck.language.parse import Parse
 from encheck.store import file_sha256
 from encheck.system.documents import parse_json, read_text
-from encheck_papers.frames import Frame, frames_of, spans_of
+from encheck_papers.frames import Argument, Frame, arguments_of, frames_of, spans_of
 
-KINDS = ("predicate-argument", "continuous", "random", "all")
+KINDS = ("predicate-argument", "continuous", "random", "all", "words")
 AT_ONCE = 2_000  # texts whose parses are in memory together
 OUTSIDE, BEGINS, GOES_ON = "O", "B-", "I-"
 REMEDY = (
@@ -35,11 +34,18 @@ Membership = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """A text's words, as characters from `starts` to `ends`, and its spans: positions of words, in order."""
+    """A text's words, as characters from `starts` to `ends`, its spans (positions of words), and its arguments."""
 
     starts: tuple[int, ...]
     ends: tuple[int, ...]
     spans: tuple[tuple[int, ...], ...]
+    arguments: tuple[Argument, ...] = ()
+
+    @classmethod
+    def of(cls, starts: tuple[int, ...], ends: tuple[int, ...], frames: Sequence[Frame]) -> Self:
+        """Of the words and frames of a text."""
+        spans = tuple(map(tuple, spans_of(frames, length=len(starts))))
+        return cls(starts, ends, spans, arguments_of(frames))
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -80,15 +86,10 @@ class ParsedSpans:
         for start in range(0, len(wanted), AT_ONCE):
             some = wanted[start : start + AT_ONCE]
             self.english.parse_all(some)
-            found |= {text: structure_of(self.english.parse(text)) for text in some}
+            parses = {text: self.english.parse(text) for text in some}
+            found |= {text: Structure.of(p.starts, p.ends, list(frames_of(p))) for text, p in parses.items()}
             self.english.forget()
         return found
-
-
-def structure_of(parse: Parse) -> Structure:
-    """The words of a parse, and each of its predicates with each argument."""
-    spans = spans_of(list(frames_of(parse)), length=len(parse))
-    return Structure(parse.starts, parse.ends, tuple(map(tuple, spans)))
 
 
 class BroughtFrames:
@@ -156,9 +157,8 @@ def _of_line(line: str) -> tuple[str, Structure]:
         raise ValueError(f"frames is {str(frames)[:80]!r}, but should be a list")
     starts = _places(text, tokens)
     checked = [_checked(frame, n, tokens) for n, frame in enumerate(frames, 1)]
-    spans = spans_of(checked, length=len(tokens))
     ends = tuple(at + len(token) for at, token in zip(starts, tokens, strict=True))
-    return text, Structure(starts, ends, tuple(map(tuple, spans)))
+    return text, Structure.of(starts, ends, checked)
 
 
 def _texts(found: Any, name: str) -> list[str]:
@@ -199,10 +199,10 @@ def chosen(structure: Structure, text: str, *, kind: str, seed: int, longest: in
 
     `predicate-argument` spans are those of the structure. `continuous` and `random` ones are as many and as long, of
     words that follow each other or of any, drawn by the text and `seed`. `all` are those of 1 to `longest` words that
-    follow each other, as in Self-Explain (Sun et al. 2020).
+    follow each other, as in Self-Explain (Sun et al. 2020). `words` has a span for each word.
     """
-    if kind == "all":
-        return _windows(len(structure), longest)
+    if kind in ("all", "words"):
+        return _windows(len(structure), longest if kind == "all" else 1)
     found = np.zeros((len(structure.spans), len(structure)), bool)
     drawn = _generator(text, seed)
     for row, span in zip(found, structure.spans, strict=True):

@@ -26,9 +26,10 @@ def with_span_pooling(
 ) -> SentenceTransformer:
     """The transformer of a model with a new pooling over spans in place of what follows it.
 
-    `settings` are those of `SpanSettings` (spans, vectors, weights, sentence_mean, longest, seed); `source` says where
-    spans come from: parses kept in the default store, or `BroughtFrames(FILE)`. The transformer is shared with `model`.
-    ModelError if the model does not begin with vectors of tokens, UsageError for a setting that cannot be.
+    `settings` are those of `SpanSettings` (spans, vectors, weights, sentence_mean, longest, seed, graph_layers).
+    `source` says where spans come from: parses kept in the default store, or `BroughtFrames(FILE)`. The transformer is
+    shared with `model`. ModelError if the model does not begin with vectors of tokens, UsageError for a setting that
+    cannot be.
     """
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.base.modules import Transformer
