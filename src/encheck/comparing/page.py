@@ -19,7 +19,7 @@ from encheck.reporting.decisions import NextStep, VerdictBanner
 from encheck.reporting.gate.words import OF_THE_SPACE
 from encheck.reporting.html import page as html
 from encheck.reporting.text import pieces
-from encheck.reporting.view import sentence
+from encheck.reporting.view import printed, sentence
 from encheck.run_file import Result
 from encheck.scoring.item import edits_of
 from encheck.system.terminal import visible
@@ -151,7 +151,10 @@ def _health(models: Sequence[ComparedModel]) -> list[tuple[str, list[PropertyLin
     for (case, metric), row in rows.items():
         own = [next((r for r in m.rows if (r.case.of_any_model, r.metric) == (case, metric)), None) for m in models]
         cells = tuple(
-            PropertyCell(*one.numbers, one.n, one.clusters) if one and one.low is not None else None for one in own
+            PropertyCell(*one.numbers, one.n, one.clusters, figure=printed(metric, one.numbers[0]))
+            if one and one.low is not None
+            else None
+            for one in own
         )
         kind = "rate" if metric == recall_at_1.name else metric
         plain = OF_THE_SPACE.get(kind, _label(metric)).lower()

@@ -281,7 +281,7 @@ def test_what_is_found_runs_as_data_and_can_be_gated(encheck):
     assert typed == "run --model=bag-of-words --model-arg='licence=my own' --data='contrast:the worst.jsonl'"
     ran = encheck(*shlex.split(typed), "-q", "--save-baseline", "old")
     assert ran.exit_code == 0
-    assert "modality query prefers its own document" in ran.output
+    assert "must and may" in ran.output
     gated = encheck("gate", "random", "old", "--data", "contrast:the worst.jsonl")
-    assert gated.exit_code in (1, 10)
-    assert "modality/contrast/1" in gated.output
+    assert gated.exit_code in (1, 10), gated.output
+    assert "INCONCLUSIVE" in gated.output or "must and may" in gated.output
