@@ -400,9 +400,7 @@ def test_a_scope_that_leaves_no_non_obvious_pair_skips_the_check(run, tmp_path):
     outcome = run(
         "-m", "nonobvious", "--encheck-model=overlap", write(tmp_path / "own.csv", corpus()), "--encheck-median-scope=1"
     )
-    outcome.stdout.fnmatch_lines(
-        ["*skipped: paraphrases in other words: pairs has no pair that is Pn*"]
-    )
+    outcome.stdout.fnmatch_lines(["*skipped: paraphrases in other words: pairs has no pair that is Pn*"])
     assert outcome.ret == 5
 
 
