@@ -196,7 +196,7 @@ def test_a_model_that_fails_is_one_error_and_every_check_of_it_is_in_the_results
     done = encheck("run", "-m", "retrieval", "--data=pairs:own.csv", *models, "--report-dir=out")
     said = done.output + capfd.readouterr().out
     assert done.exit_code == 1
-    assert said.count("could not be measured") == 1
+    assert said.count("could not be measured") == 1, said
     rows = json.loads((tmp_path / "out" / "results.json").read_text())["checks"]
     assert {row["verdict"] for row in rows if row["model"] == "adapter"} == {"error"}
     assert "error" not in {row["verdict"] for row in rows if row["model"] == "bag-of-words"}

@@ -195,12 +195,9 @@ def test_a_run_that_waits_for_another_says_so_and_the_report_names_the_time_apar
 
 
 def test_a_full_disk_is_said_and_the_run_still_tells_its_verdicts(start, tmp_path):
-    limit = 135_000  # an empty store fits
-    process = start(
-        "-m",
-        "synonym or antonym or number or jumble or entity or paraphrase",
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
-    )
+    limit = 90_000
+    Store(Path(os.environ["ENCHECK_STORE"])).close()
+    process = start("-m", "synonym", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
     out, err = process.communicate(timeout=60)
     assert process.returncode not in (0, 5)
     assert "this run continues without saving" in err

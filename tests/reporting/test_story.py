@@ -182,9 +182,8 @@ def test_the_example_is_a_mistake_and_the_shortest_of_the_worst():
 
 def test_the_example_of_a_strength_is_a_success():
     found = success(frame([-0.3, 0.2, 0.1], [1, 9, 4]))
-    assert found["item"] == "d/2/x/1/y/0"
-    assert found["is_right"]
-    assert found["near_score"] > found["far_score"]
+    assert found.item == "d/2/x/1/y/0"
+    assert found.near_score > found.far_score
     assert success(frame([-0.1, 0.0], [1, 1])) is None
 
 

@@ -26,6 +26,7 @@ from encheck.run_file import FirstLook, ModelRest, Rest
 from encheck.running.bench import Bench, Plan, Request, missing
 from encheck.running.speed import tokens_a_text
 from encheck.running.subject import Pair, Subject, Texts
+from encheck.scoring.item import Items
 from encheck.store import text_key
 from encheck.system.files import write_text
 from encheck.system.lock import Locks
@@ -300,7 +301,9 @@ def _part(bench: Bench, clusters: Mapping[str, Container[str]], *, whole: Iterab
     """
     wholes: dict[str, Sequence[Group]] = {g.id: data.groups for data in bench.data.values() for g in data.groups}
     parts = {name: data.part(clusters[name]) for name, data in bench.data.items()}
-    items = {(name, claim.items, level): bench.items(name, claim, level) for _, name, claim, level in whole}
+    items: dict[tuple[str, object, int | str], Items] = {
+        (name, claim.items, level): bench.items(name, claim, level) for _, name, claim, level in whole
+    }
     maker = replace(bench.maker, wholes=wholes)
     return Bench(bench.subjects, parts, bench.store, maker=maker, clock=bench.clock, items=items)
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.claims import CONTRACT
+from encheck.errors import UsageError
 from encheck.gating.types import TOLERANCE, Budget, Paired, SecondaryMetric
 from encheck.metrics import Metric, margin_rate, mean_similarity, named, similarity_gap
 from encheck.metrics.correlation import spearman
@@ -77,7 +78,7 @@ def gating_metric(table: CaseScores) -> tuple[Metric[...] | None, str]:
         return None, declared.reported
     try:
         metric = named(declared.gates) if declared.gates else BY_KIND[table.kind]
-    except KeyError as error:
+    except (KeyError, UsageError) as error:
         return None, str(error.args[0])
     return (None, metric.why_reported) if metric.why_reported else (metric, "")
 
@@ -91,7 +92,7 @@ def itemwise_metric(table: CaseScores) -> Metric[...] | None:
     try:
         names = [name for name in (declared.gates, declared.metric) if name]
         metric = named(names[0]) if names else BY_KIND[table.kind]
-    except KeyError:
+    except (KeyError, UsageError):
         return None
     return metric if metric.values else None
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from encheck.errors import UsageError
 from encheck.gating.baseline import SUMMARY, Baseline, read
 from encheck.gating.decision import delta_of, has_headroom
 from encheck.gating.pairing import RANKS, ModelScores, chance_of, common_items, declared_of, unchanged_items
@@ -90,7 +91,7 @@ def has_better_side(figure: str) -> bool:
     """Whether more of a figure is better, so that a difference in it says something: not so of raw similarities."""
     try:
         return named(figure).base not in RISE_WITH_DAMAGE
-    except KeyError:
+    except UsageError:
         return False
 
 

@@ -216,7 +216,7 @@ def run_banner(results: RunFile) -> VerdictBanner:
     """The banner of a run without a gate, which cannot say whether a model may ship."""
     word, told = _word_and_reason(results)
     told = f"{told[:1].upper()}{told[1:]}"
-    if word == view.NOTHING:
+    if word == view.NOTHING and _is_empty(results):
         return VerdictBanner("open", word, told, "", NextStep("See below what each check needs of the data."))
     lead = "One run does not decide whether a model may ship: a gate does, against the model in use."
     looked = results.first_look is not None
@@ -229,7 +229,8 @@ def run_banner(results: RunFile) -> VerdictBanner:
 def _word_and_reason(results: RunFile) -> tuple[str, str]:
     """What failed, else how the properties stand to chance; of several models or data sets, of which."""
     rows = view.rows_that_ran(view.judged_rows(results))
-    if nothing := [line for line in view.run_headlines(results) if line.startswith(view.NOTHING)]:
+    broke = any(row.verdict == "error" for row in rows)
+    if nothing := [line for line in view.run_headlines(results) if line.startswith(view.NOTHING) and not broke]:
         return view.NOTHING, nothing[0].removeprefix(view.NOTHING).lstrip(": ")
     if not rows:
         return view.NOTHING, "every check was skipped"

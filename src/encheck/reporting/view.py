@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from encheck.encoders.model_config import ModelConfig
-from encheck.errors import needed
+from encheck.errors import UsageError, needed
 from encheck.gating.types import Z
 from encheck.generators.phenomenon import title_of
 from encheck.metrics import adjusted_rate, both_directions, named
@@ -193,7 +193,7 @@ def is_rate(metric: str | None) -> bool:
     """Whether a figure is a share of items, so that "right in 23% of 235" is what it says."""
     try:
         return named(metric or "").kind == "rate" or named(metric or "").base == adjusted_rate.name
-    except KeyError:
+    except UsageError:
         return False
 
 
