@@ -59,7 +59,7 @@ def test_without_the_papers_a_run_and_a_gate_work_and_models_say_what_to_install
     assert encheck("run", *probes, "--model=oracle").returncode == 0
     gate = encheck("gate", "random", "oracle", *probes)
     assert gate.returncode == 1, gate.stderr
-    assert "antonym" in gate.stdout
+    assert "Opposites got worse" in gate.stdout
     (tmp_path / "model.doc2vec").touch()
     for model in ("laser", "simcse-bertscore", "./model.doc2vec"):
         refused = encheck("run", *probes, f"--model={model}")

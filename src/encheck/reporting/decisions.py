@@ -240,7 +240,7 @@ def _word_and_reason(results: RunFile) -> tuple[str, str]:
             first, names = found[0], dict.fromkeys(plain_name(row.property) for row in found)
             place = f"{first.model} on {data_name(first.data)}: " if several else ""
             told = first.reason
-            if verdict == "fail":
+            if verdict == "fail" and first.value is not None:
                 value, low, high = first.numbers
                 ends = view.printed_interval(first.metric, low, high)
                 told = f"{sentence(first.check)}: {view.printed(first.metric, value)} ({ends})"
