@@ -1,8 +1,7 @@
 """The first look of a run: on which part of the data, what it shows, and whether the run stops after it.
 
 The part is made of whole clusters, so that intervals hold. Each kind of written edit gives as many clusters as any
-other, in the order of their hashes: rows added later reshuffle nothing. Contracts are measured on their items of the
-whole run: they are few, and their verdict is then that of the run.
+other, in the order of their hashes: rows added later reshuffle nothing. Contracts are measured on 40 of their items.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ BEGIN, ENOUGH, ROUNDS = 10, 0.9, 8  # clusters a kind of edit; the share of the 
 WARM = 0.8  # the share of texts that a store has that needs no look; what calibrates a look alone it never has
 OUTSIDE = 3  # further clusters a kind, which tell what the store has of the rest
 UNSEEN = ("health", "downstream", CONTRACT)  # families that no profile shows
-CONTRACTS = 0.5  # the share of a look's texts that contracts may take
+CONTRACT_ITEMS = 40  # of each contract
 FEWEST = 64  # texts to time a model by
 SOME = 256  # documents that stand for all
 CHARACTERS_A_TOKEN = 4  # of English, where no tokenizer is at hand
@@ -206,7 +205,7 @@ def first_look(bench: Bench, requests: Sequence[Request], *, most: int) -> Look 
     check that the texts of the part answer is measured too.
     """
     there = [one for one in requests if bench.data[one[1]].collection is None and one[2].family != CONTRACT]
-    contracts = _contracts(bench, requests, most=CONTRACTS * most)
+    contracts = _contracts(bench, requests)
     chosen, ranks = headlines(there), {name: _by_kind(data, bench.seed) for name, data in bench.data.items()}
 
     def first(count: int) -> dict[str, set[str]]:
@@ -218,7 +217,7 @@ def first_look(bench: Bench, requests: Sequence[Request], *, most: int) -> Look 
         count = min(count, largest)
         drawn = _part(bench, first(count))
         seen = tuple(one for one in chosen if _is_seen(drawn, one))
-        part, measured = _part(bench, _used(drawn, seen), whole=contracts), (*seen, *contracts) if seen else ()
+        part, measured = _part(bench, _used(drawn, seen), given=contracts), (*seen, *contracts) if seen else ()
         known[count] = look = Look(part, measured, part.plan(measured), drawn, _clusters(part), _clusters(bench))
         if look.texts <= most and (count == largest or look.texts >= ENOUGH * most):
             break
@@ -257,21 +256,16 @@ def _is_warm(bench: Bench, requests: Sequence[Request]) -> bool:
     return bool(needs) and sum(lacking) <= (1 - WARM) * sum(map(len, needs.values()))
 
 
-def _contracts(bench: Bench, requests: Iterable[Request], *, most: float) -> list[Request]:
-    """The contracts that need few texts, those that need fewest first, until a model would need more than `most`."""
-    texts: list[tuple[set[str], Request]] = []
+def _contracts(bench: Bench, requests: Iterable[Request]) -> dict[Request, Items]:
+    """Some items of each contract, evenly spaced over the whole data: one broken text breaks a contract."""
+    found = {}
     for one in requests:
         with suppress(NothingToMeasure, CheckError):
             if one[2].family == CONTRACT and bench.data[one[1]].collection is None:
-                items = bench.items(*one[1:]).kept
-                texts.append(({text for item in items for pair in item.pairs for text in pair}, one))
-    taken, needs = list[Request](), dict[str, set[str]]()
-    for some, one in sorted(texts, key=lambda entry: len(entry[0])):
-        every = needs.get(one[0], set()) | some
-        if len(every) <= most:
-            taken.append(one)
-            needs[one[0]] = every
-    return taken
+                items = bench.items(*one[1:])
+                step = max(1, len(items.kept) // CONTRACT_ITEMS)
+                found[one] = replace(items, kept=items.kept[::step][:CONTRACT_ITEMS], whole=None)
+    return found
 
 
 def headlines(requests: Iterable[Request]) -> list[Request]:
@@ -294,15 +288,15 @@ def _by_kind(data: Dataset, seed: int) -> dict[str, list[str]]:
     return {kind: in_seeded_order(clusters, seed=seed) for kind, clusters in sorted(kinds.items())}
 
 
-def _part(bench: Bench, clusters: Mapping[str, Container[str]], *, whole: Iterable[Request] = ()) -> Bench:
+def _part(bench: Bench, clusters: Mapping[str, Container[str]], *, given: Mapping[Request, Items] = {}) -> Bench:
     """The bench of these clusters, by data; names are taken of all data, so that variants are those of the run.
 
-    The requests of `whole` have their items of all data.
+    The requests of `given` have these items.
     """
     wholes: dict[str, Sequence[Group]] = {g.id: data.groups for data in bench.data.values() for g in data.groups}
     parts = {name: data.part(clusters[name]) for name, data in bench.data.items()}
     items: dict[tuple[str, object, int | str], Items] = {
-        (name, claim.items, level): bench.items(name, claim, level) for _, name, claim, level in whole
+        (name, claim.items, level): its for (_, name, claim, level), its in given.items()
     }
     maker = replace(bench.maker, wholes=wholes)
     return Bench(bench.subjects, parts, bench.store, maker=maker, clock=bench.clock, items=items)
