@@ -85,7 +85,7 @@ def test_a_figure_that_moved_and_one_that_is_missing_are_told(tmp_path):
 
 
 def test_the_glossary_lists_every_verdict_that_is_printed():
-    listed = re.sub(r"\s+", " ", (ROOT / "docs/glossary.md").read_text("utf-8").partition("## Verdicts")[2])
+    listed = re.sub(r"\s+", " ", (ROOT / "docs/reference/glossary.md").read_text("utf-8").partition("## Verdicts")[2])
     printed = {*view.WORDS.values(), *get_args(Said), *get_args(profile.Standing), *words.WORDS.values(), words.YOURS}
     printed |= {verdict for verdict, _ in rows.VERDICTS.values()}
     assert sorted(word for word in printed if word and not re.search(rf"\b{word}\b", listed)) == []
