@@ -1,7 +1,7 @@
 """Every exception that encheck raises.
 
 EncheckError
-├── UsageError          the user asked for something wrong or missing: exit code 4
+├── UsageError          the user's input is wrong or incomplete: exit code 4
 │   ├── BaselineError   not a baseline, or a broken one, or one for other items or another kind of model
 │   │   └── NothingToCompare   nothing was measured for the old model of a gate: exit code 5
 │   ├── ConfigError     models.yaml or [tool.encheck] is wrong, with file and line
@@ -11,14 +11,14 @@ EncheckError
 ├── CheckError          a check's own generator or builder is wrong: that check ends in `error`
 ├── EncoderError        the model failed while it encoded: the checks of that model end in `error`
 ├── StoreError          the embedding store cannot be used
-│   └── UnusableStoreError   nor written: a run goes on without
-├── NothingToMeasure    this data has no item for this check: the check is skipped
+│   └── UnusableStoreError   nor written: a run continues without it
+├── NothingToMeasure    the data have no item for this check: the check is skipped
 ├── CheckFailedError    a figure failed: ends the check (also an AssertionError)
-├── KnownFailureError   a figure failed as is known of this model: ends the check
+├── KnownFailureError   a figure failed in a way that is known for this model: ends the check
 ├── NotPosted           the CI job may not comment, or belongs to no pull request
-└── what never leaves the module that raises it: Busy, RequestRefused, HostRefusal, TextError, DamagedError
+└── raised and caught in the same module: Busy, RequestRefused, HostRefusal, TextError, DamagedError
 
-A wrong argument of a function may also be a TypeError, as Python's own is.
+A wrong argument of a function may also be a TypeError, as in Python itself.
 """
 
 from __future__ import annotations

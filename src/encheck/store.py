@@ -480,7 +480,7 @@ def _refuse_foreign(path: Path) -> None:
                 break
     if what:
         raise StoreError(
-            f"the store {path} is {what}, and stays unchanged: a store of embeddings is a new or empty file, or one "
+            f"the store {path} is {what}, and is left as it is: a store of embeddings is a new or empty file, or one "
             "that encheck made. Remedy: name another file, with --store=PATH or ENCHECK_STORE, or use --no-store"
         )
 
