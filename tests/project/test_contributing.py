@@ -95,5 +95,5 @@ def test_the_encoder_runs_by_its_name(encheck, tmp_path, some_probes):
     (tmp_path / "my_package/letters.py").write_text(example("An encoder"))
     (tmp_path / "models.yaml").write_text(example("An encoder", "yaml"))
     done = encheck("run", "-m", "synonym", "--model=letters", "-q", "--data", some_probes)
-    assert "letters on probes" in done.stdout
+    assert "letters on built-in English sentences (probes)" in done.stdout
     assert done.returncode in (0, 1)

@@ -112,7 +112,7 @@ def _median(values: NDArray[np.float64]) -> float:
 
 
 LABELS = {1: "same", 0: "other"}
-NO_RANDOM_PAIRS = "calibration needs two sentences without a shared content word"
+NO_RANDOM_PAIRS = "no two sentences without a shared content word to calibrate with"
 
 
 PAIR = Kind("pair", "pair", lambda: PairScores, noun="pairs", compares="texts")
