@@ -56,7 +56,7 @@ def test_antonym_is_farther_than_synonym_of_the_same_word(judge):
     tells="an antonym from an unrelated word",
     metric=margin_rate.calibrated,
     show=(margin_rate, *MARGINS),
-    unjudged="the control word fits nowhere, so the figure tells of nonsense and not of opposites",
+    unjudged="the control word rarely fits, so the figure is about nonsense and not about opposites",
     source="docs/reference/checks.md: a control beside criterion 3 of Mahajan et al. 2023",
 )
 def test_antonym_is_farther_than_control(judge):

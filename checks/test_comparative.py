@@ -1,4 +1,4 @@
-"""Which of two things is more of something decides the meaning (docs/method/probes.md#fresh-probes).
+"""Which of two things has more of a quality decides the meaning (docs/method/probes.md#fresh-probes).
 
 "The tram is faster than the bus" means the same as "the bus is slower than the tram", and the opposite of "the bus is
 faster than the tram". Reviews, tests and price lists are full of comparisons.

@@ -1,4 +1,4 @@
-"""What holds if and what holds unless are opposites (docs/method/generators.md).
+"""A condition with "if" is the opposite of one with "unless" (docs/method/generators.md).
 
 "If" and "unless" decide when a rule applies, in contracts, manuals and medical advice. The embedded probes contain no
 conditions: with --experimental, they are made from your own text.

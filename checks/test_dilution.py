@@ -1,4 +1,4 @@
-"""An edit still shows when the sentence stands in a longer text (158 groups of the probes, docs/method/probes.md).
+"""An edit still shows inside a longer text (158 groups of the probes, docs/method/probes.md).
 
 Documents are embedded in chunks. If one sentence of a chunk changes its meaning, the chunk's vector has to move.
 Otherwise search cannot tell the corrected page from the wrong one.
@@ -9,7 +9,7 @@ from encheck.items import in_passages
 from encheck.metrics import margin_rate
 from encheck.presets import MARGINS
 
-EDITED = (  # the order counts: a hash of the sentence picks one of those that it has
+EDITED = (  # the order counts: a hash of the sentence picks one of its edits
     "negation", "number", "role_reversal", "temporal", "quantifier", "modality", "entity", "binding", "comparative",
 )  # fmt: skip
 

@@ -1,7 +1,7 @@
 """Downstream tasks: a linear classifier on frozen vectors sorts texts (Conneau and Kiela 2018, SentEval).
 
 Benchmarks publish this accuracy, and models are chosen by it. Mahajan et al. (2023) show that a model can have a high
-one and still take an opposite for a paraphrase, so it stands beside the behaviour and is no part of it.
+one and still take an opposite for a paraphrase, so it is shown next to the behaviour and is not part of it.
 """
 
 from encheck import claim
@@ -18,8 +18,8 @@ TASKS = ("MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC")
     family="downstream",
     metric=task_accuracy,
     show=(new_texts_accuracy,),
-    gates="a classifier that is trained on the vectors stands between: its luck is not in the interval",
-    unjudged="a benchmark to read beside the behaviour: nobody has said which accuracy a sound encoder needs",
+    gates="the interval leaves out the variance of the classifier that is trained on the vectors",
+    unjudged="a benchmark to read next to the behaviour: no source states which accuracy a sound encoder needs",
     source="Conneau and Kiela 2018; Mahajan et al. 2023, section 3, Table 2",
 )
 def test_linear_classifier_on_vectors_tells_classes(judge):

@@ -1,4 +1,4 @@
-"""What changes no meaning moves a sentence less than what does (Ribeiro et al. 2020, CheckList, section 2: INV).
+"""An edit that keeps the meaning moves a sentence less than a change of meaning (Ribeiro et al. 2020, CheckList: INV).
 
 Users type in lower case, paste double spaces and write "don't". If that moves a text farther than a change of meaning
 does, results depend on who typed the query.

@@ -1,4 +1,4 @@
-"""Must and may are not the same; other words for either are (docs/method/probes.md).
+"""Another modality changes the meaning; other words for the same modality do not (docs/method/probes.md).
 
 "May" and "must" are the difference between a right and a duty, in contracts, manuals and medical advice.
 """

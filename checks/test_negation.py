@@ -1,4 +1,4 @@
-"""What is denied and what is asserted makes a statement, whichever words deny (docs/method/probes.md).
+"""A denial and an assertion differ in meaning, whichever words deny (docs/method/probes.md).
 
 "We have peaches in stock but not plums" and "peaches aren't in stock but plums are" share almost all their words.
 Retrieval that ranks them side by side hands a reader, or a language model, the opposite of the answer. On text of one's

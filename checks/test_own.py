@@ -1,6 +1,6 @@
-"""A property of your own: what your triplets, or your contrasts of queries, hold apart (docs/tasks/own-tests.md).
+"""A property of your own, tested by your triplets or your contrasts of queries (docs/tasks/own-tests.md).
 
-What goes wrong in your application may be none of the properties that ship. Thirty rows of it say what no list can.
+Your application may depend on a property that encheck does not have. Thirty rows are enough to define it.
 """
 
 from encheck import claim
@@ -8,7 +8,7 @@ from encheck.items import OwnProperty
 from encheck.metrics import both_directions, directions_mean, margin_rate, mean_margin
 from encheck.metrics.crossed import figures
 
-UNJUDGED = "a property of your own: a threshold of yours says how often a model should be right"
+UNJUDGED = "a property of your own: set a threshold for how often a model should be right"
 
 
 @claim(
@@ -19,7 +19,7 @@ UNJUDGED = "a property of your own: a threshold of yours says how often a model 
     gates=margin_rate,
     unjudged=UNJUDGED,
     source="docs/tasks/own-tests.md",
-    means="The texts that you took apart by this property are mixed up more often.",
+    means="Your texts that differ in this property are mixed up more often.",
 )
 def test_positive_is_nearer_than_negative(judge):
     """The anchor of a triplet is nearer to its positive than to its negative."""
@@ -34,8 +34,8 @@ def test_positive_is_nearer_than_negative(judge):
     gates=directions_mean,
     unjudged=UNJUDGED,
     source="docs/tasks/own-tests.md",
-    means="Of the two documents that you took apart by this property, users get the wrong one more often.",
+    means="Of two documents that differ in this property, users get the wrong one more often.",
 )
 def test_query_prefers_its_own_document(judge):
-    """Of two queries and two documents, each query is nearer to its own document: it counts only if both are."""
+    """Of two queries and two documents, each query is nearer to its own document. Both have to be."""
     judge()

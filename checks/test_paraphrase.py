@@ -1,7 +1,7 @@
 """Criterion 1: paraphrases are nearer than non-paraphrases (Mahajan et al. 2023, section 4, Tables 3 and 4).
 
-This is the first thing that anyone wants of an encoder: the same statement in other words is near, a different
-statement is not. A model that fails here is not worth testing further.
+This is the basic task of an encoder: the same statement in other words is near, a different statement is
+not. A model that fails here is not worth testing further.
 """
 
 from encheck import claim
@@ -29,7 +29,7 @@ TWO_LABELS = (means, similarity_gap, calibrated(means), auc, beyond_word_overlap
     headline=True,
 )
 def test_paraphrase_is_nearer_than_non_paraphrase(judge):
-    """Paraphrases are nearer than the data's own negatives (Table 3); no verdict where words alone tell them apart."""
+    """Paraphrases are nearer than the data's own negatives (Table 3); no verdict if words alone separate them."""
     judge()
 
 

@@ -56,12 +56,12 @@ def test_query_finds_its_documents(judge):
     family="retrieval",
     metric=agreement_with_bm25,
     show=(first_stage,),
-    gates="without labels, the gate goes by how many answers change",
-    unjudged="without labels, only a gate can judge: it goes by how many answers change",
+    gates="without labels, the gate counts how many answers change",
+    unjudged="without labels, only a gate can judge: it counts how many answers change",
     source="docs/tasks/search.md",
 )
 def test_logged_query_keeps_its_answers(judge):
-    """How often the first answer to a logged query is the one of BM25. A gate sees which answers change."""
+    """How often the first answer to a logged query is also BM25's. A gate compares which answers change."""
     judge()
 
 

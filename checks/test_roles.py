@@ -1,4 +1,4 @@
-"""Who does what to whom decides the meaning; how it is told does not (docs/method/probes.md).
+"""Who does what to whom decides the meaning; how it is worded does not (docs/method/probes.md).
 
 "The client sued the bank" and "the bank sued the client" contain the same words. Who did what to whom is most of what a
 sentence says.

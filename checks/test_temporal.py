@@ -1,4 +1,4 @@
-"""What came first decides the meaning; how it is told does not (docs/method/probes.md).
+"""What came first decides the meaning; how it is worded does not (docs/method/probes.md).
 
 "After" and "before" decide causes, liabilities and instructions, yet the two orders of events share all their other
 words.

@@ -1,7 +1,7 @@
 """Noise moves a text less than a change of meaning of as many characters (Ribeiro et al. 2020, CheckList: INV).
 
 People mistype, paste and copy. A typing error, a curly quote or a list mark changes no meaning; one digit or a "not"
-does. A model that goes by how many characters differ finds the wrong record for anyone who types in a hurry.
+does. A model that counts differing characters finds the wrong record for anyone who types in a hurry.
 """
 
 from encheck import claim

@@ -248,7 +248,7 @@ def test_a_user_without_a_home_has_no_default_store(monkeypatch):
     # a user whom the system does not know
     with (
         mock.patch("os.path.expanduser", lambda path: path),
-        pytest.raises(UnusableStoreError, match="no place for a store"),
+        pytest.raises(UnusableStoreError, match="no cache folder for the store"),
     ):
         default_path()
 

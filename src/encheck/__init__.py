@@ -1,6 +1,6 @@
 """Behavioural tests for sentence encoders, as pytest checks.
 
-Every name here is imported when it is first used: `import encheck` costs next to nothing. docs/reference/api.md has
+Names are imported on first use, so `import encheck` is fast. docs/reference/api.md has
 examples.
 """
 

@@ -1,4 +1,4 @@
-"""Public functions, `from encheck import ...`, beside those of the engine: models, data, costs, the shift of texts."""
+"""Public functions of `encheck` for models, data, costs and text shift; the engine has `run` and `gate`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def load_model(spec: Spec, *, device: str = "auto", **arguments: Any) -> Encoder
     Args:
         spec: a name in models.yaml, a folder or file ("./checkpoint"), a hub id, or "module:name" of your own.
         device: auto, cpu, cuda, cuda:1, mps, cuda:all, or several by comma.
-        arguments: fields of models.yaml or options of the adapter, as `--model-arg` takes them (dtype, pooling, ...).
+        arguments: fields of models.yaml or options of the adapter, as in `--model-arg` (dtype, pooling, ...).
 
     Returns:
         An `Encoder`, whose `encode(texts)` gives vectors of shape [n, d], or a `PairScorer`, whose
@@ -61,7 +61,7 @@ def load_data(spec: str, *, sample: int | None = None, seed: int = 0, skip_bad_r
     """Load a data set.
 
     Args:
-        spec: "NAME" or "NAME:PATH", as `--data` takes it; `encheck data` lists the names.
+        spec: "NAME" or "NAME:PATH", as in `--data`; `encheck data` lists the names.
         sample: take at most this many clusters of labelled pairs; None takes all. Probes are always taken whole.
         seed: seed of the sample.
         skip_bad_rows: skip malformed rows instead of raising DataError; `Dataset.skipped` names them.
@@ -82,7 +82,7 @@ def load_data(spec: str, *, sample: int | None = None, seed: int = 0, skip_bad_r
 
 
 def as_option(spec: Spec) -> str:
-    """As `--model` takes it: a Path is written out in full, so that it is not taken for a name."""
+    """Return the spec in the form of `--model`: a Path becomes absolute, so that it is not read as a name."""
     return str(expand_home(spec).absolute()) if isinstance(spec, Path) else spec
 
 
@@ -163,7 +163,7 @@ def text_shift(data: str, *, against: str, texts: int = 2_000, seed: int = 0, sk
     """Compare the text of two data sets at equal sizes: is a synthetic training set like real text?
 
     Args:
-        data: a data set, as `encheck run --data` takes it.
+        data: a data set, as in `encheck run --data`.
         against: the data set to compare it with.
         texts: measure at most this many texts and pairs of each.
         seed: seed of the sample.

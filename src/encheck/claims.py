@@ -1,10 +1,10 @@
-"""How a check declares all that the suite knows of it: what it measures on, by which metric, and what follows from it.
+"""The decorator `@claim`, with which a check declares its items, its metric and everything else about it.
 
     @claim(contrast(casing, antonym), property="casing", metric=margin_rate.calibrated, floor=0.5, aim=0.95)
     def test_lower_case_is_nearer_than_antonym(judge): ...
 
 The run collects the claims of all selected checks, encodes their texts in one go, then calls the checks. Marker, gate,
-balanced score, comparison, page and exports go by the declaration, which results.json keeps.
+balanced score, comparison, page and exports use the declaration, which results.json contains.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     from encheck.datasets.dataset import Dataset
 
 Builder = Callable[["Dataset", int | str, Any], Items]  # the last is the `Maker` of the variants
-Figure = Callable[..., Estimate | Iterable[Estimate]]  # of scores; it may ask for a case's settings by their names
+Figure = Callable[..., Estimate | Iterable[Estimate]]  # a function of scores; it may take settings of the run by name
 Function = TypeVar("Function", bound=Callable[..., object])
 ATTRIBUTE = "__encheck_claim__"
-CONTRACT = "contract"  # blocks where it is broken, with a baseline too: a contract is no threshold
-OF_ANY_TEXT = (CONTRACT, "health")  # families whose checks measure any text, whatever its data are for
+CONTRACT = "contract"  # a broken contract blocks, also with a baseline: it is not a threshold
+OF_ANY_TEXT = (CONTRACT, "health")  # families whose checks measure any text of any data
 FAMILIES = ("meaning kept", "meaning changed", "order", "retrieval", "invariance", "health", "downstream")
 PICTURES = ("profile", "divergence")
-SURFACE = "surface"  # the floor that is the best surface baseline's figure
+SURFACE = "surface"  # as a floor: the best surface baseline's figure
 
 
 class DeclaredMetric(Protocol):
-    """What a claim needs to know of a metric: see `encheck.metrics.Metric`."""
+    """The attributes of a metric that a claim reads: see `encheck.metrics.Metric`."""
 
     def __call__(self, scores: Any, /, *args: Any, **options: Any) -> Estimate:
         """Its figure over these scores."""
@@ -57,15 +57,15 @@ class DeclaredMetric(Protocol):
 
     @property
     def why_reported(self) -> str:
-        """Why the gate never weighs it; empty if it may."""
+        """Why the gate never uses it; empty if it may."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a check measures on, `items(dataset, level, maker)` for each of `levels`, and what it declares of itself.
+    """A check's items, `items(dataset, level, maker)` for each of `levels`, and its declaration.
 
-    `metric` is what `judge` goes by, `show` what stands beside it. `declared` lacks the property where the test's own
-    marker gives it.
+    `judge` uses `metric`; `show` are figures reported next to it. `declared` has no property if the test's own marker
+    gives it.
     """
 
     items: Builder
@@ -81,17 +81,17 @@ class Claim:
 
     @property
     def aim(self) -> float | None:
-        """What the metric should reach."""
+        """The value that the metric should reach."""
         return self.declared.aim
 
     @property
     def floor(self) -> Floor:
-        """What the metric may not fall under."""
+        """The value that the metric may not fall below."""
         return self.declared.floor
 
     @property  # last: the name hides the decorator's
     def property(self) -> str:
-        """What is tested; empty where the test's own marker says it."""
+        """The tested property; empty if the test's own marker gives it."""
         return self.declared.property
 
 
@@ -121,26 +121,26 @@ def claim(
     headline: bool = False,
     tells: str = "",
 ) -> Callable[[Function], Function]:
-    """Declare a test function to be a check.
+    """Make a test function a check.
 
     Args:
-        items: what makes the items of a data set, such as `encheck.items.against_paraphrase(generator)`.
-        levels: what the check is run at one by one, as numbers or names: how many words a generator changes.
+        items: a function that makes the items of a data set, such as `encheck.items.against_paraphrase(generator)`.
+        levels: numbers or names, for each of which the check runs once, such as how many words a generator changes.
         property: what is tested, and its marker. Default: the test's own marker.
-        metric: what `judge` goes by.
-        show: what stands beside it: metrics, or functions of the scores that give one figure or several.
-        gates: the metric that the gate weighs item by item (default: `metric`, if it has a value per item), or the
+        metric: the metric that `judge` uses.
+        show: what to report next to it: metrics, or functions of the scores that return one figure or several.
+        gates: the metric that the gate compares item by item (default: `metric`, if it has a value per item), or the
             reason why the check is only reported.
         chance: the figure of a model that guesses. Default: the metric's.
-        aim: what the metric should reach, in the metric's unit: a share from 0 to 1, or a correlation.
-        floor: what it must not fall below: a number up to `aim`, or "surface" for the best surface baseline.
-        unjudged: why the check has no verdict, with or without a gate; the gate still weighs it if `gates` names a
+        aim: the value that the metric should reach, in its unit: a share from 0 to 1, or a correlation.
+        floor: the value that it must not fall below: a number up to `aim`, or "surface" for the best surface baseline.
+        unjudged: why the check has no verdict, with or without a gate; the gate uses it anyway if `gates` names a
             metric.
 
     The rest is as in `Declaration`.
 
     Returns:
-        A decorator of test functions, which stay as they are.
+        A decorator that returns the test function unchanged.
 
     Raises:
         UsageError: wrong levels, an unknown family or picture, something that is not a metric, contradictory lines.
@@ -160,7 +160,7 @@ def claim(
         _refuse(place, levels, family, metric, pictures)
         _refuse_lines(place, floor, aim, unjudged)
         weighed = gates or unjudged or metric
-        if isinstance(weighed, str) or weighed is None:  # the reason why the gate weighs none
+        if isinstance(weighed, str) or weighed is None:  # the reason why the check does not gate
             gated, reported = "", weighed or ""
         else:
             gated, reported = ("", weighed.why_reported) if weighed.why_reported else (weighed.base, "")
@@ -177,7 +177,7 @@ def claim(
 
 
 def _refuse(place: str, levels: object, family: str, metric: object, pictures: tuple[str, ...]) -> None:
-    """UsageError for what cannot be declared."""
+    """Raise UsageError for an invalid declaration."""
     listed = levels if isinstance(levels, tuple | list) else ()
     if not all(isinstance(level, int | str) for level in listed) or not 0 < len(listed) == len(set(listed)):
         raise UsageError(
@@ -194,7 +194,7 @@ def _refuse(place: str, levels: object, family: str, metric: object, pictures: t
 
 
 def _refuse_lines(place: str, floor: Floor, aim: float | None, unjudged: str) -> None:
-    """UsageError for a floor that is none or lies above the aim, and for lines of a check that has no verdict."""
+    """Raise UsageError for an invalid floor, a floor above the aim, or an aim of a check that has no verdict."""
     if isinstance(floor, str) and floor != SURFACE:
         raise UsageError(f"{place} has floor={floor!r}, but should have a number, {SURFACE!r} or None")
     if floor is not None and aim is None:
@@ -206,7 +206,7 @@ def _refuse_lines(place: str, floor: Floor, aim: float | None, unjudged: str) ->
 
 
 def tested(claim: Claim, markers: Iterable[str]) -> str:
-    """What a check tests: the property that it declares, else its nearest marker that is not pytest's."""
+    """The property that a check declares, otherwise its nearest marker that is not pytest's."""
     return claim.property or next((name for name in markers if name not in PYTEST_MARKERS), "unmarked")
 
 
@@ -216,9 +216,9 @@ def claim_of(function: object) -> Claim | None:
 
 
 def lines_of(claim: Claim, metric: str, at_least: float | None) -> tuple[Floor, float] | None:
-    """(floor, aim) that `judge` holds a figure of this metric against; None for a check without a verdict.
+    """(floor, aim) for a figure of this metric in `judge`; None for a check without a verdict.
 
-    If the claim declares no aim, `at_least` is both floor and aim. UsageError if there is neither or both, or if the
+    If the claim declares no aim, `at_least` is both floor and aim. UsageError if both or neither are given, or if the
     metric is not the declared one.
     """
     declared = claim.declared
@@ -235,10 +235,10 @@ def lines_of(claim: Claim, metric: str, at_least: float | None) -> tuple[Floor, 
 
 
 def entry_of(function: Callable[..., object], *, property: str) -> ClaimEntry:  # noqa: A002
-    """The entry of a check in results.json: its words, from its docstrings, and its declaration.
+    """The entry of a check in results.json: its texts, from its docstrings, and its declaration.
 
-    `says` is the test's own docstring; `title` and `why` are the first two paragraphs of its file's: what it is about,
-    with the source, and why that matters to someone who uses the model.
+    `says` is the test's own docstring; `title` and `why` are the first two paragraphs of its file's: the topic with the
+    source, and why it matters to users of a model.
     """
     found = claim_of(function)
     declared = found.declared if found else Declaration()
@@ -250,7 +250,7 @@ def entry_of(function: Callable[..., object], *, property: str) -> ClaimEntry:  
 
 
 def sentence_of(text: str | None) -> str:
-    """The first sentence of a file's docstring, without what stands in brackets.
+    """The first sentence of a file's docstring, without text in brackets.
 
     >>> sentence_of("Criterion 2: a synonym keeps the meaning (Mahajan et al. 2023), and more. The rest.")
     'Criterion 2: a synonym keeps the meaning, and more'
@@ -260,9 +260,9 @@ def sentence_of(text: str | None) -> str:
 
 
 def properties_in(paths: Iterable[Path]) -> dict[str, str]:
-    """The properties that check files declare, each with what the first file of it is about; nothing is imported.
+    """The properties that check files declare, each with the topic of its first file; nothing is imported.
 
-    None of a file that is no Python.
+    Files that are not valid Python are skipped.
     """
     properties: dict[str, str] = {}
     for path in paths:
@@ -273,7 +273,7 @@ def properties_in(paths: Iterable[Path]) -> dict[str, str]:
             continue
         for call in (d for node in tree.body for d in getattr(node, "decorator_list", ()) if isinstance(d, ast.Call)):
             declared = {k.arg: k.value for k in call.keywords}
-            named = declared.get("property", *call.args[:1])  # of claim, or of a preset, which names it first
+            named = declared.get("property", *call.args[:1])  # in claim, or first in a preset
             if declared.keys() & {"property", "tells", "means"} and isinstance(named, ast.Constant):
                 properties.setdefault(str(named.value), sentence_of(ast.get_docstring(tree)))
     return properties

@@ -1,7 +1,7 @@
 """Every exception that encheck raises.
 
 EncheckError
-├── UsageError          the user asked for something wrong or missing: exit code 4
+├── UsageError          the user's input is wrong or incomplete: exit code 4
 │   ├── BaselineError   not a baseline, or a broken one, or one for other items or another kind of model
 │   │   └── NothingToCompare   nothing was measured for the old model of a gate: exit code 5
 │   ├── ConfigError     models.yaml or [tool.encheck] is wrong, with file and line
@@ -11,14 +11,14 @@ EncheckError
 ├── CheckError          a check's own generator or builder is wrong: that check ends in `error`
 ├── EncoderError        the model failed while it encoded: the checks of that model end in `error`
 ├── StoreError          the embedding store cannot be used
-│   └── UnusableStoreError   nor written: a run goes on without
-├── NothingToMeasure    this data has no item for this check: the check is skipped
+│   └── UnusableStoreError   nor written: a run continues without it
+├── NothingToMeasure    the data have no item for this check: the check is skipped
 ├── CheckFailedError    a figure failed: ends the check (also an AssertionError)
-├── KnownFailureError   a figure failed as is known of this model: ends the check
+├── KnownFailureError   a figure failed in a way that is known for this model: ends the check
 ├── NotPosted           the CI job may not comment, or belongs to no pull request
-└── what never leaves the module that raises it: Busy, RequestRefused, HostRefusal, TextError, DamagedError
+└── raised and caught in the same module: Busy, RequestRefused, HostRefusal, TextError, DamagedError
 
-A wrong argument of a function may also be a TypeError, as Python's own is.
+A wrong argument of a function may also be a TypeError, as in Python itself.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-UNSEEN = "not measured in a first look"  # the message of a check that was left out of it
-NEEDS = "needs "  # what the message of a skipped check begins with where it says what the data lack
+UNSEEN = "not measured in a first look"  # the message of a check that the first look left out
+NEEDS = "needs "  # a skipped check's message begins with this if it names what the data lack
 
 
 class EncheckError(Exception):
@@ -35,11 +35,11 @@ class EncheckError(Exception):
 
 
 class UsageError(EncheckError):
-    """The user asked for something wrong or missing."""
+    """The user's input is wrong or incomplete."""
 
 
 class BaselineError(UsageError):
-    """Not a baseline, or a broken one, or one for other items or another kind of model."""
+    """The path is not a baseline, or the baseline is broken or for other items or another kind of model."""
 
 
 class NothingToCompare(BaselineError):  # noqa: N818 - a fact about the data, not a fault
@@ -67,7 +67,7 @@ class CheckError(EncheckError):
 
 
 class EncoderError(EncheckError):
-    """The model failed while it encoded."""
+    """The model failed while encoding."""
 
 
 class StoreError(EncheckError):
@@ -75,11 +75,11 @@ class StoreError(EncheckError):
 
 
 class UnusableStoreError(StoreError):
-    """Nobody can keep anything there: a run goes on without it."""
+    """The store can be neither read nor written: the run continues without it."""
 
 
 class NothingToMeasure(EncheckError):  # noqa: N818 - a fact about the data, not a fault
-    """The data have no item for this check; `needs` names the one thing that they lack, if there is one.
+    """The data have no item for this check; `needs` names what they lack, or is empty.
 
     >>> str(NothingToMeasure("own has no label", needs="labelled pairs"))
     'needs labelled pairs: own has no label'
@@ -90,7 +90,7 @@ class NothingToMeasure(EncheckError):  # noqa: N818 - a fact about the data, not
 
 
 def needed(reason: str) -> str:
-    """What the data of a skipped check lack, according to its reason; empty for other reasons.
+    """What the data of a skipped check lack, from its reason; empty for other reasons.
 
     >>> needed("needs labelled pairs: own has no label"), needed("own has no text")
     ('labelled pairs', '')

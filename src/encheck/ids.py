@@ -1,4 +1,4 @@
-"""Ids of items, cases and figures: put together here, and taken apart nowhere else."""
+"""Ids of items, cases and figures. Only this module composes and parses them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Self
 
 PYTEST_MARKERS = frozenset(("parametrize", "usefixtures", "skip", "skipif", "xfail", "filterwarnings"))
-BOTH_ORDERS = "turned"  # the last part of such an id; every baseline has it
+BOTH_ORDERS = "turned"  # the last part of such an id; baselines contain it
 _ITEM = re.compile(
     r"(?P<data>.*)/(?P<texts>[0-9a-f]{16})/(?P<relation>[^/]+)/(?P<level>[^/]+)/(?P<generator>.+?)"
     rf"/(?P<occurrence>\d+)(?:/(?P<step>[1-9]\d*)|/(?P<orders>{BOTH_ORDERS}))?",
@@ -19,7 +19,7 @@ _ITEM = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ItemParts:
-    """What an item's id says; `step` is the number of a chain's member, None for other items."""
+    """The parts of an item's id; `step` is the number of a chain's member, None for other items."""
 
     data: str
     texts: str
@@ -32,10 +32,10 @@ class ItemParts:
 
 
 class ItemId(str):
-    """Data set / hash of the source texts / relation / level / generator / occurrence: an id is its own text.
+    """Data set / hash of the source texts / relation / level / generator / occurrence, as a string.
 
-    A pair that is scored in both orders, and a chain's member, have one part more. Ids are compared, sorted and stored
-    by the ten thousand, so their parts are read on demand.
+    A pair scored in both orders and a chain's member have one more part. Ids are compared, sorted and stored by the ten
+    thousand, so their parts are parsed on demand.
 
     >>> ItemId("mrpc/8f51134ccd0afd90/antonym/1/antonym/0").parts.relation
     'antonym'
@@ -47,7 +47,7 @@ class ItemId(str):
     def of(
         cls, data: str, texts: str, relation: str, level: int | str, generator: str, occurrence: int | None = None
     ) -> Self:
-        """The id of these parts, `texts` being a `content_hash`; without an occurrence it is not yet `numbered`.
+        """Compose an id; `texts` is a `content_hash`. Without an occurrence it is not yet `numbered`.
 
         >>> ItemId.of("mrpc", "8f51134ccd0afd90", "antonym", 1, "antonym", 0)
         'mrpc/8f51134ccd0afd90/antonym/1/antonym/0'
@@ -56,7 +56,7 @@ class ItemId(str):
         return cls(stem if occurrence is None else f"{stem}/{occurrence}")
 
     def numbered(self, occurrence: int) -> ItemId:
-        """The id with the number of its occurrence, which tells items of the same texts apart."""
+        """The id with its occurrence number, which distinguishes items with the same texts."""
         return ItemId(f"{self}/{occurrence}")
 
     def member(self, step: int) -> ItemId:
@@ -69,12 +69,12 @@ class ItemId(str):
 
     @property
     def in_both_orders(self) -> ItemId:
-        """The id of this pair where it is scored in both orders."""
+        """The id of this pair scored in both orders."""
         return ItemId(f"{self}/{BOTH_ORDERS}")
 
     @property
     def chain(self) -> ItemId:
-        """The id of the chain that this member is of.
+        """The id of this member's chain.
 
         >>> ItemId("d/8f51134ccd0afd90/swap/3/pivot-a/0/2").chain
         'd/8f51134ccd0afd90/swap/3/pivot-a/0'
@@ -83,12 +83,12 @@ class ItemId(str):
 
     @property
     def data(self) -> str:
-        """The data set, also of an id that was made by other rules: what stands before its first slash."""
+        """The data set; for an id of unknown form, the text before its first slash."""
         return found.data if (found := self.known) else self.partition("/")[0]
 
     @property
     def known(self) -> ItemParts | None:
-        """The parts, or None if the id was made by other rules than ours."""
+        """The parts, or None if the id has another form."""
         found = _ITEM.fullmatch(self)
         if not found:
             return None
@@ -98,7 +98,7 @@ class ItemId(str):
 
     @property
     def parts(self) -> ItemParts:
-        """The parts; ValueError if the id was made by other rules than ours."""
+        """The parts; ValueError if the id has another form."""
         if (found := self.known) is None:
             raise ValueError(
                 f"the item's id is {str(self)!r}, but should be data/hash/relation/level/generator/occurrence"
@@ -110,7 +110,7 @@ class ItemId(str):
 class CaseId:
     """A check x model x data x level; `check` is the test's name without `test_`.
 
-    Its text cannot be taken apart: models and data have hyphens in their names.
+    Its text cannot be parsed: names of models and data may contain hyphens.
 
     >>> str(CaseId("a_is_b", "my-model", "mrpc", "1"))
     'a_is_b/my-model-mrpc-1'
@@ -126,12 +126,12 @@ class CaseId:
 
     @property
     def name(self) -> str:
-        """What pytest shows between brackets: model-data-level."""
+        """The part between brackets in pytest's output: model-data-level."""
         return f"{self.model}-{self.data}-{self.level}"
 
     @property
     def of_any_model(self) -> str:
-        """What tells the case's items from others, whatever the model: check/data/level.
+        """The name of the case's items for any model: check/data/level.
 
         >>> CaseId("a_is_b", "m", "probes", "1").of_any_model
         'a_is_b/probes/1'
@@ -139,7 +139,7 @@ class CaseId:
         return f"{self.check}/{self.data}/{self.level}"
 
     def figure(self, name: str) -> str:
-        """The id of a figure of this case, as a row of results.json has it."""
+        """The id of a figure of this case, as in a row of results.json."""
         return f"{self}/{name}"
 
     def name_of(self, figure: str) -> str:
@@ -162,7 +162,7 @@ def question_of(key: str) -> str | None:
 
 
 class GateRowId(str):
-    """Property / data set / level, or capability / data set, and what tells rows of one apart: a row's own name.
+    """The name of a gate's row: property / data set / level, or capability / data set, and the names of its part.
 
     >>> GateRowId.of("health", "probes", "1").part("evenness")
     'health/probes/1/evenness'
@@ -177,7 +177,7 @@ class GateRowId(str):
 
     @classmethod
     def of_capability(cls, capability: str, data: str) -> Self:
-        """The row of several properties or levels that are weighed as one.
+        """The row that pools several properties or levels.
 
         >>> GateRowId.of_capability("word-order", "probes")
         'word-order/probes'
@@ -185,11 +185,11 @@ class GateRowId(str):
         return cls(f"{capability}/{data}")
 
     def part(self, name: str) -> GateRowId:
-        """The row of one part of this one."""
+        """The row of one part of this row."""
         return GateRowId(f"{self}/{name}")
 
     def with_parts_renamed(self, names: Mapping[str, str]) -> GateRowId:
-        """The row under its part's new name; itself where the part keeps its name, or where it has none.
+        """The row with its part renamed; unchanged if the part is not in `names`, or the row has no part.
 
         >>> GateRowId("health/probes/1/hubs").with_parts_renamed({"hubs": "evenness"})
         'health/probes/1/evenness'
@@ -199,7 +199,7 @@ class GateRowId(str):
 
     @property  # last: the name hides the decorator's
     def property(self) -> str:
-        """The property that the row is of.
+        """The row's property.
 
         >>> GateRowId("number/probes/1").property
         'number'
@@ -208,7 +208,7 @@ class GateRowId(str):
 
     @builtins.property
     def below_data(self) -> tuple[str, ...]:
-        """The level and the names of parts, as far as the row has them.
+        """The level and the names of parts, if any.
 
         >>> GateRowId("health/probes/1/evenness").below_data, GateRowId("word-order/probes").below_data
         (('1', 'evenness'), ())
@@ -217,7 +217,7 @@ class GateRowId(str):
 
     @builtins.property
     def data(self) -> str:
-        """The data set that the row is of; empty if a name is no row's.
+        """The row's data set; empty if this is not a row's name.
 
         >>> GateRowId("health/probes/1/evenness").data
         'probes'
@@ -226,7 +226,7 @@ class GateRowId(str):
 
 
 def check_and_rest(key: str) -> tuple[str, str]:
-    """The check that a key of thresholds or known failures names, and what follows it: a level, or data and level.
+    """Split a key of thresholds or known failures into the check and the rest: a level, or data and level.
 
     >>> check_and_rest("a_is_b"), check_and_rest("a_is_b/3"), check_and_rest("a_*/mrpc/*")
     (('a_is_b', ''), ('a_is_b', '3'), ('a_*', 'mrpc/*'))

@@ -1,9 +1,9 @@
-"""What the checks of a phenomenon share: a change of meaning against a rewording, a control, and crossed groups.
+"""Decorators for the checks of a phenomenon: a change of meaning against a rewording, a control, and crossed groups.
 
     @seen_in_both_directions("number", capability="facts", tells="one number from another", means="...")
     def test_number_is_seen_in_both_directions(judge): ...
 
-Each is `claim` with its items, metric, floor and aim filled in. What is passed by name goes before.
+Each is `claim` with default items, metric, floor and aim. Keyword arguments replace the defaults.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ SHARED: dict[str, Any] = {"floor": 0.5, "aim": 0.8, "source": "docs/method/probe
 
 
 def change_is_farther(name: str, **declared: Any) -> Callable[[Function], Function]:
-    """A change of this phenomenon is farther than a rewording that keeps it."""
+    """Declare a check: a change of this phenomenon is farther than a rewording that keeps it."""
     items = contrast(phenomenon(name, "kept"), phenomenon(name, "changed"))
     shared = {"property": name, "metric": adjusted_rate.calibrated, "gates": margin_rate, "show": RATES, **SHARED}
     return claim(items, **shared | declared)
 
 
 def other_statement_is_farther(name: str, **declared: Any) -> Callable[[Function], Function]:
-    """The control: another statement in the same place is farther than a rewording that keeps the phenomenon."""
+    """Declare the control: another statement in the same place is farther than a rewording of the same meaning."""
     items = contrast(phenomenon(name, "kept"), phenomenon(name, "control"))
     shared = {"property": name, "metric": margin_rate.calibrated, "show": (margin_rate, *MARGINS), **SHARED}
     return claim(items, **shared | declared)
 
 
 def seen_in_both_directions(name: str, **declared: Any) -> Callable[[Function], Function]:
-    """Of two texts that differ in this phenomenon, each is nearer to its own rewording: surface rules win one of two.
+    """Declare a check: of two texts that differ in this phenomenon, each is nearer to its own rewording.
 
-    Guessing wins both in a quarter of the groups, which is the floor.
+    Surface rules win one of the two. Guessing wins both in a quarter of the groups, which is the floor.
     """
     shared = {
         "property": name, "metric": both_directions.calibrated, "gates": directions_mean,

@@ -1,7 +1,7 @@
-"""Relations that should hold of a model whatever the texts: each function measures by how much one is broken.
+"""Relations that a model should satisfy for all texts: each function measures how much one is violated.
 
-All but `margin` call the model itself (`encoder.model` of the fixture), which reads no store. What a figure may be is
-for the test to say: `assert order_drift(model, texts) < 1e-5`. None of them needs hypothesis.
+All but `margin` call the model itself (`encoder.model` of the fixture), without the store. The test sets the
+limit: `assert order_drift(model, texts) < 1e-5`. None of them needs hypothesis.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Vectors = NDArray[np.float32]
 
 
 class Measured(Protocol):
-    """What `margin` asks: the fixture `encoder`."""
+    """The interface that `margin` needs, which the fixture `encoder` has."""
 
     def similarities(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
         """Similarity of each pair; shape [n]."""
@@ -26,7 +26,7 @@ class Measured(Protocol):
 
 
 class Contrasted(Protocol):
-    """What `margin` measures: a `MinimalPair`."""
+    """The three texts that `margin` compares, as in a `MinimalPair`."""
 
     @property
     def source(self) -> str: ...  # noqa: D102
@@ -37,7 +37,7 @@ class Contrasted(Protocol):
 
 
 def margin(encoder: Measured, pair: Contrasted) -> float:
-    """By how much the text that keeps the meaning is nearer than the one that changes it; below 0 the model errs."""
+    """Similarity to the text that keeps the meaning minus that to the changed one; below 0 the model errs."""
     kept, changed = encoder.similarities([pair.source] * 2, [pair.kept, pair.changed])
     return float(kept - changed)
 
@@ -68,13 +68,13 @@ def text_drift(model: Encoder, first: str, second: str) -> float:
 def prompt_drift(model: Encoder, text: str, *, role: str, prompt: str) -> float:
     """Prefixes: the largest difference between a text in its role and the same text with the prompt written out.
 
-    The model must have no prompt for texts without a role.
+    The model must not have a prompt for texts without a role.
     """
     return _largest(model.encode([text], role=role), model.encode([f"{prompt}{text}"]))
 
 
 def swap_drift(model: PairScorer, first: Sequence[str], second: Sequence[str]) -> float:
-    """Symmetry: the largest change of a score when the two texts of a pair change places."""
+    """Symmetry: the largest change of a score when the two texts of a pair are swapped."""
     return _largest(model.score_pairs(first, second), model.score_pairs(second, first))
 
 
@@ -85,7 +85,7 @@ def pairs_drift(model: PairScorer, first: Sequence[str], second: Sequence[str]) 
 
 
 def _largest(first: NDArray[np.floating], second: NDArray[np.floating]) -> float:
-    """The largest absolute difference; infinity where shapes differ or a number is none."""
+    """The largest absolute difference; infinity if shapes differ or a value is not finite."""
     if first.shape != second.shape:
         return float("inf")
     apart = np.abs(first.astype(np.float64) - second.astype(np.float64)).max(initial=0.0)

@@ -1,4 +1,4 @@
-"""results.json, as the engine makes it and reports read it: its schema is docs/reference/results.schema.json."""
+"""The types of results.json, which the engine writes and reports read (schema: docs/reference/results.schema.json)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Said = Literal["better", "worse", "cannot tell", "no evidence"]  # of a differen
 
 @dataclass(frozen=True, slots=True)
 class BaselineFigure:
-    """A figure of the baseline's model: null where it could not be computed."""
+    """A figure of the baseline's model: null if it could not be computed."""
 
     value: float | None
     low: float | None
@@ -40,7 +40,7 @@ class BaselineFigure:
 
 @dataclass(frozen=True, slots=True)
 class SurfaceFigure:
-    """The figure of a surface scorer in place of the model, and its curve where it has one."""
+    """The figure of a surface scorer on the same items, and its curve if it has one."""
 
     value: float | None
     low: float | None
@@ -59,14 +59,15 @@ class Result:
     """One metric of one case, with its verdict if it has one.
 
     A case is a check x model x data x level. `property` is what the check tests (antonym, number, ...). `low` and
-    `high` bound the 95% interval; `n` counts items, `clusters` the independent groups of items. Below its `floor` a
-    metric fails, at or above its `aim` it passes; one that is only reported has neither, and no verdict. `floor_of`
-    names the surface baseline whose figure the floor is, null for a number that was declared. `reason` says why a
-    failure is known, or why nothing was decided, skipped or measured: a check that measured nothing has no metric.
+    `high` bound the 95% interval; `n` counts items, `clusters` the independent groups of items. A metric fails below
+    its `floor` and passes at or above its `aim`; one that is only reported has neither, and no verdict. `floor_of`
+    names the surface baseline whose figure is the floor; null for a declared number. `reason` says why a failure is
+    known, or why the check was skipped, measured nothing or was not decided. A check that measured nothing has no
+    metric.
 
-    `params` are what the metric was computed with and counts behind it. `baseline` is the same figure of the baseline's
-    model, `surface` that of each surface scorer. `excluded` counts sentences without an item, by reason. `validity` is
-    of the generator that made the items, null where they were written by hand.
+    `params` are the metric's parameters and counts. `baseline` is the figure of the baseline's model, `surface` that of
+    each surface scorer. `excluded` counts sentences without an item, by reason. `validity` is that of the items'
+    generator; null for written items.
     """
 
     id: str
@@ -105,7 +106,7 @@ class Result:
 
     @builtins.property
     def figure(self) -> str:
-        """What the figure is called within its case: the metric, with its label where it is of one."""
+        """The figure's name within its case: the metric, with its label if any."""
         return self.case.name_of(self.id)
 
 
@@ -113,12 +114,12 @@ class Result:
 class ModelEntry:
     """A model of the run.
 
-    `fingerprint` is of the content: weights, tokenizer, pooling, prompt, dtype, maximum length. `kind` is what the
-    model gives: vectors, or scores of pairs. `prompt` is what stood before every text, `prompts_used` before those of a
-    role, `how` what else the adapter did: pooling, code that was allowed to run. `dimension` is that of its vectors,
-    null where it gave none. `error` says why it could not encode. `weights` is a hash of the tensors alone,
-    `architecture` one of their shapes and the vocabulary, the same for every seed of one training; null of models that
-    are not made of files. `lacks` are the cases that a file of vectors lacks texts of.
+    `fingerprint` covers weights, tokenizer, pooling, prompt, dtype and maximum length. `kind` says whether the model
+    gives vectors, or scores of pairs. `prompt` was put before every text, `prompts_used` before the texts of a role;
+    `how` has further settings of the adapter: pooling, code that was allowed to run. `dimension` is that of its
+    vectors; null without vectors. `error` says why it could not encode. `weights` is a hash of the tensors alone,
+    `architecture` one of their shapes and the vocabulary, which is the same for every training seed; both are null for
+    models without files. `lacks` lists the cases with texts that a file of vectors lacks.
     """
 
     label: str
@@ -141,9 +142,9 @@ class ModelEntry:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredItems:
-    """The checks about a data set's texts that were selected, how many of them measured, and the items of these.
+    """The number of selected checks on a data set's texts, of those that measured, and of their items.
 
-    Contracts and health are of any text and not counted, nor is what a first look has left.
+    Contracts and health apply to any text and are not counted, nor are checks that a first look left out.
     """
 
     selected: Count
@@ -155,12 +156,12 @@ class MeasuredItems:
 class DataEntry:
     """A data set of the run.
 
-    `version` is the edition, of data that have some. `rows` counts those in the files, before sampling, `groups` the
-    sentences that variants are made from, `skipped` malformed rows. `sample` counts the clusters that were drawn, null
-    where everything was taken. `language` is what the variants were generated with, null where all were written by hand
-    or none was asked for. `calibration` and `measured` are by model. `whole` is of data in shards, whose pairs, groups
-    and clusters beside it are those of the sample that variants are made from. `own_documents` counts queries that
-    stand among the documents with the same id and text: each one's own document is left out of its search.
+    `version` is the edition, if the data have editions. `rows` counts rows in the files, before sampling, `groups` the
+    sentences that variants are made from, `skipped` malformed rows. `sample` is the number of sampled clusters; null if
+    everything was used. `language` has the resources that made the variants; null if all were written or none was
+    needed. `calibration` and `measured` are by model. `whole` describes data in shards; the other counts are then those
+    of the sample for variants. `own_documents` counts queries with a document of the same id and text, which is left
+    out of that query's search.
     """
 
     name: str
@@ -184,7 +185,7 @@ class DataEntry:
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Of a property: distinct texts, seconds to encode them alone (an estimate from this run), seconds to measure."""
+    """A property's distinct texts, the estimated seconds to encode only these, and the seconds to measure it."""
 
     texts: Count
     encode_seconds: float
@@ -193,11 +194,11 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class ModelRest:
-    """About what one model has to compute that the store lacks: texts or pairs, characters and tokens in them.
+    """An estimate of what one model still has to compute: texts or pairs, with their characters and tokens.
 
-    The tokens are of its own tokenizer where `is_counted`, else a quarter of the characters. `price` is that of a
-    million tokens in dollars: 0 of a model on this machine unless models.yaml gives one, else null where it gives none.
-    `seconds` are at the rate of the first look, null where it computed too little to tell.
+    Tokens are counted by the model's tokenizer if `is_counted`, otherwise they are a quarter of the characters. `price`
+    is dollars per million tokens; without one in models.yaml, 0 for a model on this machine and null for others.
+    `seconds` assume the rate of the first look; null if it computed too little.
     """
 
     model: str
@@ -212,7 +213,7 @@ class ModelRest:
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """Of a run that stopped after its first look: why, what is left, and the command for it."""
+    """Why a run stopped after its first look, what is left, and the command for it."""
 
     why: str
     models: tuple[ModelRest, ...]
@@ -221,11 +222,11 @@ class Rest:
 
 @dataclass(frozen=True, slots=True)
 class RunEntry:
-    """What may differ between equal runs.
+    """The values that may differ between equal runs.
 
-    `started` is UTC in ISO 8601. `seconds` are those of the whole run without `wait_seconds`, for which it waited for
-    other runs: no other time has these. `environment` has encheck's code, Python, platform and threads. `notes` are
-    warnings. `encoded` counts the texts or pairs that each model computed: 0 where the store had them all.
+    `started` is UTC in ISO 8601. `seconds` is the time of the whole run without `wait_seconds`, the time spent waiting
+    for other runs; no other time includes it. `environment` has encheck's code, Python, platform and threads. `notes`
+    are warnings. `encoded` counts the texts or pairs that each model computed: 0 if all were stored.
     """
 
     id: str
@@ -247,10 +248,10 @@ class RunEntry:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Where -m, -k or named tests left out cases of checks that there are.
+    """The cases that -m, -k or named tests left out.
 
-    `unselected` are check/data/level. `left_out` are the properties of these that a gate weighs; in a gate, of some
-    that have items in these data, and none where none has.
+    `unselected` lists check/data/level. `left_out` lists their properties that a gate uses; in a gate, only those with
+    items in these data.
     """
 
     unselected: tuple[str, ...]
@@ -259,10 +260,10 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class FirstLook:
-    """How much of the data a run is from that stopped after its first look: its other checks are skipped.
+    """The part of the data that a run measured before it stopped after its first look; its other checks are skipped.
 
-    `texts` are those, or the pairs, that the model computed which needs most, `of_texts` about how many it needs for
-    all checks on all data that are not searched.
+    `texts` counts texts or pairs of the model that needs most, `of_texts` estimates how many it needs for all checks on
+    all data except searches.
     """
 
     texts: Count
@@ -273,11 +274,11 @@ class FirstLook:
 
 @dataclass(frozen=True, slots=True)
 class Contamination:
-    """What a candidate gained on the written probes, which are public, beyond what it gained on fresh ones.
+    """A candidate's gain on the written probes, which are public, minus its gain on fresh ones.
 
     `older` is the first model's label, or the baseline's folder. `written` and `fresh` name the data, `checks` counts
-    what both have and gate by a rate. The gains are means over the checks of the change of their rates; `value` is
-    their difference with its 95% interval, whose ends are null where there are too few clusters.
+    the checks that both data have and that gate by a rate. A gain is the mean change of their rates; `value` is the
+    difference of the gains with its 95% interval, whose ends are null if there are too few clusters.
     """
 
     candidate: str
@@ -297,11 +298,11 @@ class Contamination:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The figure of a property under two models, on the `n` items that both have, with the 95% interval of the change.
+    """A property's figure for two models on their `n` common items, with the 95% interval of the change.
 
-    `p` is two-sided, of no difference at all, after Holm's correction for all properties on the data set: 1 where no
-    item changed, or where there are too few clusters to tell. `beats_chance` says whether the second model is shown to
-    beat guessing, by the gate's rule: if not, a rise is "no evidence", since damage raises what is below chance.
+    `p` is the two-sided p-value of no difference, after Holm's correction over all properties on the data set: 1 if no
+    item changed, or if there are too few clusters. `beats_chance` says whether the second model is shown to beat
+    guessing, by the gate's rule: if not, a rise is "no evidence", since damage raises figures below chance.
     """
 
     property: str
@@ -320,9 +321,9 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A model beside one whose item scores ship, or beside the parent that its checkpoint names; decides nothing.
+    """A comparison of a model with one whose item scores ship, or with its checkpoint's parent; it decides nothing.
 
-    `named_by` is the file that names a parent. `properties` are those that both were measured in.
+    `named_by` is the file that names a parent. `properties` are those measured for both.
     """
 
     model: str
@@ -335,10 +336,10 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class RunFile:
-    """What one run found. Two runs on the same models, data, options and versions differ in `run` only.
+    """The results of one run. Two runs with the same models, data, options and versions differ only in `run`.
 
-    `claims` are by the name of the check. `selection` is null where every check was selected, `first_look` of a run
-    that did not stop after one. `gate` is what came of a gate, and the rows behind it.
+    `claims` are by the name of the check. `selection` is null if every check was selected, `first_look` if the run did
+    not stop after one. `gate` is the result of a gate with its rows.
     """
 
     schema_version: Literal[2] = field(default=SCHEMA_VERSION, kw_only=True)
@@ -355,5 +356,5 @@ class RunFile:
 
     @property
     def declarations(self) -> dict[str, Declaration]:
-        """What each check declares."""
+        """The declaration of each check."""
         return {row.check: Declaration(property=row.property) for row in self.checks} | dict(self.claims)

@@ -1,4 +1,4 @@
-"""Similarity functions, of vectors or of words. Everything is computed in fp32 or better."""
+"""Similarities of vectors or of words, computed in fp32 or better."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WORD = re.compile(r"\w+(?:['’]\w+)*")
 def cosine(first: Vectors, second: Vectors) -> Values:
     """Cosine of each row of `first` [n, d] with the same row of `second` [n, d]; shape [n].
 
-    Rows of zeros have no direction: their cosine is NaN. Of all others it is a number, however long they are.
+    Rows of zeros have no direction: their cosine is NaN. All other rows have a finite cosine at any length.
     """
     first, second = _scaled(first), _scaled(second)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -39,7 +39,7 @@ def _scaled(vectors: Vectors) -> Vectors:
 
 
 def moved(first: Vectors, second: Vectors) -> Values:
-    """How far each row lies from the same row of `second` [n, d]; shape [n]. For rows of one length, 1 - cosine.
+    """Distance of each row from the same row of `second` [n, d]; shape [n]. For rows of equal length, 1 - cosine.
 
     >>> moved(np.array([[1, 0], [1, 0]], np.float32), np.array([[1, 0], [0, 1]], np.float32)).round(6).tolist()
     [0.0, 1.0]
@@ -50,12 +50,12 @@ def moved(first: Vectors, second: Vectors) -> Values:
 
 
 def same(first: Vectors, second: Vectors) -> Values:
-    """1 for each row that is the same in both to within rounding, else 0; shape [n]."""
+    """1 for each row that is equal in both up to rounding, otherwise 0; shape [n]."""
     return (moved(first, second) <= ROUNDING).astype(np.float64)
 
 
 def dot(first: Vectors, second: Vectors) -> Values:
-    """Inner product, row by row, in fp64, where that of any two vectors in fp32 is finite; shape [n]."""
+    """Inner product, row by row, in fp64, which is finite for any finite fp32 vectors; shape [n]."""
     return np.asarray(np.einsum("ij,ij->i", first, second, dtype=np.float64), np.float64)
 
 
@@ -73,7 +73,7 @@ SIMILARITIES: dict[str, Similarity] = {"cosine": cosine, "dot": dot, "euclidean"
 
 
 def words(text: str) -> list[str]:
-    """The lower-cased words of a text, punctuation left out.
+    """The lower-cased words of a text, without punctuation.
 
     >>> words("Don't panic, Ann!")
     ["don't", 'panic', 'ann']
@@ -99,7 +99,7 @@ def jaccard(first: Sequence[str], second: Sequence[str]) -> Values:
 
 
 def jaccard_once(first: Sequence[str], second: Sequence[str]) -> Values:
-    """As `jaccard`, of texts that are not asked for again: their words are not kept."""
+    """As `jaccard`, without caching the texts' words."""
     sets = ((frozenset(words(a)), frozenset(words(b))) for a, b in zip(first, second, strict=True))
     return np.array([_overlap(a, b) for a, b in sets], dtype=np.float64)
 

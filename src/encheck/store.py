@@ -1,15 +1,15 @@
 """The embedding store: each distinct text is encoded only once per model.
 
-One SQLite file in WAL mode holds rows (kind, fingerprint, content hash) -> array. Processes share it; a batch is
-one transaction, so a killed run keeps the batches it finished; a row that does not match its checksum is
-encoded again; a damaged store is set aside with a warning and a new one begun.
+One SQLite file in WAL mode holds rows (kind, fingerprint, content hash) -> array. Processes share it. A batch is one
+transaction, so a killed run keeps its finished batches. A row that does not match its checksum is encoded again. A
+damaged store is renamed with a warning, and a new one is started.
 
-A path that somebody mistyped may hold anything. So only two kinds of files are touched: an empty one, and an SQLite
-database whose header has encheck's application id. Everything else is refused before SQLite opens it.
+A mistyped path may be any file. So only two kinds of files are opened: an empty one, and an SQLite database whose
+header has encheck's application id. Others are refused before SQLite opens them.
 
-It is fast with millions of rows. The table `held` counts the rows of each model, and triggers keep it right. A look-up
-first finds where its rows lie, then reads them in that order. SQLite does not map the file into memory: a process that
-has mapped a file dies when another one shortens it.
+It is fast with millions of rows. The table `held` counts the rows of each model; triggers update it. A look-up first
+finds the places of its rows, then reads them in file order. SQLite does not map the file into memory: a process with a
+mapped file dies when another process shortens it.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from numpy.typing import NDArray
 from encheck.errors import StoreError, UnusableStoreError
 
 Floats = NDArray[np.float32]
-CLOSE = 2.0**-11  # half precision rounds a number of ordinary size by at most this part of it
+CLOSE = 2.0**-11  # half precision rounds an ordinary number by at most this fraction
 HALVED_AT_ONCE = 4_096
 Kind = Literal["vector", "token", "pair", "parse", "tags", "text"]
 Dtype = Literal["float32", "float16"]
-HALF = "vector16"  # the kind of vectors in 16 bits: no key of theirs is one of a vector in 32
+HALF = "vector16"  # the kind of 16-bit vectors, whose keys differ from those of 32-bit vectors
 VERSION = 1
 APPLICATION_ID = 0x656E6368  # "ench", in the header of every store
 HEADER_BYTES = 100
@@ -65,7 +65,7 @@ CREATE TRIGGER row_begins BEFORE INSERT ON row BEGIN
 _STATEMENTS = tuple(statement.rstrip(";") for statement in _SCHEMA.strip().split(";\n"))
 _TABLES = {statement for statement in _STATEMENTS if statement.startswith("CREATE TABLE")}
 _PRINT = "COALESCE(CAST(fingerprint AS TEXT), '')"  # a model may have given None
-_LOGS = {  # what lies beside a database, and how it begins (sqlite.org/fileformat2.html, 3 and 4; walformat.html)
+_LOGS = {  # the files next to a database, and their first bytes (sqlite.org/fileformat2.html, 3 and 4; walformat.html)
     "-journal": (b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7",),
     "-wal": (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83"),
     "-shm": (b"\x18\xe2\x2d\x00", b"\x00\x2d\xe2\x18"),
@@ -74,10 +74,10 @@ BROKEN = (sqlite3.DatabaseError, UnicodeDecodeError)  # the latter where SQLite 
 
 
 def to_half_precision(vectors: Floats) -> tuple[NDArray[np.float16], NDArray[np.bool_]]:
-    """The vectors in half precision, shape [n, d], and which of them stay close to what they were, shape [n].
+    """The vectors in half precision, shape [n, d], and which of them stay close, shape [n].
 
-    A vector stays close if it moves by at most `CLOSE`, one part in 2,048, of its length. A vector does not if it holds
-    a number beyond 65,504, if nearly all of it is below 0.00006, or if it is not finite.
+    A vector stays close if it moves by at most `CLOSE`, 1/2,048, of its length. It does not if a number is beyond
+    65,504, if nearly all of its numbers are below 0.00006, or if it is not finite.
 
     >>> to_half_precision(np.array([[0.1, 1], [0.1, 70_000]], np.float32))[1].tolist()
     [True, False]
@@ -90,7 +90,7 @@ def to_half_precision(vectors: Floats) -> tuple[NDArray[np.float16], NDArray[np.
 
 
 def round_to_half_precision(vectors: Floats) -> Floats:
-    """The vectors after half precision and back, shape [n, d]; those that would not stay close are as they were."""
+    """The vectors rounded to half precision, shape [n, d]; vectors that would not stay close are unchanged."""
     rounded, close = to_half_precision(vectors)
     halved = rounded.astype(np.float32)
     halved[~close] = vectors[~close]
@@ -102,7 +102,7 @@ def _squares(vectors: Floats) -> NDArray[np.float64]:
 
 
 def default_path() -> Path:
-    """`$ENCHECK_STORE`, or the user's cache folder; UnusableStoreError where the user has none."""
+    """`$ENCHECK_STORE`, otherwise a file in the user's cache folder; UnusableStoreError if the user has none."""
     import platformdirs
 
     if named := os.environ.get("ENCHECK_STORE"):
@@ -110,18 +110,18 @@ def default_path() -> Path:
     try:
         return platformdirs.user_cache_path("encheck") / "store.sqlite"
     except RuntimeError as error:  # no HOME, and a user whom the system does not know, as in a container
-        raise UnusableStoreError(f"there is no place for a store: {error}. Name a file with --store=PATH") from error
+        raise UnusableStoreError(f"no cache folder for the store: {error}. Name a file with --store=PATH") from error
 
 
 def text_key(*texts: str) -> bytes:
-    """The content hash that stands for a text, or for a pair of texts, in the store (16 bytes)."""
+    """The key of a text, or of a pair of texts, in the store: a content hash of 16 bytes."""
     joined = "\x00".join(f"{len(t)}:{t}" for t in texts)
     return hashlib.blake2b(joined.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 @dataclass(frozen=True)
 class StoredModel:
-    """What the store holds for one model."""
+    """The size and last use of one model's rows in the store."""
 
     kind: str
     name: str
@@ -134,10 +134,9 @@ class StoredModel:
 class Store:
     """Open or create the store at `path`; `limit` bounds its size in bytes.
 
-    With the dtype float16 it writes vectors in 16 bits, and gives every vector rounded to 16 bits, also one that it
-    has in 32: what comes back does not depend on what was stored before. A vector that would move by more than one part
-    in 2,048 of its length stays in 32 bits. With float32 the store neither reads nor writes vectors in 16 bits. The
-    other kinds of rows are the same with both.
+    With the dtype float16 it writes vectors in 16 bits, and returns all vectors rounded to 16 bits, even those stored
+    in 32, so results do not depend on earlier runs. A vector that would move by more than 1/2,048 of its length stays
+    in 32 bits. With float32 the store neither reads nor writes 16-bit vectors. Other kinds of rows are not affected.
     """
 
     def __init__(self, path: Path, *, limit: int = DEFAULT_LIMIT, dtype: Dtype = "float32") -> None:
@@ -153,16 +152,16 @@ class Store:
             raise self._cannot(error) from error
 
     def _is_damaged(self, error: Exception) -> bool:
-        """Whether the file itself is broken; a busy, full or read-only one is not.
+        """Whether the file itself is broken, not just busy, full or read-only.
 
-        Whatever SQLite makes of it: it takes some broken headers for a newer format, or for read-only. So the numbers
-        of the formats in the header are looked at (sqlite.org/fileformat2.html, 1.3).
+        SQLite reports some broken headers as a newer format or as read-only, so this checks the format numbers in the
+        header (sqlite.org/fileformat2.html, 1.3).
         """
         if isinstance(error, sqlite3.ProgrammingError):  # over a closed connection
             return False
         code = getattr(error, "sqlite_errorcode", None)
         if code is None or code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            return True  # without a code, Python's own module raised it over text that is no UTF-8
+            return True  # without a code, Python's module raised it for text that is not UTF-8
         try:
             header = _beginning(self.path)
         except OSError:
@@ -176,7 +175,7 @@ class Store:
         )
 
     def _open(self) -> None:
-        """StoreError for the tables of another version, DatabaseError for a damaged header."""
+        """Open the file; StoreError for tables of another version, DatabaseError for a damaged header."""
         _refuse_foreign(self.path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
@@ -212,10 +211,10 @@ class Store:
             raise
 
     def _set_aside(self, error: Exception) -> None:
-        """Begin a new file in the place of the damaged one, unless another process has done so."""
+        """Rename the damaged file and start a new one, unless another process has done so."""
         self._db.close()
         try:
-            _refuse_foreign(self.path)  # something else may lie there since the run began
+            _refuse_foreign(self.path)  # the file may have been replaced since the run began
             if _inode(self.path) == self._inode:
                 aside = self.path.with_name(f"{self.path.name}.damaged-{time.time_ns()}")
                 template = "the store %s is damaged (%s); it is set aside as %s and rebuilt"
@@ -243,7 +242,7 @@ class Store:
             raise
 
     def _write(self, statements: Iterable[tuple[str, Sequence[Any]]]) -> None:
-        """Write all of it or nothing; a full disk is said once, and the run goes on without saving."""
+        """Write everything or nothing; for a full disk, warn once and continue without saving."""
         if self._full:
             return
         try:
@@ -275,7 +274,7 @@ class Store:
         arrays = np.ascontiguousarray(arrays, dtype="<f4")
         rows = dict(zip(keys, (array.tobytes() for array in arrays), strict=True))
         short: dict[bytes, bytes] = {}
-        if self._is_halved(kind):  # those that half precision hardly moves; the last one of a key that comes twice
+        if self._is_halved(kind):  # rows that half precision hardly moves; of a repeated key, the last one
             rounded, close = to_half_precision(arrays)
             last = {key: i for i, key in enumerate(keys)}
             short = {key: rounded[i].tobytes() for key, i in last.items() if close[i]}
@@ -287,18 +286,18 @@ class Store:
         self._write(statements)
 
     def as_kept(self, kind: Kind, arrays: NDArray[np.float32]) -> NDArray[np.float32]:
-        """What `get` will give for these arrays once they are stored; shape [n, d]."""
+        """The arrays as `get` will return them once stored; shape [n, d]."""
         return round_to_half_precision(arrays) if self._is_halved(kind) else arrays
 
     def _is_halved(self, kind: Kind) -> bool:
         return kind == "vector" and self.dtype == "float16"
 
     def put_blobs(self, kind: Kind, fingerprint: str, blobs: Mapping[bytes, bytes], *, name: str, dim: int = 0) -> None:
-        """Store some bytes per key, all in one transaction."""
+        """Store bytes by key, all in one transaction."""
         self._write(_insertions(kind, fingerprint, blobs, name=name, dim=dim))
 
     def blobs(self, kind: Kind, fingerprint: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The bytes of the keys that are stored."""
+        """The bytes of those keys that are stored."""
         return {key: data for rows in self._rows(kind, fingerprint, keys) for key, data in rows}
 
     def get(self, kind: Kind, fingerprint: str, keys: Sequence[bytes]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
@@ -318,7 +317,7 @@ class Store:
     def _arrays(
         self, kind: str, fingerprint: str, keys: Sequence[bytes], dtype: str
     ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """As `get`, of the rows of one kind."""
+        """As `get`, for the rows of one kind."""
         out, there = np.zeros((len(keys), 0), np.float32), np.zeros(len(keys), bool)
         position = {key: i for i, key in enumerate(keys)}
         for rows in self._rows(kind, fingerprint, keys):
@@ -333,12 +332,12 @@ class Store:
         return out, there
 
     def _rows(self, kind: str, fingerprint: str, keys: Sequence[bytes]) -> Iterator[list[tuple[bytes, bytes]]]:
-        """(key, data) of the keys that are stored, some at a time: those that match their checksum."""
+        """Yield (key, data) of stored keys whose checksum matches, in batches."""
         damaged, seal = 0, _seal(kind, fingerprint)
         ids = self._read("SELECT id FROM model WHERE kind = ? AND fingerprint = ?", (kind, fingerprint))
         model = int(ids[0][0]) if ids else None
         known = set(keys) if model is not None else set()
-        # Rows lie in the order in which they were written, and are read in that order.
+        # Rows are in the file in the order of writing, and are read in that order.
         places = sorted(place for (place,) in self._among("rowid", "key", model, sorted(known)))
         for start in range(0, len(places), ROWS_AT_ONCE):
             read = list(self._among("key, data, crc", "rowid", model, places[start : start + ROWS_AT_ONCE]))
@@ -353,7 +352,7 @@ class Store:
 
     def _among(self, columns: str, column: str, model: int | None, values: Sequence[Any]) -> Iterator[Any]:
         """These columns of the model's rows whose `column`, key or rowid, is one of the values."""
-        of_model = "model" if column == "key" else "+model"  # with the plus SQLite does not use the index for it
+        of_model = "model" if column == "key" else "+model"  # the plus keeps SQLite from using the index
         for start in range(0, len(values), self._most_values):
             some = values[start : start + self._most_values]
             marks = ",".join("?" * len(some))
@@ -361,14 +360,14 @@ class Store:
             yield from self._read(sql, (model, *some))
 
     def touch(self, kind: Kind, fingerprint: str) -> None:
-        """Note that this model is in use, so that it is the last to be evicted."""
+        """Mark this model as used now, so that it is the last to be evicted."""
         sql = "UPDATE model SET used = ? WHERE kind IN (?, ?) AND fingerprint = ?"
         self._write([(sql, (time.time(), kind, HALF if self._is_halved(kind) else kind, fingerprint))])
 
     def file_hash(self, path: Path, of: Callable[[Path], str] | None = None) -> str:
-        """SHA-256 of a file, computed again only when its size, inode or time of change has changed.
+        """SHA-256 of a file, computed again only if its size, inode or modification time has changed.
 
-        `of` computes another hash of it, which is kept under that function's name.
+        `of` computes another hash, which is stored under that function's name.
         """
         path = path.resolve()
         name, stat = os.fsencode(path) + (b"\0" + of.__name__.encode() if of else b""), path.stat()
@@ -381,7 +380,7 @@ class Store:
         return digest
 
     def contents(self) -> list[StoredModel]:
-        """What the store holds, the model used last first."""
+        """The models in the store, the most recently used first."""
         counts = "CAST(COALESCE(rows, 0) AS INTEGER), CAST(COALESCE(bytes, 0) AS INTEGER)"
         sql = f"""SELECT kind, name, {_PRINT}, {counts}, used FROM model LEFT JOIN held ON held.model = model.id
                   ORDER BY used DESC"""  # noqa: S608 - constants
@@ -398,7 +397,7 @@ class Store:
         def removals() -> Iterator[tuple[str, Sequence[Any]]]:
             for (model,) in models:
                 rows = self._db.execute("SELECT rowid FROM row WHERE model = ?", (model,))
-                # in the order in which they lie: in any other each page is read often
+                # in file order: in any other order pages are read repeatedly
                 places = np.sort(np.fromiter((place for (place,) in rows), np.int64))
                 for start in range(0, len(places), self._most_values):
                     some = places[start : start + self._most_values].tolist()
@@ -413,7 +412,7 @@ class Store:
         candidates = [stored for stored in reversed(self.contents()) if stored.fingerprint not in protected]
         while candidates:
             count, free, size = (self._read(f"PRAGMA {n}") for n in ("page_count", "freelist_count", "page_size"))
-            if (count[0][0] - free[0][0]) * size[0][0] <= limit:  # bytes that the rows take
+            if (count[0][0] - free[0][0]) * size[0][0] <= limit:  # bytes used by rows
                 break
             gone.append(candidates.pop(0))
             self.remove(gone[-1].fingerprint)
@@ -422,7 +421,7 @@ class Store:
         return gone
 
     def compact(self) -> None:
-        """Give the room of deleted rows back to the disk; left for another time while others read."""
+        """Return the space of deleted rows to the disk; skipped while other processes read."""
         try:
             self._db.execute("VACUUM")
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -439,20 +438,20 @@ def _insertions(
     insert = "INSERT OR REPLACE INTO row SELECT id, ?, ?, ? FROM model WHERE kind = ? AND fingerprint = ?"
     seal = _seal(kind, fingerprint)
     yield begin, (kind, fingerprint, name, dim, time.time())
-    for key, blob in sorted(blobs.items()):  # in the order of the index, of which each page is then changed once
+    for key, blob in sorted(blobs.items()):  # in index order, so that each page changes once
         yield insert, (key, blob, seal(key, blob), kind, fingerprint)
 
 
 def _seal(kind: str, fingerprint: str) -> Callable[[bytes, bytes], int]:
-    """The checksum of a row of this model: of whose it is as well as what it holds, since an index can break too."""
+    """The checksum of a row, which covers model, key and data, since an index can break too."""
     start = zlib.crc32(f"{kind}:{fingerprint}".encode("utf-8", "surrogatepass"))
     return lambda key, data: zlib.crc32(data, zlib.crc32(key, start))
 
 
 def _refuse_foreign(path: Path) -> None:
-    """StoreError unless the path is free, an empty file, or has the header of a store; only a regular file is opened.
+    """Raise StoreError unless the path is unused, an empty file, or has the header of a store.
 
-    SQLite deletes and overwrites the logs beside an empty file, so those have to be SQLite's.
+    Only a regular file is opened. SQLite overwrites log files next to an empty file, so those have to be SQLite's.
     """
     what = ""
     try:
@@ -476,7 +475,7 @@ def _refuse_foreign(path: Path) -> None:
                 first = _beginning(beside) if stat.S_ISREG(beside.stat().st_mode) else b"a folder or a device"
             except FileNotFoundError:
                 continue
-            if first[:8].strip(b"\0") and not first.startswith(magic):  # it begins some with zeros
+            if first[:8].strip(b"\0") and not first.startswith(magic):  # some begin with zeros
                 what = f"a name whose log, {beside}, would overwrite another file"
                 break
     if what:
@@ -487,7 +486,7 @@ def _refuse_foreign(path: Path) -> None:
 
 
 def _beginning(path: Path) -> bytes:
-    """As many bytes as the header of an SQLite file has."""
+    """Read as many bytes as an SQLite header has."""
     with path.open("rb") as file:
         return file.read(HEADER_BYTES)
 

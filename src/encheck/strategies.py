@@ -1,7 +1,7 @@
-"""Strategies for hypothesis: sentences, minimal pairs, paraphrases and hostile texts, for tests of your own.
+"""Strategies for hypothesis: sentences, minimal pairs, paraphrases and hostile texts, for your own tests.
 
-They are drawn from certified frames, so what hypothesis shrinks to is still true. docs/tasks/own-tests.md has examples;
-`encheck.relations` measures what should hold of a model.
+Texts come from certified frames, so shrunk examples are still correct. docs/tasks/own-tests.md has examples;
+`encheck.relations` has relations to test.
 """
 
 from __future__ import annotations
@@ -36,16 +36,15 @@ PROFILE = "encheck"
 
 
 def register_profile() -> None:
-    """Register the profile, the user's settings without a deadline; it is not loaded, so other tests keep theirs."""
+    """Register the profile: the user's settings without a deadline. It is not loaded, so other tests keep their own."""
     now = settings()
     settings.register_profile(PROFILE, now, deadline=None, suppress_health_check=_suppressed_checks(now))
 
 
 def patient(test: Any) -> Any:
-    """Let a test that is decorated with `@given` take its time; what else its settings say holds.
+    """Lift the deadline of a test decorated with `@given`; its other settings stay.
 
-    The plugin does this to each test that asks for the fixture `encoder`. A deadline that differs from hypothesis's own
-    default stays.
+    The plugin does this for each test with the fixture `encoder`. A deadline other than hypothesis's default stays.
     """
     function = getattr(test, "__func__", test)
     given: settings = getattr(function, "_hypothesis_internal_use_settings", None) or settings()
@@ -63,7 +62,7 @@ def _suppressed_checks(given: settings) -> list[HealthCheck]:
 
 @dataclass(frozen=True, slots=True)
 class Drawable:
-    """A frame whose fillers stand in the order of their plainness, and the same frame with its clause alone.
+    """A frame whose fillers are sorted by plainness, and the same frame reduced to its clause.
 
     `forms` begins with the shortest. `id` is that of the frame in the fresh probes.
     """
@@ -80,7 +79,7 @@ def framed_properties() -> tuple[str, ...]:
 
 @cache
 def drawable_frames(name: str) -> tuple[Drawable, ...]:
-    """The frames of a property, those that make the shortest sentences first."""
+    """The frames of a property, those with the shortest sentences first."""
     found = [_drawable(frame) for frame in fresh_probes.probe_frames() if frame.phenomenon == name]
     return tuple(sorted(found, key=shortest_sentence))
 
@@ -93,13 +92,13 @@ def _drawable(frame: ProbeFrame) -> Drawable:
 
 
 def shortest_sentence(drawable: Drawable) -> tuple[tuple[int, bool, int, str], str]:
-    """What sorts frames by the shortest sentence that they make, as one draw fills it."""
+    """A sort key: the plainness of the frame's shortest sentence, filled with one seed."""
     group = fresh_probes.fill_frame(drawable.forms[0], Random(0))  # noqa: S311 - no secret
     return plainness(group.source if group else drawable.forms[0].template), drawable.id
 
 
 def plainness(text: str) -> tuple[int, bool, int, str]:
-    """What sorts plain words before others: few, of English letters, short.
+    """A sort key that puts plain texts first: few words, ASCII letters, short.
 
     >>> sorted(["the night porter", "Zoë", "Maria", "Tom"], key=plainness)
     ['Tom', 'Maria', 'Zoë', 'the night porter']
@@ -120,9 +119,9 @@ MOST_CHARACTERS = 100_000
 
 
 def hostile_texts(*, max_size: int = MOST_CHARACTERS) -> st.SearchStrategy[str]:
-    """Control characters, halves of surrogate pairs, right-to-left and invisible marks, nothing, and very much.
+    """Texts with control characters, lone surrogates, right-to-left and invisible marks; empty and very long texts.
 
-    They shrink towards the empty text and short ones. None is longer than `max_size` characters.
+    They shrink towards the empty text and short ones. No text is longer than `max_size` characters.
 
     Raises:
         UsageError: max_size is below 1.
@@ -142,7 +141,7 @@ def hostile_texts(*, max_size: int = MOST_CHARACTERS) -> st.SearchStrategy[str]:
 
 
 class RepeatedText(str):
-    """A text whose description is short: a failing example of 100,000 characters takes one line."""
+    """A text with a short repr, so that a failing example of 100,000 characters takes one line."""
 
     unit: str
     __slots__ = ("unit",)
@@ -155,7 +154,7 @@ class RepeatedText(str):
 
 
 def repeated(unit: str, size: int) -> str:
-    """The unit again and again, cut to this many characters.
+    """Repeat the unit, cut to this many characters.
 
     >>> repeated("ab", 5), str(repeated("ab", 5))
     (repeated('ab', 5), 'ababa')
@@ -167,15 +166,15 @@ def repeated(unit: str, size: int) -> str:
 
 Side = Literal["kept", "changed"]
 SIDES: dict[int, Side] = {1: "kept", -1: "changed"}
-WRITTEN = ("antonym", "modality", "quantifier")  # properties that have no frames: the embedded probes hold them
+WRITTEN = ("antonym", "modality", "quantifier")  # properties without frames: their texts are in the embedded probes
 
 
 @dataclass(frozen=True, slots=True)
 class MinimalPair:
-    """`kept` means what `source` means, `changed` does not.
+    """A source with two texts: `kept` has its meaning, `changed` does not.
 
-    `favours` says which of the two the surface favours: the one nearer to the source by token edit distance; "" for
-    neither. The certificates say why the meaning is kept and changed.
+    `favours` names the text that the surface favours, which is nearer to the source by token edit distance; "" for
+    neither. `why_kept` and `why_changed` are the certificates.
     """
 
     source: str
@@ -190,7 +189,7 @@ class MinimalPair:
 
 @dataclass(frozen=True, slots=True)
 class Paraphrase:
-    """Two texts that mean the same, and why."""
+    """Two texts with the same meaning, and the certificate."""
 
     source: str
     kept: str
@@ -199,22 +198,22 @@ class Paraphrase:
 
 
 def properties() -> tuple[str, ...]:
-    """The properties that `minimal_pair` has material for."""
+    """The properties that `minimal_pair` accepts."""
     return tuple(sorted({*framed_properties(), *WRITTEN}))
 
 
 def minimal_pair(name: str, *, favours: Side | None = None) -> st.SearchStrategy[MinimalPair]:
-    """Minimal pairs of a property, as "number", "negation" or "role_reversal": `properties()` lists them.
+    """Minimal pairs of a property, such as "number", "negation" or "role_reversal"; `properties()` lists all.
 
     Most are made from the frames of the fresh probes; "antonym", "modality" and "quantifier" are drawn from the
-    embedded probes. They shrink towards short frames, a clause by itself, and plain words.
+    embedded probes. They shrink towards short frames, single clauses, and plain words.
 
     Args:
         name: the property.
-        favours: draw only pairs whose surface favours this text; "changed" are the hard ones. None draws all.
+        favours: draw only pairs whose surface favours this text; "changed" gives the hard ones. None draws all.
 
     Raises:
-        UsageError: there is no such property, or no such text.
+        UsageError: the property or `favours` is unknown.
     """
     _refuse_unknown(name, properties())
     if favours is not None and favours not in SIDES.values():
@@ -227,7 +226,7 @@ def minimal_pair(name: str, *, favours: Side | None = None) -> st.SearchStrategy
 
 
 def paraphrases(name: str | None = None) -> st.SearchStrategy[Paraphrase]:
-    """Texts that mean the same, from the frames of one property or of all.
+    """Pairs of texts with the same meaning, from the frames of one property or of all.
 
     Raises:
         UsageError: there are no frames of this property.
@@ -269,7 +268,7 @@ def _refuse_unknown(name: str, known: Collection[str]) -> None:
 
 @st.composite
 def _groups(draw: st.DrawFn, name: str | None) -> tuple[Drawable, Group]:
-    """A group of one of the frames; hypothesis makes each choice, so that it can make it smaller."""
+    """A group from one of the frames; hypothesis makes each choice, so that it can shrink it."""
     drawables = _sorted_frames(name)
     drawable = drawables[draw(st.sampled_from(range(len(drawables))))]
     frame = drawable.forms[0 if draw(st.sampled_from([True, False])) else -1]  # one choice for every frame
@@ -307,7 +306,7 @@ def _paraphrases(draw: st.DrawFn, name: str | None) -> Paraphrase:
 
 
 def _pairs_in(group: Group, name: str, frame: str) -> Iterator[MinimalPair]:
-    """Each text that changes the meaning, with one beside it that keeps it."""
+    """Yield each text that changes the meaning, paired with one that keeps it."""
     for changed in (v for v in group.variants if v.relation == name):
         if kept := group.variant(kept_relation(name), changed.level):
             favours = SIDES.get(surface_preference(group.source, kept.text, changed.text), "")

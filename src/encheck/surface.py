@@ -1,9 +1,9 @@
-"""What two texts share on the surface: similarities that need no understanding, and that a model should beat.
+"""Surface similarities of two texts, which ignore meaning and which a model should beat.
 
-Each is symmetric, and 1 for identical text. Words are lower-cased, punctuation left out. SURFACE has those that see two
-texts alone, all of them in [0, 1]: SHARED, which go by what the texts share, and RIVALS, which stand beside contrasts.
-Of these POLARITY count the words that deny, and POSITION read where the texts begin and cease to differ. WEIGHTED has
-those that know in how many texts a word is.
+Each is symmetric, and 1 for identical text. Words are lower-cased, without punctuation. SURFACE has those that use only
+the two texts, all in [0, 1]: SHARED, which count shared words or characters, and RIVALS, which are reported with
+contrasts. Of the RIVALS, POLARITY count negative words, and POSITION use the place of the difference. WEIGHTED has
+those that also use the number of texts with a word.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ import numpy as np
 from encheck.similarity import WORD_OVERLAP, Values, jaccard, words
 
 K1, B = 1.5, 0.75  # as in Robertson and Zaragoza 2009
-_HALF_WAY = 100  # characters or words of agreement that are half of what can be; any number ranks texts alike
-_TEXTS, _PAIRS = 10_000, 50_000  # kept: checks on the same data score many pairs more than once
+_HALF_WAY = 100  # characters or words of agreement that score half of the maximum; any number gives the same ranking
+_TEXTS, _PAIRS = 10_000, 50_000  # cache sizes: checks on the same data score many pairs repeatedly
 Texts = Sequence[str]
 POLARITY_WORDS = frozenset(
     """
@@ -56,7 +56,7 @@ def tokens(text: str) -> tuple[str, ...]:
 
 
 def edit_similarity(first: Texts, second: Texts) -> Values:
-    """1 less the edit distance of the words (Levenshtein 1966), divided by the number of words of the longer text.
+    """1 minus the edit distance of the words (Levenshtein 1966) divided by the number of words of the longer text.
 
     Two texts without any word count as equal (1). Shape [n].
 
@@ -69,7 +69,7 @@ def edit_similarity(first: Texts, second: Texts) -> Values:
 def bigrams(first: Texts, second: Texts) -> Values:
     """Share of distinct pairs of neighbouring words that two texts have in common; shape [n].
 
-    Start and end count as words: so every text has a bigram, and first and last words tell.
+    Start and end count as words, so every text has a bigram, and first and last words count.
 
     >>> bigrams(["a red car"], ["a red bus"]).round(3).tolist()
     [0.333]
@@ -78,9 +78,9 @@ def bigrams(first: Texts, second: Texts) -> Values:
 
 
 def trigrams(first: Texts, second: Texts) -> Values:
-    """Share of distinct runs of three characters that two texts have in common, in lower case; shape [n].
+    """Share of distinct sequences of three characters that two texts have in common, in lower case; shape [n].
 
-    Two blanks before the text and one after it count, and blanks in a row as one: so every text has a trigram.
+    Two blanks before the text and one after it count, and repeated blanks count as one, so every text has a trigram.
 
     >>> trigrams(["cat"], ["cats"]).tolist()
     [0.5]
@@ -89,10 +89,10 @@ def trigrams(first: Texts, second: Texts) -> Values:
 
 
 def polarity(first: Texts, second: Texts, *, parity: bool = False) -> Values:
-    """1 where two texts have equally many words that deny, 1/2 where one has one more, and so on; shape [n].
+    """1 if two texts have equally many negative words, 1/2 if one has one more, and so on; shape [n].
 
-    Such words are POLARITY_WORDS and contractions of "not"; nothing else is read. With `parity` it is 1 where both
-    numbers are odd or both are even, else 0.
+    Negative words are POLARITY_WORDS and contractions of "not". With `parity` the score is 1 if both numbers are odd or
+    both are even, otherwise 0.
 
     >>> polarity(["is not valid", "is not valid"], ["isn't valid", "is valid"]).tolist()
     [1.0, 0.5]
@@ -105,10 +105,10 @@ def polarity(first: Texts, second: Texts, *, parity: bool = False) -> Values:
 
 
 def position(first: Texts, second: Texts, *, weights: tuple[int, int, int, int]) -> Values:
-    """How far two texts agree from their ends inwards, shape [n]: the more the nearer to 1, at no agreement 1/2.
+    """How far two texts agree from their ends inwards, shape [n]: 1/2 for no agreement, up to 1.
 
-    `weights` are those of the characters that both begin with, of the characters that both end with, of the words that
-    both begin with, and of those that both end with. A negative weight rewards texts that do not.
+    `weights` apply to shared characters at the beginning and at the end, and shared words at the beginning and at the
+    end. A negative weight rewards disagreement.
 
     >>> position(["a red car"] * 2, ["a red bus", "the car"], weights=(0, 0, 1, 0)).round(3).tolist()
     [0.51, 0.5]
@@ -135,7 +135,7 @@ SURFACE: Mapping[str, Callable[[Texts, Texts], Values]] = {
 
 @lru_cache(maxsize=_TEXTS)
 def polarity_count(text: str) -> int:
-    """How many words of a text deny."""
+    """The number of negative words in a text."""
     return sum(word in POLARITY_WORDS or bool(CONTRACTION.fullmatch(word)) for word in tokens(text))
 
 
@@ -185,14 +185,14 @@ def _runs(text: str) -> frozenset[tuple[str, str, str]]:
 
 
 def _shared(a: frozenset[Any], b: frozenset[Any]) -> float:
-    """The share of what either has that both have; either has something."""
+    """The size of the intersection divided by that of the union, which is not empty."""
     both = len(a & b)
     return both / (len(a) + len(b) - both)
 
 
 @dataclass(frozen=True, eq=False)
 class Frequencies:
-    """In how many of some texts each word is; the number of these texts, and of words in one of them on average."""
+    """For each word the number of texts that contain it; the number of texts, and their mean length in words."""
 
     counts: Mapping[str, int]
     texts: int
@@ -200,7 +200,7 @@ class Frequencies:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Frequencies:
-        """Counted in these texts, each once."""
+        """Count the words of these texts, each distinct text once."""
         bags = [tokens(text) for text in sorted(set(texts))]
         counts = Counter(word for bag in bags for word in set(bag))
         return cls(counts, len(bags), sum(map(len, bags)) / max(len(bags), 1) or 1.0)
@@ -231,9 +231,9 @@ def _weighted(text: str, frequencies: Frequencies) -> tuple[Mapping[str, float],
 
 
 def bm25(first: Texts, second: Texts, frequencies: Frequencies) -> Values:
-    """BM25 of either text as a query on the other, each against what the query gets of itself; shape [n].
+    """BM25 of each text as a query on the other, divided by the query's score with itself; shape [n].
 
-    The mean of both ways: 1 for identical text, more where a short text's words come often in the other.
+    The mean of both: 1 for identical text, more if a short text's words are frequent in the other.
     """
 
     def score(a: str, b: str) -> float:

@@ -1,7 +1,7 @@
-"""Behaviour inside a training loop: each checkpoint beside the model before training, on the dev items alone.
+"""Behaviour inside a training loop: compare each checkpoint with the model before training, on the dev items only.
 
 `BehaviourEvaluator` is for sentence-transformers' trainer, `behaviour` for any other loop. The items of the split
-`gate` stay unseen: the best of many checkpoints on the items that judge it would look better than it is.
+`gate` are not used: the best of many checkpoints would look too good on them.
 
     evaluator = BehaviourEvaluator()
     args = SentenceTransformerTrainingArguments(
@@ -10,8 +10,8 @@
     )
     SentenceTransformerTrainer(..., args=args, evaluator=evaluator, callbacks=[evaluator.callback()]).train()
 
-The primary metric, the score, is what a checkpoint gained since the model before training, the base: 0 for the base
-itself, and -1 for a checkpoint that lost what the gate would block, so that it never wins.
+The primary metric, the score, is a checkpoint's gain over the base, the model before training: 0 for the base itself,
+and -1 for a checkpoint that the gate would block, so that it never wins.
 """
 
 from __future__ import annotations
@@ -66,16 +66,16 @@ from encheck.system.progress import Progress
 
 MODEL = "model"
 BALANCED = "balanced"
-BLOCKED = -1.0  # no score of a model is as low: scores lie between 0 and 1, and so do their losses
-RULE = replace(DEFAULT, min_items=100)  # the dev part has 105 sentences with a paraphrase: a gate asks for 150 items
+BLOCKED = -1.0  # below every gain of a model, since scores are between 0 and 1
+RULE = replace(DEFAULT, min_items=100)  # the dev part has 105 sentences with a paraphrase; a gate needs 150 items
 BEFORE = "before_training"  # the folder of the model before training, in the trainer's output_dir
 log = logging.getLogger("encheck")
 
 
 class PlannedItems:
-    """What these checks measure on `part` of a data set: `dataset`, its name `data`, and the `cases` with items.
+    """The items of these checks on `part` of a data set: `dataset`, its name `data`, and the `cases` with items.
 
-    Making it reads the data and makes the items. UsageError or DataError for data that are not there or are broken.
+    The constructor reads the data and makes the items. UsageError or DataError for missing or broken data.
     """
 
     def __init__(
@@ -107,9 +107,9 @@ class PlannedItems:
         return tuple(dict.fromkeys(case.property for case in self.cases))
 
     def side(self, model: Model) -> ModelScores:
-        """What a model scores on the items, and its calibration where a figure needs one. No vector is kept.
+        """The model's scores on the items, and its calibration if a figure needs one. No vector is stored.
 
-        Cases that this kind of model cannot be measured on are left out. EncoderError where the model fails.
+        Cases that cannot measure this kind of model are left out. EncoderError if the model fails.
         """
         with Scratch() as folder:
             store = Store(Path(folder, "store.sqlite"))
@@ -145,29 +145,29 @@ def behaviour(
     seed: int = 0,
     baseline: object | None = None,
 ) -> dict[str, float]:
-    """What a model scores on the dev items; with a `baseline`, the model before training, also what changed since.
+    """Measure a model on the dev items; with a `baseline`, the model before training, also its changes.
 
     Args:
-        model: anything that encodes, as in `encheck.run`, but no name and no path.
-        data: a data set. Its split `dev` is measured, or `validation`, or all of it where it has neither.
-        checks: which properties, as in `encheck.run`. Default: all that a gate may block.
-        seed: of generated items and of the intervals.
-        baseline: what to compare with.
+        model: anything that encodes, as in `encheck.run`, except a name or a path.
+        data: a data set. Its split `dev` is measured, otherwise `validation`, otherwise all of it.
+        checks: which properties, as in `encheck.run`. Default: all that can block in a gate.
+        seed: seed of generated items and of intervals.
+        baseline: the model to compare with.
 
     Returns:
         Finite numbers. A property without items in the data has no key.
-        PROPERTY: its figure, mostly the share of its items that are right.
-        sensitivity_part, invariance_part, retrieval_part, balanced: the balanced score and its parts, from chance, 0,
-        to 1, of the properties that were asked for by name, or of `default_checks()`. `balanced` needs all three parts.
-        With a baseline, FIGURE_change, FIGURE_change_low and FIGURE_change_high of each property and of the score: the
-        paired difference with the ends of its 95% interval, as the gate has them. `blocked` is 1 where a gate on these
-        items would block, else 0. `score` is the change of the score, -1 where blocked; `certainly_better` is 1 where
-        its lower bound is above 0 and nothing blocks.
+        PROPERTY: its figure, usually the share of its items that are right.
+        sensitivity_part, invariance_part, retrieval_part, balanced: the balanced score and its parts, from chance (0)
+        to 1, over the properties in `checks`, otherwise `default_checks()`. `balanced` needs all three parts. With a
+        baseline, FIGURE_change, FIGURE_change_low and FIGURE_change_high of each property and of the score: the paired
+        difference with the ends of its 95% interval, as in the gate. `blocked` is 1 if a gate on these items would
+        block, otherwise 0. `score` is the change of the score, or -1 if blocked; `certainly_better` is 1 if its lower
+        bound is above 0 and nothing blocks.
 
     Raises:
-        UsageError: a check that there is not, or that no gate weighs; checks without an item in the data; a name.
+        UsageError: an unknown check, or one that no gate uses; checks without an item in the data; a name for a model.
         TypeError: `model` encodes nothing.
-        EncoderError: its vectors are none.
+        EncoderError: its vectors are invalid.
 
     >>> from encheck import load_model
     >>> before, after = load_model("oracle"), load_model("bag-of-words")
@@ -182,7 +182,7 @@ def behaviour(
 
 
 def _in_memory(candidate: object, name: str) -> Model:
-    """The model under test that this object is; UsageError for a name or a path, which nothing has loaded."""
+    """Wrap an object as a model under test; UsageError for a name or a path, which is not loaded."""
     if isinstance(candidate, str | Path):
         raise UsageError(
             f"{name} is {str(candidate)!r}, but should be in memory. Remedy: encheck.load_model({str(candidate)!r})"
@@ -191,12 +191,12 @@ def _in_memory(candidate: object, name: str) -> Model:
 
 
 def default_checks() -> tuple[str, ...]:
-    """The properties that the score is made of unless others are asked for: those that declare `selects`."""
+    """The properties that the score uses by default: those that declare `selects`."""
     return tuple(dict.fromkeys(check.property for check in packaged_checks() if check.claim.declared.selects))
 
 
 def dev_part(dataset: Dataset) -> Dataset:
-    """The data's groups and pairs of the split `dev`, or of `validation`; all of them where there is neither.
+    """The data's groups and pairs of the split `dev`, otherwise of `validation`, otherwise all.
 
     UsageError if there are items for a gate and none for development.
     """
@@ -209,14 +209,14 @@ def dev_part(dataset: Dataset) -> Dataset:
             return replace(dataset, groups=groups, pairs=pairs, universe=universe)
     if "gate" in splits:
         raise UsageError(
-            f"{dataset.name} has items for the gate but none in the split dev, and no checkpoint may be "
-            f"chosen on those of the gate"
+            f"{dataset.name} has items for the gate but none in the split dev, and "
+            f"the gate's items must not choose a checkpoint"
         )
     return dataset
 
 
 class _DevItems:
-    """The dev items of some checks, and what is said of a model on them."""
+    """The dev items of some checks, and a model's figures on them."""
 
     def __init__(self, data: str, checks: Selection, seed: int) -> None:
         every = packaged_checks([data])
@@ -226,8 +226,8 @@ class _DevItems:
             weighed = sorted({check.property for check in chosen})
             if unweighed := sorted(properties - {*weighed}):
                 raise UsageError(
-                    f"no gate weighs {', '.join(unweighed)}, so no checkpoint can be chosen by it. Checks that it "
-                    f"weighs: {', '.join(weighed)}"
+                    f"no gate uses {', '.join(unweighed)}, so they cannot choose a checkpoint. Checks that it "
+                    f"uses: {', '.join(weighed)}"
                 )
             chosen = [check for check in chosen if check.property in properties]
         self.seed, self.plan = seed, PlannedItems(chosen, data, dev_part, seed=seed)
@@ -243,17 +243,17 @@ class _DevItems:
 
     @property
     def figure(self) -> str:
-        """What the score is the change of: `balanced`, or the one part that the checks belong to; else empty."""
+        """The figure whose change is the score: `balanced`, or the only part of the checks; otherwise empty."""
         if len(self.parts_with_items) == len(PARTS):
             return BALANCED
         return f"{self.parts_with_items[0]}_part" if len(self.parts_with_items) == 1 else ""
 
     def figures(self, after: ModelScores, before: ModelScores | None) -> tuple[dict[str, float], str]:
-        """`behaviour` of what was measured, and why a gate would block; empty if it would not."""
+        """The figures of `behaviour` from these scores, and why a gate would block (empty if it would not)."""
         base = before or after
         compared, _ = compare_all(
             base, after, aside=cases_with_chance(base.tables)
-        )  # all that there is: the gate has others
+        )  # all the items: the gate has others
         paired = pool_by_property(compared)
         rows = assess(paired, measure(paired, rule=RULE), rule=RULE) if paired else ()
         figures = {row.name: row.candidate for row in rows} | self._scores(after)
@@ -261,7 +261,7 @@ class _DevItems:
         if before is not None:
             decision = decide(pool_rows(compared), rule=RULE)
             reasons = list(decision.reasons) if decision.outcome == "block" else []
-            none = "the base has a figure, and this model has none: random pairs and identical texts score alike"
+            none = "the base has a figure, but this model has none: random pairs and identical texts get equal scores"
             reasons += [f"{row.name}: {none}" for row in rows if isfinite(row.baseline) and not isfinite(row.candidate)]
             if reasons:
                 why = reasons[0] + (f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else "")
@@ -273,22 +273,22 @@ class _DevItems:
                 change = figures[self.figure] - base_scores[self.figure]
                 old, new = (
                     score_replicates(self._won(side), families_of(side.tables), self.seed) for side in (before, after)
-                )  # both draw the same clusters
+                )  # both use the same clusters
                 finite = (new - old)[np.isfinite(new - old)]
                 low, high = np.percentile(finite, [2.5, 97.5]) if 2 * len(finite) >= len(new) else (np.nan, np.nan)
                 figures |= _change(self.figure, change, low, high)
                 figures["score"] = BLOCKED if why else change
                 lows = [row.low for row in rows if row.name in self.scored]
-                certain = low > 0 and (len(lows) > 1 or lows[0] > 0)  # a bootstrap is too sure of a few items
+                certain = low > 0 and (len(lows) > 1 or lows[0] > 0)  # a bootstrap is overconfident with few items
                 figures["certainly_better"] = float(certain and not why)
-        # nothing that follows a training takes what is no number
+        # training tools do not accept NaN
         return {name: float(value) for name, value in figures.items() if isfinite(value)}, why
 
     def _won(self, side: ModelScores) -> dict[str, PropertyWins]:
         return {name: wins for name, wins in property_wins(side.tables, side.scales).items() if name in self.scored}
 
     def _scores(self, side: ModelScores) -> dict[str, float]:
-        """The parts and the balanced score, as far as there are items."""
+        """The parts and the balanced score that have items."""
         families = families_of(side.tables)
         above_chance = {name: wins.share for name, wins in self._won(side).items()}
         score = balanced(above_chance, families)
@@ -297,7 +297,7 @@ class _DevItems:
 
 
 def _has_rate(check: Check) -> bool:
-    """Whether two scores of each item decide who wins, and the balanced score counts that."""
+    """Whether the check has a win rate that counts in the balanced score."""
     declared = check.claim.declared
     return bool(declared.gates) and named(declared.gates).kind == "rate" and part_of(declared.family) is not None
 
@@ -316,7 +316,7 @@ class Evaluated:
 
 
 class _Evaluator(Base):
-    """What `BehaviourEvaluator` adds to sentence-transformers' BaseEvaluator."""
+    """The methods that `BehaviourEvaluator` adds to sentence-transformers' BaseEvaluator."""
 
     def __init__(
         self,
@@ -351,13 +351,13 @@ class _Evaluator(Base):
             )
         self.primary_metric = f"{name}_score" if name else "score"
         self.history: list[Evaluated] = []
-        self._base: tuple[str, ModelScores] | None = None  # fingerprint of the model, what it scored
+        self._base: tuple[str, ModelScores] | None = None  # the model's fingerprint and scores
         self._last: tuple[str, ModelScores] | None = None
         if baseline is not None:
             self._evaluate(baseline, 0)
 
     def _evaluate(self, model: object, step: int) -> Evaluated:
-        """Measure a model, unless it is the base or the last one, unchanged; the first one is the base."""
+        """Measure a model, unless it equals the base or the last one; the first one is the base."""
         loaded = _in_memory(model, "the model in training")
         fingerprint = loaded.fingerprint()
         known = dict(filter(None, (self._base, self._last)))
@@ -381,7 +381,7 @@ class _Evaluator(Base):
         epoch: int = -1,
         steps: int = -1,
     ) -> dict[str, float]:
-        """The metrics of the model as it is."""
+        """Return the metrics of the model at this step."""
         evaluated = self._evaluate(model, steps)
         if evaluated.blocked:
             log.warning("step %d is blocked: %s", steps, evaluated.blocked)
@@ -393,12 +393,12 @@ class _Evaluator(Base):
 
     @property
     def best(self) -> Evaluated | None:
-        """The checkpoint with the highest score; None where none is better than the base."""
+        """The checkpoint with the highest score; None if no checkpoint is better than the base."""
         first = max(self.history[1:], key=lambda checkpoint: checkpoint.figures["score"], default=None)
         return first if first and first.figures["score"] > 0 else None
 
     def summary(self) -> str:
-        """Which checkpoint is best, how certain that is, and whether to keep the base instead."""
+        """Say which checkpoint is best, how certain that is, and whether to keep the base instead."""
         if not self.history:
             return "nothing was evaluated"
         figure, (base, *checkpoints) = self._dev.figure, self.history
@@ -421,7 +421,7 @@ class _Evaluator(Base):
         return f"the best of {several}: {description}. {how} {before} on the dev items{blocked}"
 
     def callback(self) -> Any:
-        """A callback for the trainer: the model before training competes, and the end of the training has `summary()`.
+        """A callback for the trainer that lets the model before training compete, and logs `summary()` at the end.
 
         It saves that model as `output_dir/before_training`. With `load_best_model_at_end`, and `metric_for_best_model`
         the primary metric, it is the best model until a checkpoint has a higher score.
@@ -432,7 +432,7 @@ class _Evaluator(Base):
 
         class BehaviourCallback(TrainerCallback):
             def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:  # noqa: ARG002
-                """Measure the model before training, and let it compete; UsageError where it resumes without a base."""
+                """Measure the model before training, and let it compete; UsageError if it resumes without a base."""
                 if not state.is_world_process_zero:
                     return
                 if state.global_step and evaluator._base is None:
@@ -461,16 +461,16 @@ class _Evaluator(Base):
         return BehaviourCallback()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what is planned: some of the generators cannot be pickled."""
+        """Leave out the planned items: some generators cannot be pickled."""
         return {name: value for name, value in vars(self).items() if name != "_dev"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Plan again."""
+        """Plan the items again."""
         vars(self).update(state)
         self._dev = _DevItems(self.data, self.checks, self.seed)
 
     def get_config_dict(self) -> dict[str, Any]:
-        """What the model card says of how it was measured; no path, since the card is published."""
+        """The settings for the model card; without paths, since the card is published."""
         data = self._dev.plan.dataset
         splits = [*(group.split for group in data.groups), *(pair.split for pair in data.pairs)]
         return {
@@ -486,15 +486,15 @@ def _evaluator_class() -> type:
     class BehaviourEvaluator(_Evaluator, BaseEvaluator):
         """sentence-transformers' evaluator interface over `behaviour`; `name` goes before every metric.
 
-        `data`, `checks` and `seed` are those of `behaviour`. By default the score is the balanced one, and everything
-        is watched that a gate may block. With `checks`, they alone are measured, and they alone can block. The score
-        of checks of one part alone is that of the part; checks of two of the three parts are refused.
+        `data`, `checks` and `seed` are those of `behaviour`. By default the score is the balanced score, and everything
+        that can block in a gate is measured. With `checks`, only these are measured and can block. If they belong to
+        one part, the score is that part's; checks of two of the three parts are refused.
 
-        `baseline` is the model before training, or a function from texts to vectors; without one, the first model that
-        is evaluated: with `eval_on_start=True` or `callback()` that is the model at step 0. The score of the base is 0.
+        `baseline` is the model before training, or a function from texts to vectors. Default: the first evaluated
+        model, which with `eval_on_start=True` or `callback()` is the model at step 0. The base's score is 0.
 
-        `history` has what was evaluated, the base first; `best` is the best checkpoint, or None; `summary()` is the end
-        in words.
+        `history` lists the evaluated models, the base first; `best` is the best checkpoint, or None; `summary()`
+        describes the result.
         """
 
         __qualname__ = "BehaviourEvaluator"  # where pickle finds it: see __getattr__ of this module
@@ -503,7 +503,7 @@ def _evaluator_class() -> type:
 
 
 def __getattr__(name: str) -> Any:
-    """`BehaviourEvaluator`, made when it is asked for: its base class brings torch along."""
+    """Make `BehaviourEvaluator` on first use: its base class imports torch."""
     if name != "BehaviourEvaluator":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return _evaluator_class()

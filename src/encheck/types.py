@@ -1,7 +1,7 @@
-"""The values that flow through a run, as frozen dataclasses.
+"""Frozen dataclasses for the data of a run.
 
-A data set holds `SentencePair`s and `Group`s; a generator turns a group into a `Variant`; a check compares
-the pairs or the `Triplet`s that come of them; a metric gives an `Estimate`; a verdict makes a `CheckResult`.
+A data set holds `SentencePair`s and `Group`s; a generator turns a group into a `Variant`; a check compares the pairs
+or `Triplet`s made of them; a metric returns an `Estimate`; a verdict makes a `CheckResult`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Floor = float | Literal["surface"] | None
 
 
 def content_hash(*texts: str) -> str:
-    """Sixteen hex digits that stand for these texts, the same on every machine.
+    """A hash of these texts in sixteen hex digits, the same on every machine.
 
     >>> content_hash("A dog barks.")
     '8f51134ccd0afd90'
@@ -37,7 +37,7 @@ def content_hash(*texts: str) -> str:
 
 
 class Lacking(str):
-    """A reason why a sentence has no variant that ends where the data have what it `needs`.
+    """A reason why a sentence has no variant, which no longer applies if the data have what it `needs`.
 
     >>> Lacking("no number edit was written", needs="written probes").needs
     'written probes'
@@ -46,7 +46,7 @@ class Lacking(str):
     needs: str
 
     def __new__(cls, reason: str, *, needs: str) -> Lacking:
-        """The reason with what it needs."""
+        """Make the reason, with what it needs."""
         made = super().__new__(cls, reason)
         made.needs = needs
         return made
@@ -54,7 +54,7 @@ class Lacking(str):
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Characters `start` to `end` of the source give way to `text`."""
+    """Characters `start` to `end` of the source are replaced by `text`."""
 
     start: int
     end: int
@@ -62,7 +62,7 @@ class Edit:
 
 
 def apply_edits(source: str, edits: tuple[Edit, ...]) -> str:
-    """The source with its edits made; they are in order and do not overlap.
+    """Apply the edits to the source; they are in order and do not overlap.
 
     >>> apply_edits("a fast car", (Edit(2, 6, "slow"),))
     'a slow car'
@@ -75,7 +75,7 @@ def apply_edits(source: str, edits: tuple[Edit, ...]) -> str:
 
 
 def changes(source: str, edits: tuple[Edit, ...]) -> str:
-    """What gives way to what, for certificates.
+    """List what is replaced by what, for certificates.
 
     >>> changes("a fast car", (Edit(2, 6, "slow"),))
     'fast > slow'
@@ -85,9 +85,9 @@ def changes(source: str, edits: tuple[Edit, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A text made from a source sentence by edits; `generator` says by whom ("written" = by hand).
+    """A text made from a source sentence by edits of `generator` ("written" for handwritten ones).
 
-    `certificate` says why it holds: which words, of which tag, by which relation, under which conditions.
+    `certificate` justifies the edit: which words, of which tag, by which relation, under which conditions.
     """
 
     text: str
@@ -105,7 +105,7 @@ KEEPING = frozenset(
 
 
 def keeps_meaning(relation: str) -> bool:
-    """Whether a variant of this relation means what its sentence means.
+    """Whether a variant of this relation has the meaning of its sentence.
 
     >>> keeps_meaning("synonym"), keeps_meaning("number_kept"), keeps_meaning("number")
     (True, True, False)
@@ -115,13 +115,13 @@ def keeps_meaning(relation: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """The sentences around one that stands at `place` among them."""
+    """The sentences around a sentence; its position among them is `place`."""
 
     context: tuple[str, ...]
     place: int
 
     def around(self, text: str, *, sentences: int) -> str:
-        """`text` in its place among so many sentences, itself counted: the nearest ones, the earlier first.
+        """Put `text` in its place among its nearest neighbours, so many sentences in all; on a tie, earlier ones first.
 
         >>> Passage(("A.", "B.", "C."), 2).around("X.", sentences=3)
         'B. X. C.'
@@ -133,12 +133,12 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A source sentence, one paraphrase of it, and the variants that were written by hand for it.
+    """A source sentence, one paraphrase of it, and its handwritten variants.
 
-    Where nobody wrote a paraphrase, the sentence itself stands for it. `side` names the side of a crossed group that
-    stands by itself. Those that are `is_quick` are a fixed small part. `shares` are hashes of what it has in
-    common with other groups, where these overlap; empty where that is the cluster. `construction` names how the texts
-    of a contrast differ. Its items have the same `shares` and `construction`.
+    Without a paraphrase, `paraphrase` is the source. `side` names the side of a crossed group that is used alone.
+    `is_quick` marks a fixed small part of the data. `shares` are hashes of what the group has in common with other
+    groups, if these overlap; it is empty if that is the cluster. `construction` names how the texts of a contrast
+    differ. The group's items have the same `shares` and `construction`.
     """
 
     id: str
@@ -155,15 +155,15 @@ class Group:
     construction: str = ""
 
     def variant(self, relation: str, level: int = 1) -> Variant | None:
-        """The written variant of this relation and level, if there is one."""
-        for v in self.variants:  # asked for every sentence, relation and level: a generator would take its time
+        """The written variant of this relation and level, or None."""
+        for v in self.variants:  # called for every sentence, relation and level: a generator expression is slower
             if v.relation == relation and v.level == level:
                 return v
         return None
 
     @property
     def is_contrast(self) -> bool:
-        """Whether it has written variants and no free paraphrase: then only what was written for it is measured."""
+        """Whether it has written variants and no free paraphrase: then only its written texts are measured."""
         return bool(self.variants) and self.paraphrase == self.source
 
 
@@ -171,7 +171,7 @@ class Group:
 class CurvePoint:
     """One point of a margin curve: the share of items whose margin is above `epsilon`, where a tie counts one half.
 
-    `count` is the number of those above.
+    `count` is the number of items above it.
     """
 
     epsilon: float
@@ -185,9 +185,9 @@ class CurvePoint:
 class Estimate:
     """A figure with its 95% interval, and the numbers of items and independent clusters behind it.
 
-    Where a figure compares two labels, the clusters are those of the label that has fewer. `surface` has the same
-    figure of each surface scorer in place of the model, by its name ("jaccard" is word overlap). If there is no
-    estimate, `missing` says what it would need, and the value is NaN.
+    If a figure compares two labels, `clusters` is the number for the label with fewer. `surface` has the figure of each
+    surface scorer by name ("jaccard" is word overlap). If there is no estimate, `missing` says what it needs, and the
+    value is NaN.
     """
 
     metric: str
@@ -203,14 +203,14 @@ class Estimate:
 
     @builtins.property
     def best_surface(self) -> tuple[str, Estimate] | None:
-        """The surface scorer with the highest figure, of several the first; None where none has a figure."""
+        """The surface scorer with the highest figure, the first on a tie; None if no scorer has a figure."""
         found = [(name, beside) for name, beside in self.surface.items() if not math.isnan(beside.value)]
         return max(found, key=lambda one: one[1].value, default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Validity:
-    """How many of a generator's triples blind readers found right; `read` is 0 if nobody has read any."""
+    """How many of a generator's triples blind readers found right; `read` is 0 if none was read."""
 
     generator: str
     right: int
@@ -218,16 +218,16 @@ class Validity:
 
     @builtins.property
     def rate(self) -> float | None:
-        """The share that is right, which is a ceiling; None if nobody has read any."""
+        """The share that is right, an upper limit for aims; None if none was read."""
         return self.right / self.read if self.read else None
 
 
 @dataclass(frozen=True, slots=True)
 class LanguageResources:
-    """What variants of a data set were made with: version of encheck, parser, lexicon and mode.
+    """The resources that made a data set's variants: version of encheck, parser, lexicon and mode.
 
-    `substitutes` is a hash of the table of the careful mode, `stop_words` says whose list the paper mode takes; the
-    mode that does without has "".
+    `substitutes` is a hash of the careful mode's table, `stop_words` names the paper mode's list; each is "" in the
+    other mode.
     """
 
     encheck: str = ""
@@ -242,9 +242,9 @@ class LanguageResources:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """What a figure is held against: it fails wholly under the floor, and passes wholly at or above the aim.
+    """The floor and the aim of a figure: it fails if its interval is below the floor, and passes at or above the aim.
 
-    `rival` names the surface baseline whose figure the floor is; empty for a floor that was declared as a number.
+    `rival` names the surface baseline whose figure is the floor; it is empty if the floor was declared as a number.
     """
 
     aim: float
@@ -254,8 +254,9 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One row of results.json: a figure of one check, with its lines where it is judged and its verdict where it has
-    one. `validity` is of the generator that made the items, None where they were written by hand.
+    """One row of results.json: a figure of one check, with its floor and aim if it is judged, and its verdict if any.
+
+    `validity` is that of the generator that made the items, None for written items.
     """
 
     id: str
@@ -273,30 +274,29 @@ class CheckResult:
 
     @builtins.property
     def case(self) -> CaseId:
-        """The check x model x data x level that the figure is of."""
+        """The figure's check x model x data x level."""
         return CaseId(self.check, self.model, self.data, self.level)
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What a check declares besides its items, in plain types. results.json keeps it, so that reading a run does not
-    import its checks.
+    """What a check declares besides its items, in plain types.
 
-    `metric` is what the check passes to `judge`, and `gates` what the gate weighs item by item, both by name. If
-    `gates` is empty, `reported` says why the check is only reported. A check that declares no metric has all three
-    empty: it gates by the figure of its kind of items. `part` is "test" for a check that measures the test part of the
-    data alone. `criterion` is its number among the four of Mahajan et al. 2023 (0: none). `pictures` are those that the
-    page draws beside the ones that any figures and items give, `step` what one step of its chains is. `selects` says
-    that a training loop chooses checkpoints by it unless told otherwise.
+    results.json contains it, so reading a run does not import its checks.
 
-    `aim` is what the metric should reach. `floor` is what no model may fall below: a number, "surface" (the best
-    surface baseline's figure on the same items), or None. `unjudged` says why a check has neither and gives no verdict.
-    `proxy` says why its figure is easier than what it stands for: the gate may block on it, but never counts it towards
-    passing. `primary` says that the check's items are queries whose right documents are known: they give the gate its
-    primary endpoint. `means` is a sentence on what a loss means to those who use the model. `capability` is what the
-    gate weighs as one: all checks, levels and properties of that name; empty where that is the property. `headline`
-    says that its figure stands for the property where the data have no crossed groups of it. `tells` is what the model
-    can tell if the check comes out well, as it goes on from "it cannot tell": the page's sentences are made with it.
+    `metric` names the metric that `judge` uses, and `gates` the one that the gate compares item by item. If `gates` is
+    empty, `reported` says why the check is only reported. A check without a metric has all three empty: it gates by the
+    figure of its kind of items. `part` is "test" for a check that measures only the test part of the data. `criterion`
+    is its number among the four of Mahajan et al. 2023 (0: none). `pictures` are extra pictures on the page, `step`
+    describes one step of its chains. `selects`: training loops choose checkpoints by this check by default.
+
+    `aim` is the value that the metric should reach. `floor` is the value that no model may fall below: a number,
+    "surface" (the best surface baseline's figure on the same items), or None. `unjudged` says why a check has neither
+    and gives no verdict. `proxy` says why its figure is easier than the real task: the gate may block on it, but never
+    counts it towards passing. `primary`: the items are queries with known right documents, which give the gate its
+    primary endpoint. `means` is a sentence on what a loss means to users of the model. `capability` names the row of
+    the gate that pools this check with others; if empty, that is the property. `headline`: its figure represents the
+    property if the data have no crossed groups of it. `tells` completes "it cannot tell ..." in the page's findings.
     """
 
     property: str = ""
@@ -323,20 +323,20 @@ class Declaration:
 
     @builtins.property
     def is_in_both_directions(self) -> bool:
-        """Whether it is judged by the share of crossed groups won in both directions."""
+        """Whether its metric is the share of crossed groups won in both directions."""
         return self.metric.startswith("both_directions")
 
     @builtins.property
     def stands_for_property(self) -> bool:
-        """Whether its figure may be the one that is printed of its property."""
+        """Whether its figure may represent its property in a profile."""
         return self.headline or self.is_in_both_directions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimEntry(Declaration):
-    """What a check says and declares of itself: who reads a run needs nothing else of it.
+    """A check's texts and declaration, which is all that readers of a run need.
 
-    `says` is its claim, `title` what its file is about, with the source, `why` why that matters.
+    `says` is its claim, `title` the topic of its file with the source, `why` the reason why it matters.
     """
 
     says: str

@@ -1,4 +1,4 @@
-"""The one place where a verdict is decided: a figure against its floor and its aim, and what else counts."""
+"""Decide verdicts: compare a figure with its floor and aim, and apply exceptions. No other module decides verdicts."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ MIN_CLUSTERS = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """What the figure of one check is judged by.
+    """The conditions by which the figure of one check is judged.
 
-    `declared` are the floor and the aim of the check, None where it has none; `own` is a threshold of the user's, which
-    goes before both: less fails. `unjudged` says why a check without lines has no verdict. `validity` says what share
-    of generated items is right. `known_failure` is why the failure is known of this model, `trained_on` the data if
-    the model was trained on them. `only_shown` says that a gate decides, so that the check's own lines do not.
+    `declared` is the floor and the aim of the check, or None; `own` is the user's threshold, which replaces both: a
+    lower figure fails. `unjudged` is the reason why a check without floor and aim has no verdict. `validity` is the
+    share of generated items that are right. `known_failure` is the reason why this model's failure is known,
+    `trained_on` the data if the model was trained on them. `only_shown`: a gate decides, not the check's own lines.
     """
 
     declared: tuple[Floor, float] | None = None
@@ -33,13 +33,13 @@ class Terms:
 
     @property
     def decides(self) -> bool:
-        """Whether there is a line to judge by."""
+        """Whether the check has a threshold, or a floor and an aim."""
         return self.own is not None or self.declared is not None
 
 
 @dataclass(frozen=True)
 class Ruling:
-    """The verdict of one row, None where it has none; the lines that it was judged by; and the reason."""
+    """The verdict of one row, or None; the floor and aim that were applied; and the reason."""
 
     verdict: Verdict | None
     lines: Lines | None
@@ -47,7 +47,7 @@ class Ruling:
 
 
 def rule(estimate: Estimate, terms: Terms) -> Ruling:
-    """The verdict on the figure of a check that decides.
+    """Judge the deciding figure of a check.
 
     >>> rule(Estimate("m", 0.6, 0.55, 0.65, n=400, clusters=400), Terms(own=0.7)).verdict
     'fail'
@@ -74,9 +74,9 @@ def rule(estimate: Estimate, terms: Terms) -> Ruling:
 
 
 def _under_the_ceiling(held: Lines, validity: Validity | None) -> tuple[Lines, str]:
-    """The lines of generated items, no aim above the share of them that is right; or why they cannot be judged.
+    """Limit the aim for generated items to the share of them that is right.
 
-    That is so where the share lies below the floor: what tells meaning and noise apart could not pass.
+    If that share is below the floor, also return the reason why the items cannot be judged: even a perfect model fails.
     """
     if validity is None or validity.rate is None:
         return held, ""
@@ -88,10 +88,10 @@ def _under_the_ceiling(held: Lines, validity: Validity | None) -> tuple[Lines, s
 
 
 def lines(estimate: Estimate, *, floor: Floor, aim: float) -> Lines:
-    """The lines of a figure; the floor "surface" is the best surface baseline's figure on the same items.
+    """The floor and aim of a figure; the floor "surface" is the best surface baseline's figure on the same items.
 
-    If no surface baseline was measured, there is no such floor. No floor lies above the aim: what a count of words gets
-    is the least that an encoder should reach.
+    If no surface baseline was measured, there is no such floor. An aim below the floor is raised to it: an encoder
+    should at least reach a word count's figure.
 
     >>> words = Estimate("m", 0.7, 0.6, 0.8, n=9, clusters=9)
     >>> lines(Estimate("m", 0.9, 0.8, 1.0, n=9, clusters=9, surface={"jaccard": words}), floor="surface", aim=0.5)
@@ -106,13 +106,16 @@ def lines(estimate: Estimate, *, floor: Floor, aim: float) -> Lines:
 def judge(
     estimate: Estimate, held: Lines, *, known_failure: str | None = None, strict: bool = False
 ) -> tuple[Verdict, str]:
-    """The verdict on a figure, and its reason if there is one.
+    """The verdict on a figure, and its reason or "".
 
-    The whole interval under the floor fails; the whole of it at or above the aim passes; the whole of it under the aim,
-    and not under the floor, is `below_aim`, which `strict` makes a failure. Otherwise the data cannot tell, which is
-    `inconclusive`, as is anything measured on fewer than 20 independent clusters (of either label, where a figure
-    compares two), and what could not be estimated for what is `missing`. Any other figure that is not a number could
-    not be measured: `error`. A known failure excuses a failure and nothing else; where the figure passes, it is stale.
+    - `fail`: the whole interval is below the floor; with `strict`, below the aim.
+    - `pass`: the whole interval is at or above the aim.
+    - `below_aim`: the whole interval is below the aim, but not below the floor.
+    - `inconclusive`: the interval includes the aim, there are fewer than 20 independent clusters (of either label, if a
+      figure compares two), or the estimate lacks what `missing` names.
+    - `error`: any other figure that is not finite.
+
+    A known failure excuses only a failure; if the figure passes, the entry is stale.
 
     >>> judge(Estimate("margin_rate", 0.6, 0.55, 0.65, n=400, clusters=400), Lines(aim=0.8, floor=0.5))
     ('below_aim', 'above the floor')
@@ -135,7 +138,7 @@ def judge(
 
 
 def with_meaning(reason: str, estimate: Estimate) -> str:
-    """The reason, what broke a contract, why there is no interval, and whether the model sees meaning at all.
+    """Append to the reason the cause of a broken contract, why there is no interval, and whether meaning is detected.
 
     >>> with_meaning("above the floor", Estimate("m", 0.6, 0.55, 0.65, n=9, clusters=9, params={"meaning": "detected"}))
     'above the floor; meaning: detected'
@@ -149,7 +152,7 @@ def _failed(reason: str, known: str | None) -> tuple[Verdict, str]:
 
 
 def _standing(estimate: Estimate, held: Lines) -> str:
-    """Where a figure below its aim stands with its floor."""
+    """Say whether a figure below its aim is above its floor."""
     if held.floor is None:
         return "this check has no floor"
     floor = f"what {held.rival} gets" if held.rival else "the floor"
@@ -157,10 +160,9 @@ def _standing(estimate: Estimate, held: Lines) -> str:
 
 
 def known_failure(check: str, data: str, level: str, entries: Mapping[str, str] | None) -> str | None:
-    """The reason why this failure of a model is known, or None.
+    """The reason listed for this known failure of a model, or None.
 
-    `entries` are the model's, with `check` or patterns of `check/data/level` for keys. The longest pattern that matches
-    wins.
+    The keys of `entries`, the model's list, are `check` or patterns of `check/data/level`. The longest match wins.
 
     >>> known_failure("antonym_is_farther_than_paraphrase", "mrpc", "1", {"antonym_*/mrpc/*": "old"})
     'old'

@@ -534,7 +534,7 @@ def test_a_check_without_a_metric_has_nothing_to_judge_by(pytester):
             judge()
     """
     rows, outcome = of_ones_own(pytester, test_a=some)
-    outcome.stdout.fnmatch_lines(["*judge() goes by the metric of @claim, which declares none*"])
+    outcome.stdout.fnmatch_lines(["*judge() uses the metric of @claim, which declares none*"])
     assert rows["pairs_are_alike"]["verdict"] == "error"
 
 

@@ -90,7 +90,7 @@ def test_a_side_without_words_is_counted():
 
 
 def test_an_open_label_and_an_unknown_scope_are_refused():
-    with pytest.raises(UsageError, match="own/7 has the label None, but a difficulty is that of a label 0 or 1"):
+    with pytest.raises(UsageError, match="own/7 has the label None, but difficulty needs a label of 0 or 1"):
         difficulty([pair("a", "b", None, number=7)])
     with pytest.raises(UsageError, match="the median scope is 'corpus', but should be 'split', 'dataset' or a"):
         difficulty([pair("a", "b", 1)], scope="corpus")

@@ -196,7 +196,7 @@ def test_an_unknown_check_is_named():
         ({"checks": []}, "checks='' cannot be read"),
         ({"checks": "antonym or synonym"}, "without retrieval there is no balanced score"),
         ({"checks": ["health"]}, "health: no win rate to choose a checkpoint by. Remedy: add a check that has one: "),
-        ({"checks": ["nonobvious"]}, "no gate weighs nonobvious"),
+        ({"checks": ["nonobvious"]}, "no gate uses nonobvious"),
         ({"data": "pairs:/nope.csv"}, "/nope.csv does not exist"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The checks that there are: encheck's, those of packages and of files; a few selected by property; their cases."""
+"""Find the checks of encheck, of packages and of files, select them by property, and list their cases."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ CheckFunction = Callable[..., object]
 
 @cache
 def shipped_checks() -> tuple[tuple[CheckFunction, Claim], ...]:
-    """The test function of every check, with its claim; their modules are imported."""
+    """The test function of every shipped check, with its claim; imports their modules."""
     return _checks_of(import_module("encheck.checks"))
 
 
 @cache
 def checks_of_packages(names: tuple[str, ...]) -> tuple[tuple[CheckFunction, Claim], ...]:
-    """As `shipped_checks`, of installed packages by the names of their entry points.
+    """As `shipped_checks`, for installed packages, by the names of their entry points.
 
-    UsageError for one that cannot be imported, has no check, or has a check of a name that is taken.
+    UsageError for a package that cannot be imported, has no check, or has a check with an existing name.
     """
     points = entry_points.entry_points_of(entry_points.CHECKS)
     owners = {function.__name__: "encheck itself" for function, _ in shipped_checks()}
@@ -67,7 +67,7 @@ def checks_of_packages(names: tuple[str, ...]) -> tuple[tuple[CheckFunction, Cla
 
 
 def _checks_of(module: ModuleType) -> tuple[tuple[CheckFunction, Claim], ...]:
-    """The checks that a module defines, or that each module test_*.py of a package does."""
+    """The checks that a module defines, or that the modules test_*.py of a package define."""
     below = [one.name for one in pkgutil.iter_modules(getattr(module, "__path__", ())) if one.name.startswith("test_")]
     modules = [import_module(f"{module.__name__}.{name}") for name in below] or [module]
     defined = [f for one in modules for f in vars(one).values() if getattr(f, "__module__", "") == one.__name__]
@@ -76,7 +76,7 @@ def _checks_of(module: ModuleType) -> tuple[tuple[CheckFunction, Claim], ...]:
 
 @dataclass(frozen=True)
 class Case:
-    """One check x model x data x level: what one pytest item tests. `property` is what the check tests."""
+    """One check x model x data x level, which is one pytest item. `property` is what the check tests."""
 
     function: str
     claim: Claim
@@ -97,12 +97,12 @@ class Case:
 
     @builtins.property
     def id(self) -> CaseId:
-        """What items and results name the case by."""
+        """The name of the case in items and results."""
         return CaseId(self.check, self.model, self.data, str(self.level))
 
 
 def claims_on(claim: Claim, data: Iterable[str]) -> list[Claim]:
-    """The claim itself, or, where it stands for properties of the user's own, one claim of each that the data have."""
+    """The claim itself; for the user's own properties, one claim for each that the data have."""
     own = claim.items
     if not isinstance(own, OwnProperty) or own.name:
         return [claim]
@@ -113,13 +113,13 @@ def claims_on(claim: Claim, data: Iterable[str]) -> list[Claim]:
 
 
 def name_of(function: str, claim: Claim) -> str:
-    """What results and baselines call a check: its test without `test_`, after a property of the user's own."""
+    """The name of a check in results and baselines: its test without `test_`, after the user's own property."""
     stem = function.removeprefix("test_")
     return f"{claim.items.name}_{stem}" if isinstance(claim.items, OwnProperty) else stem
 
 
 def cases(models: Sequence[str], data: Sequence[str], function: str, claim: Claim, tested: str) -> list[Case]:
-    """Every model x data x level of one claim; of a property of the user's own, on the data that have it."""
+    """Every model x data x level of one claim; for the user's own property, only data that have it."""
     own, named = claim.items, data_labels(data)
     if isinstance(own, OwnProperty):
         named = {label: spec for label, spec in named.items() if own.name in properties_of(spec, own.kind)}
@@ -128,7 +128,7 @@ def cases(models: Sequence[str], data: Sequence[str], function: str, claim: Clai
 
 
 def clashes(selected: Iterable[tuple[Any, str, Case]]) -> Iterator[tuple[Any, str]]:
-    """(test, what is wrong), where several of (test, place, case) would have the same ids in results and baselines."""
+    """Yield (test, error message) for each (test, place, case) whose id in results and baselines is not unique."""
     by_id: dict[str, list[tuple[Any, str]]] = {}
     for test, place, case in selected:
         by_id.setdefault(str(case.id), []).append((test, place))
@@ -146,7 +146,7 @@ TEXTS_PER_SECOND = 150  # a small encoder on two CPU cores
 
 
 def roughly(cases: Sequence[Case], data: Mapping[str, Dataset]) -> str:
-    """What these cases ask for, before anything is made or encoded: at most this many items, about so long."""
+    """Estimate the items, texts and time of these cases, before anything is made or encoded."""
     models = {case.model for case in cases}
     sizes = [max(len(data[c.data].groups), 1) for c in cases]
     once = sum(2 * len(d.groups) + len(d.pairs) for d in data.values())
@@ -168,18 +168,18 @@ class Check:
 
     @property
     def name(self) -> str:
-        """The name of its function without `test_`, after a property of the user's own."""
+        """The name of its function without `test_`, after the user's own property."""
         return name_of(self.function.__name__, self.claim)
 
     @property
     def markers(self) -> set[str]:
-        """What selects it: its property, of one of the user's own also what stands for all of these."""
+        """The names that select it: its property, and for the user's own also the name for all of these."""
         declared = claim_of(self.function)
         return {self.property, *([declared.property] if declared and declared.property else ())}
 
     @property
     def property(self) -> str:
-        """What it tests: the property that it declares, else its first marker that is not pytest's."""
+        """The property that it declares, otherwise its first marker that is not pytest's."""
         return tested(self.claim, (mark.name for mark in getattr(self.function, "pytestmark", ())))
 
     def cases(self, settings: Settings) -> list[Case]:
@@ -188,27 +188,27 @@ class Check:
 
 
 def packaged_checks(data: Sequence[str] = (), packages: Iterable[str] = ()) -> tuple[Check, ...]:
-    """The checks of `encheck.checks`, then of these installed packages, file by file, in their order there.
+    """The checks of `encheck.checks`, then of these installed packages, in the order of their files.
 
-    Those of properties of the user's own are of what the `data` name: none without any. UsageError for a package whose
-    checks cannot be imported, or have the names of others.
+    Checks of the user's own properties depend on the `data`. UsageError for a package whose checks cannot be imported,
+    or have existing names.
     """
     found = (*shipped_checks(), *checks_of_packages(tuple(packages)))
     return tuple(Check(function, one) for function, claim in found for one in claims_on(claim, data))
 
 
 def checks_in(file: str | Path) -> tuple[Check, ...]:
-    """The checks in a Python file of the user's, which is run.
+    """The checks in a user's Python file, which is executed.
 
-    UsageError where the file cannot be imported or has no check.
+    UsageError if the file cannot be imported or has no check.
     """
     path = expand_home(file)
     if not path.is_file():
-        raise UsageError(f"{path} does not exist, or is no file: name a Python file with checks")
+        raise UsageError(f"{path} does not exist, or is not a file: name a Python file with checks")
     name = f"encheck_own_checks_{zlib.crc32(str(path.resolve()).encode()):08x}_{path.stem}"
     spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise UsageError(f"{path} is no Python file: name one with checks, such as my_checks.py")
+        raise UsageError(f"{path} is not a Python file: name one with checks, such as my_checks.py")
     module = sys.modules[name] = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
@@ -226,22 +226,22 @@ def checks_in(file: str | Path) -> tuple[Check, ...]:
 
 
 def refuse_twice(checks: Sequence[Check]) -> None:
-    """UsageError where two checks have one name, by which results would mix them up."""
+    """Raise UsageError if two checks have the same name, since results would mix them up."""
     for name, count in Counter(check.name for check in checks).items():
         if count > 1:
             raise UsageError(f"--own-checks: {count} checks are named test_{name}. Remedy: give each its own name")
 
 
-Selection = str | Iterable[str] | None  # what `checks=` takes everywhere: see `select_checks`
+Selection = str | Iterable[str] | None  # the type of `checks=` everywhere: see `select_checks`
 
 
 def select_checks(checks: Sequence[Check], selection: Selection, names: str | None = None) -> tuple[Check, ...]:
-    """The checks whose property is selected: an expression such as "antonym or jumble", or several, any of which holds.
+    """Select checks by property: an expression such as "antonym or jumble", or several, of which any may match.
 
-    What `checks=` of run, gate, comparison and training takes, and -m on the command line; None or "" selects all.
-    `names` selects further, as -k does: each word of it has to be part of the name of a check, or of its property.
-    pytest, which reads -m and -k of `encheck run`, selects the same by the same expression. UsageError for an
-    expression that cannot be read, for a property that no check has, and where nothing is selected.
+    This is `checks=` of run, gate, comparison and training, and -m on the command line; None or "" selects all. `names`
+    selects further, as -k does: each word has to be part of a check's name or property. pytest, which reads -m and -k
+    of `encheck run`, selects the same checks. UsageError for an invalid expression, an unknown property, or an empty
+    selection.
 
     >>> names = {check.property for check in select_checks(packaged_checks(), "(antonym or jumble) and not jumble")}
     >>> names
@@ -274,7 +274,7 @@ def select_checks(checks: Sequence[Check], selection: Selection, names: str | No
 
 
 def _parsed(text: str, given: str) -> ast.Expression:
-    """The expression; UsageError, which begins with what was given, for anything but names, and, or, not, brackets."""
+    """Parse the expression; UsageError, starting with `given`, for anything but names, and, or, not, brackets."""
     allowed = (ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.Name, ast.Load)
     try:
         tree = ast.parse(text.strip(), mode="eval")
@@ -289,7 +289,7 @@ def _parsed(text: str, given: str) -> ast.Expression:
 
 
 def _holds(node: ast.expr, is_named: Callable[[str], bool]) -> bool:
-    """Whether an expression holds of a check, of which `is_named` tells whether a name is its own."""
+    """Whether a check matches an expression; `is_named` says whether a name belongs to the check."""
     if isinstance(node, ast.BoolOp):
         every = all if isinstance(node.op, ast.And) else any
         return every(_holds(value, is_named) for value in node.values)

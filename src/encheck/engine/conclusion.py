@@ -48,9 +48,10 @@ INTERRUPTED = 2
 
 
 def refuse_beforehand(queries: Path | None, replicates: int, save: Path | None, baselines: Sequence[Path] = ()) -> None:
-    """What would only be seen at the end: BaselineError for a place where none can be saved, and too few replicates.
+    """Check early what would otherwise fail at the end.
 
-    `baselines` are the folders that are weighed against. UsageError where the judgements of the queries cannot be read.
+    `baselines` are the folders to compare with. BaselineError if no baseline can be saved at `save`, or for too few
+    replicates; UsageError if the queries' judgements cannot be read.
     """
     if queries:
         unjudged.read_judgements(unjudged.judgements_path(queries))
@@ -66,12 +67,12 @@ def refuse_beforehand(queries: Path | None, replicates: int, save: Path | None, 
 
 
 def refuse_models(baselines: Sequence[Baseline], subjects: Mapping[str, Subject]) -> None:
-    """BaselineError before anything is encoded, for a candidate of another kind, or a seed replicate that equals it."""
+    """Before encoding, raise BaselineError for a candidate of another kind, or a replicate that equals it."""
     prints = {label: subject.model.fingerprint() for label, subject in subjects.items()}
     model, *replicates = prints
     for baseline in baselines:
         refuse_other_kind(baseline, model, subjects[model].kind)
-    for n, label in enumerate(replicates):  # its loss would be taken for the luck of a seed
+    for n, label in enumerate(replicates):  # its loss would count as seed variance
         same = next((other for other in (model, *replicates[:n]) if prints[other] == prints[label]), None)
         if same is not None:
             raise BaselineError(f"--twin={label} is {same} again (the same weights). {WHAT_IT_IS}")
@@ -79,11 +80,11 @@ def refuse_models(baselines: Sequence[Baseline], subjects: Mapping[str, Subject]
 
 @dataclass(frozen=True, kw_only=True)
 class GateOptions:
-    """What is wanted of the end: the baselines to weigh against, where to save a new one, and how a gate decides.
+    """The baselines to compare with, the place to save a new one, and the options of a gate.
 
-    `primary` is the rank metric that decides for a search with labels, None for the one that its labels ask for.
-    `purpose` is what the new model is for, None for what the data ask for. `inconclusive` is what an inconclusive gate
-    counts as, pass or block. `thresholds` on similarities are in use. `folder` is where the report is written.
+    `primary` is the rank metric that decides for a labelled search, None for the one that fits its labels. `purpose` is
+    the new model's purpose, None for the one that fits the data. `inconclusive` is how an inconclusive gate counts,
+    pass or block. `thresholds` are similarity thresholds in use. `folder` is the folder of the report.
     """
 
     baselines: tuple[Baseline, ...] = ()
@@ -96,10 +97,10 @@ class GateOptions:
 
 
 def conclude(recorder: Recorder, settings: Settings, status: int, options: GateOptions) -> Conclusion:
-    """Weigh the run against its baselines, or keep it as one.
+    """Compare the run with its baselines, or save it as one.
 
-    What was interrupted, or could not be used, keeps its own status. Where both are asked for, only a candidate that
-    passes is kept. UsageError where the run and a baseline cannot be compared.
+    An interrupted or unusable run keeps its own status. With both, only a candidate that passes is saved. UsageError if
+    the run and a baseline cannot be compared.
     """
     is_weighed = bool(options.baselines) and status in (*FINISHED, NOTHING)
     is_done = status in FINISHED or (status == NOTHING and not recorder.measured_nothing)
@@ -118,7 +119,7 @@ def conclude(recorder: Recorder, settings: Settings, status: int, options: GateO
     replicates = {label: scores_of_run(results, recorder.items, label) for label in names}
     end, weighed = Conclusion(status), list[Weighed]()
     if is_weighed:
-        for label, replicate in replicates.items():  # its loss would pass for luck
+        for label, replicate in replicates.items():  # its loss would count as seed variance
             if is_copy(side, replicate):
                 raise BaselineError(
                     f"the gate could not be used: --twin={label} gives the same scores as {model} up to rounding: it "
@@ -149,7 +150,7 @@ def conclude(recorder: Recorder, settings: Settings, status: int, options: GateO
         why = f"the gate's outcome is {end.gate.outcome}, and the run's exit code {end.status}"
         return replace(end, problems=(*end.problems, f"no baseline was saved: {why}"))
     if options.save and is_done:
-        noise = None  # of a new baseline: that of the old one, whose replicates they are, where there is one
+        noise = None  # of a new baseline: that of the old one, to which the replicates belong, if there is one
         if replicates and weighed:
             noise = weighed[0].noise if weighed[0].decision.replicates else None
         elif replicates:
@@ -162,7 +163,7 @@ def _noise(
     baseline: ModelScores, dimension: int | None, replicates: Mapping[str, ModelScores],
     dimensions: Mapping[str, int | None], primary: str | None = None,
 ) -> Noise | None:  # fmt: skip
-    """The seed noise of replicates; BaselineError where one is none. `dimension` is the baseline's."""
+    """The seed noise of replicates; BaselineError if one is not a replicate. `dimension` is the baseline's."""
     refuse_other_dimension(dimension, {label: dimensions[label] for label in replicates})
     return seed_noise([baseline, *check_replicates(baseline, replicates).values()], primary=primary)
 
@@ -170,7 +171,7 @@ def _noise(
 def _judged_by_people(
     one: LogAnswers, baseline: str, found: UnjudgedSearch, recorder: Recorder, settings: Settings
 ) -> Judged | None:
-    """What people say of a search's answers, None without a log of queries; UsageError for a wrong file of theirs."""
+    """People's judgements of a search's answers; None without a query log. UsageError for an invalid file."""
     if settings.queries is None:
         return None
     every = recorder.items.table
@@ -189,7 +190,7 @@ def _gate_end(
     status: int,
     options: GateOptions,
 ) -> Conclusion:
-    """The conclusion of a gate; a check that failed fails the run, and so do data of which nothing was measured."""
+    """The conclusion of a gate; a failed check, or data without any measurement, fails the run."""
     judged = from_here(unjudged.judgements_path(settings.queries)) if settings.queries else ""
     shown = record.GateEvidence(recorder.items, recorder.documents, options.folder, judged)
     gate = record.with_texts(weighed, options.inconclusive, shown)
@@ -213,9 +214,9 @@ def _gate_end(
 def with_contamination(
     end: Conclusion, recorder: Recorder, settings: Settings, baselines: Sequence[Baseline] = ()
 ) -> Conclusion:
-    """The conclusion with contamination rows: the model since each baseline, else each later model since the first.
+    """The conclusion with contamination rows: the model against each baseline, else later models against the first.
 
-    None if the run was not on both sorts of probes. Seed replicates are no candidates.
+    There are none unless the run was on both sorts of probes. Seed replicates are not candidates.
     """
     results = recorder.results(settings=recorded(settings), end=Conclusion(0))
     editions = {data.name: data.version for data in results.data}
@@ -237,7 +238,7 @@ def with_contamination(
 
 
 def with_references(end: Conclusion, recorder: Recorder, settings: Settings) -> Conclusion:
-    """The conclusion of a run that came to its end, with contamination rows and the models that it is compared with."""
+    """The conclusion of a completed run, with contamination rows and reference models."""
     if end.status not in ENDED:
         return end
     end = end if recorder.first_look else with_contamination(end, recorder, settings)
@@ -245,9 +246,9 @@ def with_references(end: Conclusion, recorder: Recorder, settings: Settings) -> 
 
 
 def _references(recorder: Recorder, settings: Settings) -> Iterator[Reference]:
-    """The models of a run beside those whose item scores ship; none on data that none of these was measured on.
+    """Compare the models of a run with those whose item scores ship, if these were measured on the data.
 
-    A parent that is none of them comes first, without a property where the store lacks its vectors.
+    A parent that does not ship comes first, without properties if the store lacks its vectors.
     """
     results = recorder.results(settings=recorded(settings), end=Conclusion(0))
     baselines = list(shipped(results))
@@ -275,7 +276,7 @@ def _references(recorder: Recorder, settings: Settings) -> Iterator[Reference]:
 
 
 def first_profile(evaluation: Evaluation, functions: Mapping[str, CheckFunction]) -> list[str]:
-    """What a first look of an evaluation shows, as lines, which nothing logged meanwhile interrupts.
+    """The lines that a first look of an evaluation shows; log messages do not interrupt them.
 
     `functions` are the checks by their cases' ids.
     """
@@ -288,7 +289,7 @@ def first_profile(evaluation: Evaluation, functions: Mapping[str, CheckFunction]
             function = functions.get(str(case.id))
             if function and evaluation.sees(case):
                 judgement = measure_case(case, evaluation, function)
-                if any(row.estimate for row in judgement.rows):  # the others' own tests say what is wrong
+                if any(row.estimate for row in judgement.rows):  # the other cases' own tests report errors
                     recorder.take(judgement.measured(function))
         recorder.described.append(evaluation.describe())
         return list(lines(recorder.results(settings=recorded(evaluation.settings), end=Conclusion(0))))

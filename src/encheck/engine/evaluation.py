@@ -1,4 +1,4 @@
-"""One evaluation: what its cases share, whoever calls them."""
+"""The shared state of a run's cases: models, data, store and settings."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from pyarrow import Table
 
 PROBES = "probes"
-PAUSE = 0.1  # seconds between two looks whether another worker has decided
+PAUSE = 0.1  # seconds between checks whether another worker has decided
 PARENT_COLUMNS = ("near_score", "far_score")
 log = logging.getLogger("encheck")
 Show = Callable[["Evaluation"], object]
@@ -66,7 +66,7 @@ Show = Callable[["Evaluation"], object]
 
 @dataclass(frozen=True)
 class ComparedWith:
-    """What a gate weighs the models of an evaluation against: saved baselines, or its model `old`, by its label."""
+    """The comparison of a gate: saved baselines, or the label of the evaluation's model `old`."""
 
     baselines: tuple[Baseline, ...] = ()
     old: str = ""
@@ -76,9 +76,9 @@ class ComparedWith:
 class Evaluation:
     """The cases of a run, and the bench of models, data and store that they are measured on; `open` makes one.
 
-    Its parts are evaluations of their own, which `on` gives: `bench` has the data of the part and `whole` all data, and
-    `seen` has the ids of the cases that the part measures. `existing` has all cases that there are, selected or not, by
-    their names. `against` is what a gate asks for, None where there is none.
+    A part of it is an evaluation too, made by `on`: its `bench` has the data of the part, `whole` all data, and `seen`
+    the ids of the cases that the part measures. `existing` has all cases by name, selected or not. `against` is the
+    comparison of a gate, or None.
     """
 
     settings: Settings
@@ -111,10 +111,10 @@ class Evaluation:
         mode: Mode = "",
         quiet: bool = False,
     ) -> Self:
-        """Find the models, load the data and open the store; UsageError where one of them is wrong.
+        """Find the models, load the data and open the store; UsageError if one of them is wrong.
 
-        `run` is the lock that the workers of a run share, where it has several. `loaded` has the models that are in
-        memory, by what the settings call them. A `quiet` evaluation shows neither progress nor what is logged.
+        `run` is the lock that the workers of a run share, if there are several. `loaded` has models in memory by their
+        names in the settings. A `quiet` evaluation shows neither progress nor log messages.
         """
         notes, clock = Notes(silent=quiet), WorkClock()
         log.addHandler(notes)
@@ -141,11 +141,11 @@ class Evaluation:
         )  # fmt: skip
 
     def prepare(self, show: Show | None = None) -> Self:
-        """Encode what the cases need; the evaluation to go on with, which is a part of this one where a run stops.
+        """Encode the cases' texts; return the evaluation to continue with, which is a part of this one if a run stops.
 
-        The worker that tries the models out keeps the run's lock until it has encoded: another would load them again.
-        A model whose device another run has is not tried out: there is enough to do before it is waited for.
-        `show` shows the first look of a run that goes on, from an evaluation of that part.
+        The worker that tries the models keeps the run's lock until encoding ends, so no other worker loads them again.
+        A model whose device another run uses is not tried, to save the wait. `show` prints the first look of a run that
+        continues, from an evaluation of that part.
         """
         bench, progress = self.bench, Progress(quiet=self.quiet)
         requests: list[Request] = [(c.model, c.data, c.claim, c.level) for c in self.cases]
@@ -164,7 +164,7 @@ class Evaluation:
                             show(self._on_look(look, decision, requests))
                 if decision and decision.stops:
                     look = look or look_of(bench, requests, self.mode)
-                    if look:  # whose texts this process or another worker has encoded
+                    if look:  # its texts are encoded by this process or another worker
                         look.bench.prepare(look.requests, locks=self.locks.encoding, progress=progress)
                     return self._on_look(look, decision, requests)
                 if decision:
@@ -177,7 +177,7 @@ class Evaluation:
         return replace(self, bench=bench, whole=bench, _last={})
 
     def _on_look(self, look: Look | None, decision: LookDecision, requests: Sequence[Request]) -> Self:
-        """The evaluation of the part of the data that a first look is at, or of nothing where there is no part."""
+        """The evaluation of a first look's part of the data, or of no data if there is no part."""
         measured = look.requests if look else ()
         both = zip(self.cases, requests, strict=True)
         seen = frozenset(str(case.id) for case, request in both if request in measured)
@@ -196,18 +196,18 @@ class Evaluation:
         return replace(self, parents={label: parent for label, parent in parents.items() if parent})
 
     def sees(self, case: Case) -> bool:
-        """Whether the case is measured: all are, but where the run stops after a first look."""
+        """Whether the case is measured: always, unless the run stops after a first look."""
         return self.seen is None or str(case.id) in self.seen
 
     def items(self, case: Case) -> Items:
-        """What the case measures on."""
+        """The items of the case."""
         return self.bench.items(case.data, case.claim, case.level)
 
     @rare_collection()
     def scores(self, case: Case) -> Scores:
-        """The similarities of the case's items; a model that failed is said before any item is made.
+        """The similarities of the case's items; a failed model is reported before any item is made.
 
-        Those of the last case are kept: its check, its rows and its message ask for the same ones.
+        The last case's scores are cached, since its check, rows and message use them.
         """
         name = str(case.id)
         if name not in self._last:
@@ -221,7 +221,7 @@ class Evaluation:
     def row(
         self, case: Case, estimate: Estimate | None, verdict: Verdict | None, lines: Lines | None, reason: str
     ) -> CheckResult:
-        """A row of results.json; what a figure names a model for is noted."""
+        """A row of results.json; adds a note for a figure that names a model."""
         metric = estimate.metric if estimate else "none"
         if estimate and (label := estimate.params.get("label")) is not None:
             metric = f"{estimate.metric}[{label}]"
@@ -245,7 +245,7 @@ class Evaluation:
         )
 
     def _validity(self, case: Case) -> Validity | None:
-        """Of the generator that made the items, where it was read or is of a phenomenon; None of written items."""
+        """The validity of the items' generator, if it was read or belongs to a phenomenon; None for written items."""
         items = self.bench.found(case.data, case.claim, case.level)
         parts = ItemId(items.every[0].id).known if items and items.every else None
         if not parts or any(group.variants for group in self.bench.data[case.data].groups):
@@ -253,10 +253,10 @@ class Evaluation:
         return validity_of(parts.relation)
 
     def judged(self, case: Case, estimate: Estimate, declared: tuple[Floor, float] | None) -> CheckResult:
-        """The row of a figure that decides, with its verdict; `declared` are the check's floor and aim.
+        """The row of a deciding figure, with its verdict; `declared` are the check's floor and aim.
 
-        A threshold of the user's goes before both, the model's own before the project's: less fails. In a table of
-        thresholds `check/level` goes before `check`, and that before what stands for every property of the user's own.
+        The user's threshold replaces both, the model's own before the project's. In a table of thresholds,
+        `check/level` takes precedence over `check`, and `check` over a key for all of the user's own properties.
         """
         config, project = self.bench.subjects[case.model].config, self.settings.project
         items = case.claim.items
@@ -275,7 +275,7 @@ class Evaluation:
             only_shown=self.against is not None and case.claim.family != CONTRACT,
         )
         limit_of = getattr(self.bench.subjects[case.model].model, "limit_of", None)
-        if terms.decides and limit_of and (cause := estimate.params.get("cause")):  # of a contract that is broken
+        if terms.decides and limit_of and (cause := estimate.params.get("cause")):  # the cause of a broken contract
             texts = [text for item in self.items(case).kept for text, _ in item.pairs]
             if limit := limit_of(texts):
                 estimate = replace(estimate, params={**estimate.params, "cause": f"{limit}; {cause}"})
@@ -283,14 +283,14 @@ class Evaluation:
         return self.row(case, estimate, ruling.verdict, ruling.lines, ruling.reason)
 
     def message(self, case: Case, row: CheckResult) -> str:
-        """What the terminal says of a failure: the figure, the worst examples, how to see one again."""
+        """The terminal's message on a failure: the figure, the worst examples, and the command that shows one."""
         settings = self.settings
         model = model_options(case.model, labels(settings.models)[case.model], settings.model_args)
         every, scores = self.items(case).every, self.scores(case)
         return failure_message(row, every, scores, model=model, folder=settings.report_dir)
 
     def columns(self, case: Case) -> Columns:
-        """The items of a case with their scores, column by column."""
+        """The items of a case with their scores, by column."""
         items, scores = self.items(case), self.scores(case)
         listed = items.kept
         if items.whole:
@@ -298,9 +298,9 @@ class Evaluation:
         return scores.frame(case.id, listed).to_columns()
 
     def part_of_whole(self, case: Case) -> FirstLookItems | None:
-        """Where the items of a first look stand among all of their case, where a reference was measured on these data.
+        """The positions of a first look's items among all items of the case, if a reference was measured on the data.
 
-        None of a run on all items.
+        None for a run on all items.
         """
         if self.seen is None or not has_shipped(case.data, self.whole.data[case.data].fingerprint):
             return None
@@ -311,7 +311,7 @@ class Evaluation:
         return FirstLookItems.of(mine, every)
 
     def parent_scores(self, case: Case) -> Table | None:
-        """The scores of a case's items under the model's parent: near_score and far_score; None where it has none."""
+        """The parent model's scores of a case's items: near_score and far_score; None without a parent."""
         import pyarrow
 
         parent, items = self.parents.get(case.model), self.items(case)
@@ -324,9 +324,9 @@ class Evaluation:
         return pyarrow.table({name: columns[name] for name in PARENT_COLUMNS}, schema=pyarrow.schema(types))
 
     def documents(self, case: Case) -> list[tuple[int, str, str]]:
-        """(row, id, text) of what the queries of a case rank first, under this model or the baselines; sorted.
+        """(row, id, text) of the documents that a case's queries rank first, by this model or the baselines; sorted.
 
-        Only where a gate shows them: nothing without one, nor of items that search no documents.
+        Empty unless a gate shows them, and for items that search no documents.
         """
         scores, first = self.scores(case), self.items(case).kept[0]
         if self.against is None or not isinstance(scores, RankedScores | LoggedScores):
@@ -339,7 +339,7 @@ class Evaluation:
         return [(row, ids[row], texts[row]) for row in sorted(rows)]
 
     def describe(self) -> ProcessDescription:
-        """Models, data, notes and times of this run, for results.json."""
+        """The models, data, notes and times of this run, for results.json."""
         subjects = self.bench.subjects
         return ProcessDescription(
             models=tuple(map(self._describe_model, subjects.values())),
@@ -357,9 +357,9 @@ class Evaluation:
         )
 
     def _selection(self) -> Selection:
-        """The cases that there are and that were not selected, and the properties of those that a gate weighs.
+        """The cases that were not selected, and the properties among them that a gate uses.
 
-        In a gate, only of those that have items in its data: of one, if the baseline lacks them all.
+        In a gate, only properties that the baseline has; if it has none, one property with items in the data.
         """
         selected = {case.id.of_any_model for case in self.cases}
         unselected = {name: case for name, case in self.existing.items() if name not in selected}
@@ -372,7 +372,7 @@ class Evaluation:
         return Selection(tuple(sorted(unselected)), tuple(sorted({case.property for case in left_out})))
 
     def _has_items(self, case: Case) -> bool:
-        """Whether the data give a case something to measure; also where that cannot be told."""
+        """Whether the data have items for a case; True if that is unknown."""
         try:
             return bool(self.whole.items(case.data, case.claim, case.level).every)
         except NothingToMeasure:
@@ -381,7 +381,7 @@ class Evaluation:
             return True
 
     def _text_counts(self) -> dict[str, int]:
-        """Distinct texts that each property needs, for all models of the run together."""
+        """The number of distinct texts that each property needs, for all models of the run together."""
         texts: dict[str, set[tuple[str, str]]] = {}
         for case in filter(self.sees, self.cases):
             items = self.bench.found(case.data, case.claim, case.level)
@@ -422,7 +422,7 @@ class Evaluation:
         revision, prompt = about.pop("revision", config.revision), about.pop("prompt", config.prompt)
         used = {role: texts.prompt for role, texts in subject.roles.items() if texts.prompt is not None}
         lacks = []
-        if isinstance(model, PartialEncoder):  # a file of vectors: the cases that it lacks texts of
+        if isinstance(model, PartialEncoder):  # the cases with texts that a file of vectors lacks
             for case in (case for case in self.cases if case.model == subject.label and self._has_items(case)):
                 try:
                     self.bench.refuse_lacking(case.model, case.data, self.items(case))
@@ -448,7 +448,7 @@ class Evaluation:
         )
 
     def close(self) -> None:
-        """Keep the store within its limit, without the vectors of models that have no identity, and let go of it."""
+        """Prune the store to its limit, remove vectors of models without an identity, and close it."""
         subjects, store = self.bench.subjects.values(), self.bench.store
         try:
             for subject in subjects:

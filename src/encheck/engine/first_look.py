@@ -1,7 +1,8 @@
-"""The first look of a run: on which part of the data, what it shows, and whether the run stops after it.
+"""The first look of a run: its part of the data, its output, and whether the run stops after it.
 
-The part is made of whole clusters, so that intervals hold. Each kind of written edit gives as many clusters as any
-other, in the order of their hashes: rows added later reshuffle nothing. Contracts are measured on 40 of their items.
+The part consists of whole clusters, so intervals are valid. Each kind of written edit contributes equally many
+clusters, in the order of their hashes, so rows added later do not change the order. Contracts are measured on 40
+of their items.
 """
 
 from __future__ import annotations
@@ -34,30 +35,30 @@ from encheck.system.typed_files import as_json, read_typed
 from encheck.types import Group, content_hash
 
 Mode = Literal["", "show", "ask", "stop"]  # no look; a look; one that may stop the run; one that stops it
-MOST_TEXTS = 2_500  # that a model computes for a first look
-MOST_SECONDS = 300.0  # that the rest may take before a run stops by itself
+MOST_TEXTS = 2_500  # texts that a model computes for a first look
+MOST_SECONDS = 300.0  # that the rest may take; otherwise the run stops
 WHY = {
     "quick": "--quick",
     "price": "the model costs money",
     "time": f"the rest takes over {MOST_SECONDS / 60:g} minutes",
 }
-BEGIN, ENOUGH, ROUNDS = 10, 0.9, 8  # clusters a kind of edit; the share of the texts that is near enough; attempts
-WARM = 0.8  # the share of texts that a store has that needs no look; what calibrates a look alone it never has
-OUTSIDE = 3  # further clusters a kind, which tell what the store has of the rest
-UNSEEN = ("health", "downstream", CONTRACT)  # families that no profile shows
-CONTRACT_ITEMS = 40  # of each contract
+BEGIN, ENOUGH, ROUNDS = 10, 0.9, 8  # clusters per kind of edit; the share of the limit that is close enough; attempts
+WARM = 0.8  # with this share of texts stored there is no look; calibration texts of a look alone are never stored
+OUTSIDE = 3  # further clusters per kind, to estimate how much of the rest is stored
+UNSEEN = ("health", "downstream", CONTRACT)  # families that profiles do not show
+CONTRACT_ITEMS = 40  # per contract
 FEWEST = 64  # texts to time a model by
-SOME = 256  # documents that stand for all
-CHARACTERS_A_TOKEN = 4  # of English, where no tokenizer is at hand
-Amount = tuple[float, Sequence[str]]  # how many texts the store lacks, and some of them
+SOME = 256  # sample of documents
+CHARACTERS_A_TOKEN = 4  # in English, if there is no tokenizer
+Amount = tuple[float, Sequence[str]]  # the number of texts that the store lacks, and a sample of them
 
 
 @dataclass(frozen=True)
 class Look:
-    """The requests of a first look, and the part of the data that they are measured on.
+    """The requests of a first look, and its part of the data.
 
     The part has the clusters of `drawn` in which the requests have items: `clusters` counts them, `of` all clusters.
-    `every` is what all requests of the run need on what was drawn, `outside` what they need on a few other clusters.
+    `every` are the texts that all requests of the run need on the drawn clusters, `outside` those on a few others.
     """
 
     bench: Bench
@@ -71,23 +72,23 @@ class Look:
 
     @property
     def texts(self) -> int:
-        """How many texts, or pairs, the model computes that needs most."""
+        """The number of texts or pairs of the model that computes most."""
         return max((len(self.plan.needs(one)) for one in self.bench.subjects.values()), default=0)
 
     @property
     def of_texts(self) -> int:
-        """About how many texts, or pairs, all requests need of that model on all data that are not searched."""
+        """An estimate of the texts or pairs that all requests need from that model, on all data except searches."""
         return round(max((len(self.every.needs(one)) for one in self.bench.subjects.values()), default=0) * self.share)
 
     @property
     def share(self) -> float:
-        """How many times as many clusters there are as were drawn."""
+        """The number of all clusters divided by the number drawn."""
         return self.of / max(_clusters(self.drawn), 1)
 
 
 @dataclass(frozen=True)
 class LookDecision:
-    """Whether the run stops after its first look; what results.json says of the look, and of what is left."""
+    """Whether the run stops after its first look, and the entries of results.json on the look and the rest."""
 
     stops: bool = False
     look: FirstLook | None = None
@@ -95,25 +96,25 @@ class LookDecision:
 
 
 class SharedDecision:
-    """The decision of the worker that looked, for the other workers of its run; kept beside the lock of the run."""
+    """The decision of the worker that looked, for the run's other workers; a file next to the run's lock."""
 
     def __init__(self, run: str | None) -> None:
         self._path = Path(f"{run}.look") if run else None
 
     def read(self) -> LookDecision | None:
-        """What was decided; None where nobody has decided yet."""
+        """The decision; None before there is one."""
         if self._path is None or not self._path.exists():
             return None
         return read_typed(LookDecision, json.loads(self._path.read_text("utf-8")))
 
     def write(self, decision: LookDecision) -> None:
-        """Tell the others."""
+        """Publish the decision to the other workers."""
         if self._path:
             write_text(self._path, as_json(decision))
 
 
 def mode_of(settings: Settings, *, is_junit: bool) -> Mode:
-    """Whether a run looks first: never one that needs all items; one for JUnit or with --full goes on."""
+    """Whether a run looks first: never if it needs all items; with JUnit or --full it then continues."""
     if settings.save_baseline or settings.engine:
         return ""
     if settings.quick:
@@ -128,8 +129,8 @@ def decide(
 ) -> tuple[Look | None, LookDecision]:
     """Encode a first look, and say whether the run stops after it.
 
-    There is none where everything needs few texts, or the store has all of them. A model that learns from the run's
-    texts is left out of a look that the run goes on from.
+    There is no look if everything needs few texts, or all are stored. If the run continues, a model that learns from
+    the run's texts is left out of the look.
     """
     requests = _usable(bench, requests, mode)
     if mode != "stop" and _is_warm(bench, requests):
@@ -162,22 +163,22 @@ def decide(
 
 
 def look_of(bench: Bench, requests: Sequence[Request], mode: Mode) -> Look | None:
-    """The look of a run, the same in all of its workers; nothing is encoded."""
+    """The look of a run, equal in all of its workers; nothing is encoded."""
     return first_look(bench, _usable(bench, requests, mode), most=MOST_TEXTS)
 
 
 def _usable(bench: Bench, requests: Sequence[Request], mode: Mode) -> list[Request]:
-    """The requests that a look may take: of a model that learns from all texts of a run only those of one that stops.
+    """The requests that a look may use. Models that learn from the run's texts take part only if the run stops.
 
-    A part of the texts would make another model of it.
+    Otherwise a part of the texts would change the model.
     """
     return [one for one in requests if mode == "stop" or not isinstance(bench.subjects[one[0]].model, FittedModel)]
 
 
 def _encode_timed(look: Look, subject: Subject, bench: Bench, locks: Locks, progress: Progress) -> float | None:
-    """Encode the look with one model: seconds a character; None where too little was computed to tell.
+    """Encode the look with one model; return the seconds per character, or None if too little was computed.
 
-    Some of the rest is encoded with it, so that the model is timed on enough texts; none of a priced one.
+    Some of the remaining texts are encoded too, for a better estimate, except with a priced model.
     """
     label, lacking = subject.label, missing(subject, look.plan.needs(subject), bench.store)
     also: list[Pair] = []
@@ -199,10 +200,10 @@ def _encode_timed(look: Look, subject: Subject, bench: Bench, locks: Locks, prog
 
 
 def first_look(bench: Bench, requests: Sequence[Request], *, most: int) -> Look | None:
-    """The largest part on which the headline checks need at most `most` texts of a model; None where nothing fits.
+    """The largest part for which the headline checks need at most `most` texts of a model; None if nothing fits.
 
-    Contracts are among these texts. Searches are left out: their figures depend on all that is searched. Each further
-    check that the texts of the part answer is measured too.
+    These texts include the contracts'. Searches are left out, because their figures depend on all documents. Other
+    checks that need no further texts are measured too.
     """
     there = [one for one in requests if bench.data[one[1]].collection is None and one[2].family != CONTRACT]
     contracts = _contracts(bench, requests)
@@ -244,7 +245,7 @@ def first_look(bench: Bench, requests: Sequence[Request], *, most: int) -> Look 
 
 
 def _is_warm(bench: Bench, requests: Sequence[Request]) -> bool:
-    """Whether the store has what all models need of a few clusters, which a look would take last."""
+    """Whether the store has all models' texts of a few clusters that a look would take last."""
     there = [one for one in requests if bench.data[one[1]].collection is None and one[2].family != CONTRACT]
     last = {
         name: {one for names in _by_kind(data, bench.seed).values() for one in names[-OUTSIDE:]}
@@ -269,7 +270,7 @@ def _contracts(bench: Bench, requests: Iterable[Request]) -> dict[Request, Items
 
 
 def headlines(requests: Iterable[Request]) -> list[Request]:
-    """Of each property the checks that stand for it in a profile, at their first level; where none does, the others."""
+    """For each property its headline checks, at their first level; if it has none, its other checks."""
     first: dict[tuple[str, str, int], Request] = {}
     for one in sorted(requests, key=lambda one: str(one[3])):
         if one[2].family not in UNSEEN:
@@ -280,7 +281,7 @@ def headlines(requests: Iterable[Request]) -> list[Request]:
 
 
 def _by_kind(data: Dataset, seed: int) -> dict[str, list[str]]:
-    """The clusters that have each kind of written edit, and those that have none, in a seeded order."""
+    """The clusters with each kind of written edit, and those without edits, in a seeded order."""
     kinds: dict[str, set[str]] = {"": set()} if data.groups else {"": set(data.universe)}
     for group in data.groups:
         for kind in {one.relation for one in group.variants} | ({"passage"} if group.passage else set()) or {""}:
@@ -289,7 +290,7 @@ def _by_kind(data: Dataset, seed: int) -> dict[str, list[str]]:
 
 
 def _part(bench: Bench, clusters: Mapping[str, Container[str]], *, given: Mapping[Request, Items] = {}) -> Bench:
-    """The bench of these clusters, by data; names are taken of all data, so that variants are those of the run.
+    """The bench of these clusters, by data. Names come from all data, so variants equal those of the run.
 
     The requests of `given` have these items.
     """
@@ -316,7 +317,7 @@ def _clusters(bench: Bench) -> int:
 
 
 def _is_seen(bench: Bench, request: Request) -> bool:
-    """Whether the request measures something here, and no search."""
+    """Whether the request measures something here and is not a search."""
     try:
         return bench.items(*request[1:]).kept[0].kind.is_sampled
     except (NothingToMeasure, CheckError):
@@ -324,16 +325,16 @@ def _is_seen(bench: Bench, request: Request) -> bool:
 
 
 def _left(look: Look, subject: Subject, bench: Bench) -> dict[bytes, tuple[str, ...]]:
-    """What the store lacks of what all requests need on the clusters that were drawn, beside the look."""
+    """The texts that the store lacks for all requests on the drawn clusters, apart from those of the look."""
     own, here = look.plan.needs(subject), look.every.needs(subject)
     return missing(subject, {key: texts for key, texts in here.items() if key not in own}, bench.store)
 
 
 def _rest_of(look: Look, subject: Subject, bench: Bench, requests: Iterable[Request]) -> ModelRest:
-    """What is left for a model beside the look: on its part, on the other clusters, in searches and tasks of `bench`.
+    """Estimate what is left for a model after the look: on its part, on other clusters, in searches and tasks.
 
-    The other clusters are told by a few of them, the documents of a search by some of them. Pairs that rerank a search
-    are not counted. Characters and tokens are told by some of the texts of each amount.
+    The estimates for other clusters and for a search's documents use samples, and so do those of characters and tokens.
+    Pairs that rerank a search are not counted.
     """
     here, others = look.every.needs(subject), look.outside.needs(subject)
     left, lacking = _left(look, subject, bench), missing(subject, others, bench.store)
@@ -362,7 +363,7 @@ def _rest_of(look: Look, subject: Subject, bench: Bench, requests: Iterable[Requ
 
 
 def in_tasks(subject: Subject, bench: Bench, requests: Iterable[Request]) -> Amount:
-    """The texts of downstream tasks that the store lacks, all of them: no look takes a part of a task."""
+    """All texts of downstream tasks that the store lacks: a look never uses a part of a task."""
     plan = bench.plan(one for one in requests if one[2].items is classified)
     lacking = missing(subject, plan.needs(subject), bench.store)
     return len(lacking), _joined(lacking.values())

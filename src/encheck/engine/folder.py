@@ -1,4 +1,4 @@
-"""The folder of a run: results.json, items.parquet, report.html, summary.md, and gate.html of a gate."""
+"""The folder of a run: results.json, items.parquet, report.html, summary.md, and for a gate gate.html."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ CLEARED = (
 
 
 def clear(folder: Path) -> None:
-    """Remove what an earlier run wrote here, whole or half: a run that is killed leaves no mix of two.
+    """Remove an earlier run's files, complete or not, so that a killed run leaves no mix of two.
 
-    A baseline stays. UsageError where something cannot be removed, and where files with these names are of no run.
+    A baseline stays. UsageError if something cannot be removed, or if files with these names are not from a run.
     """
     if not folder.is_dir() or (folder / SUMMARY).exists():
         return
@@ -69,11 +69,11 @@ def clear(folder: Path) -> None:
 
 
 def place_of(settings: Settings, folder: str | None, *, started: datetime) -> Path:
-    """The folder of a run: the one that was named, or a new one, reports/<time>-<first model>."""
+    """The folder of a run: the given one, or a new one, reports/<time>-<first model>."""
     if folder:
         return Path(folder)
     stem = f"{started:%Y-%m-%dT%H-%M-%S}-{label_of(Path(settings.models[0]).name)}"
-    for number in count(1):  # where another run has that name already
+    for number in count(1):  # if another run already has that name
         place = settings.root / "reports" / (stem if number == 1 else f"{stem}-{number}")
         try:
             place.mkdir(parents=True)
@@ -81,13 +81,13 @@ def place_of(settings: Settings, folder: str | None, *, started: datetime) -> Pa
             if place.is_dir():
                 continue
         except OSError:
-            pass  # said when the results are written there
+            pass  # reported when the results are written there
         break
     return place
 
 
 def from_here(place: Path) -> str:
-    """The path as one would type it."""
+    """The path relative to the working directory, if it is inside."""
     return str(place.relative_to(Path.cwd()) if place.is_relative_to(Path.cwd()) else place)
 
 
@@ -99,7 +99,7 @@ def write(
     searched: Sequence[LogAnswers] = (),
     documents: Mapping[str, Mapping[int, tuple[str, str]]] = MappingProxyType({}),
 ) -> None:
-    """Write everything, the raw results first; EncheckError where the disk does not take it."""
+    """Write everything, the raw results first; EncheckError if writing fails."""
     try:
         place.mkdir(parents=True, exist_ok=True)
         write_results(place, results)

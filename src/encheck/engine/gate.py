@@ -41,13 +41,13 @@ COUNTS_AS = ("pass", "block")
 class GateResult:
     """Whether the new model may replace the old one.
 
-    `outcome` is pass, block or inconclusive, the worst one where there is an anchor. `exit_code` is that of `encheck
-    gate`: 0 pass, 1 block (or a check fails a threshold of yours), 10 inconclusive or partial. `decision` has what was
-    decided against the old model, row by row; `reindex` whether stored vectors stay, of all documents where the data
-    have some, None of models that score pairs. `required_changes` says what has to change with the model, a sentence
-    each. `index_faults` is what is wrong with the old index, where it is given as stored vectors. `adapter` maps new
-    queries into the old index, None where that is not shown to find as much. `results` is the run of the new model;
-    `problems` are what else went wrong.
+    `outcome` is pass, block or inconclusive; with an anchor, the worse of the two. `exit_code` is that of `encheck
+    gate`: 0 pass, 1 block (or a check fails your threshold), 10 inconclusive or partial. `decision` is the comparison
+    with the old model, row by row. `reindex` says whether stored vectors stay valid, for all documents if the data have
+    some; None for models that score pairs. `required_changes` lists in sentences what has to change with the model.
+    `index_faults` are the faults of the old index, if it was given as stored vectors. `adapter` maps new queries into
+    the old index; None if it is not shown to find as much. `results` is the run of the new model; `problems` lists
+    other errors.
     """
 
     outcome: Outcome
@@ -62,7 +62,7 @@ class GateResult:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why, in words, the weightiest first."""
+        """The reasons in words, the most important first."""
         return self.decision.reasons
 
     @property
@@ -72,7 +72,7 @@ class GateResult:
 
     @property
     def partial(self) -> PartialGate | None:
-        """What was left out, where not every check was weighed that the data allow; such a gate never passes."""
+        """The checks that a partial gate used and left out, otherwise None. A partial gate never passes."""
         return self.decision.partial
 
     def __str__(self) -> str:
@@ -105,39 +105,39 @@ def gate(
 ) -> GateResult:
     """Decide whether one model may replace another (docs/method/gate.md has the rule).
 
-    Both are evaluated together, on the same items, in this process and in silence.
+    Both are evaluated on the same items, in this process. Nothing is printed.
 
     Args:
         new: a model, as in `run`, or the folder of a run.
         old: a model, the folder of a run, a folder that `--save-baseline` wrote, or "vectors:FILE", an index in use.
         data: the data to run models on.
-        checks: which checks to run, as in `run`. A gate of a part of them is partial: it can block, and never passes.
-        own_checks: Python files with checks of yours, which are weighed beside those that ship.
+        checks: which checks to run, as in `run`. A selection makes the gate partial: it can block, but never passes.
+        own_checks: Python files with your own checks, which are used in addition.
         purpose: what the new model is for: "change" (the same model, changed: no behaviour may be lost), "search",
-            "pairs" or "similarity" (another model). Default: "search" where the data hold one with labels or queries,
-            "similarity" where they hold graded pairs, "pairs" where they hold pairs of both labels, else "change".
+            "pairs" or "similarity" (another model). Default: "search" if the data have labelled or logged queries,
+            "similarity" for graded pairs, "pairs" for pairs of both labels, otherwise "change".
         margin: the loss, in points, that has to be ruled out for another model (default: 4; of graded pairs 2,
             hundredths of the correlation).
         protect: properties that another model may not lose, such as "negation".
         accept: watched properties or slices whose loss you accept.
-        tried: of how many candidates this one is the best.
-        max_false_accepts: the share of false accepts that a threshold may have, for pairs (default: 0.05).
+        tried: the number of candidates from which this one was chosen.
+        max_false_accepts: for pairs, the largest share of false accepts at a threshold (default: 0.05).
         primary: the rank metric that decides for a search with labels: recall@1, ndcg@10, recall@10, recall@100, mrr@10
-            or map (default: recall@1 if each query has one right document, else ndcg@10).
-        threshold: the thresholds on similarities that are in use.
-        anchor: a second baseline, kept for many releases, so that many small losses cannot add up unnoticed.
-        twins: other training seeds of the old model, three or more, which say how much of a change is luck.
-        inconclusive: what an inconclusive gate counts as in the exit code, "pass" or "block".
+            or map (default: recall@1 if each query has one right document, otherwise ndcg@10).
+        threshold: the similarity thresholds in use.
+        anchor: a second baseline, kept for many releases, so that small losses cannot add up unnoticed.
+        twins: three or more other training seeds of the old model, to estimate seed-to-seed variance.
+        inconclusive: how an inconclusive gate counts in the exit code, "pass" or "block".
         save_baseline: a folder to save the new model's baseline in, if it passes.
         report_dir: a folder for the report, as in `run`, gate.html, and adapter.npz if one helps. Default: no report.
-        options: as in `run`, but for those of a run alone (quick, strict, ...).
+        options: as in `run`, except options for runs only (quick, strict, ...).
 
     Returns:
-        The outcome, its reasons and rows, what has to change, what was left out, and the run of the new model.
+        The outcome, its reasons and rows, the required changes, the selection, and the run of the new model.
 
     Raises:
         BaselineError: the two cannot be compared: they have different items, or are different kinds of models.
-        TypeError: a model is none.
+        TypeError: an object is not a model.
         UsageError: as in `run`; or a folder has several models, or the folder of `new` is a baseline.
         EncheckError: the report could not be written.
 
@@ -158,7 +158,7 @@ def gate(
 
 @dataclass(frozen=True)
 class FinishedGate:
-    """A gate at its end: results.json, the items, and what was concluded; `place` is the folder of the report."""
+    """A finished gate: results.json, the items, and the conclusion; `place` is the folder of the report."""
 
     raw: RunFile
     items: RunItems
@@ -168,7 +168,7 @@ class FinishedGate:
     refusal: UsageError | None = None
 
     def write(self, place: Path) -> None:
-        """Write the report; EncheckError where the disk does not take it."""
+        """Write the report; EncheckError if that fails."""
         from encheck.engine.folder import write
         from encheck.gating.advice import ADAPTER
 
@@ -178,7 +178,7 @@ class FinishedGate:
 
     @property
     def result(self) -> GateResult:
-        """What was decided; UsageError where the two cannot be compared, or nothing was measured."""
+        """The decision; UsageError if the two cannot be compared, or nothing was measured."""
         if self.refusal:
             raise self.refusal
         if not self.end.weighed or not self.end.gate:
@@ -216,9 +216,9 @@ def decide(
     command: str | None = None,
     quiet: bool = True,
 ) -> FinishedGate:
-    """As `gate`, and nothing is written yet. `names` selects checks as pytest's -k does.
+    """As `gate`, without writing a report. `names` selects checks as pytest's -k does.
 
-    `command` is what was typed: then the report has a folder of its own below reports/ unless one is named.
+    `command` is the typed command: with it, the report gets a new folder below reports/ unless one is named.
     """
     from encheck.datasets.load import with_property
     from encheck.engine.conclusion import GateOptions, refuse_beforehand
@@ -237,7 +237,7 @@ def decide(
     thresholds = [threshold] if isinstance(threshold, int | float) else list(threshold)
     thresholds = [one for one in map(threshold_of, thresholds) if one is not None]
     if thresholds:
-        options = {**options, "threshold": thresholds[0]}  # by which checks of labelled pairs count
+        options = {**options, "threshold": thresholds[0]}  # which checks of labelled pairs use
     for n, twin in enumerate(twins):
         others = [str(one) for one in (new, old, *twins[:n]) if isinstance(one, str | Path)]
         is_named = isinstance(twin, str | Path) and str(twin) in others
@@ -281,7 +281,7 @@ def decide(
             raise UsageError(f"{extra[0]} is for models that are measured now, but both runs are over: leave it out")
         place = _as_path(report_dir) if report_dir else None
         return _of_run(*new_run, replace(how, baselines=(first, *anchors)), place, command=command or "")
-    is_stored = any(str(one).startswith("vectors:") for one in (new, old))  # which have no vectors of other texts
+    is_stored = any(str(one).startswith("vectors:") for one in (new, old))  # stored vectors lack other texts
     selected = {check.property for check in (every if chosen is None else chosen)}
     decisive = {name for name, property_ in DECIDED_BY.items() if property_ in selected}
     is_for_another = aim.name != "change" if aim else bool(decisive.intersection(held))
@@ -292,7 +292,7 @@ def decide(
         raise UsageError(f"{new} is the folder of a run, so OLD has to be one too, or a baseline, but it is {old!r}")
     given_args = options.get("model_arg") or ()
     texts = [given_args] if isinstance(given_args, str) else list(given_args)  # type: ignore[arg-type]
-    is_labelled = any(":" in str(text).partition("=")[0] for text in texts)  # one name may stand for two models
+    is_labelled = any(":" in str(text).partition("=")[0] for text in texts)  # one name may belong to two models
     is_same = isinstance(old, str | Path) and str(old) == str(new) and not is_labelled
     specs, loaded = named_models([new, *twins, *([] if first or is_same else [old])], is_each_once=False)
     with scratch_store(options) as store:
@@ -303,13 +303,13 @@ def decide(
 
 
 def _held_by(data: Sequence[str], *, has_log: bool) -> list[str]:
-    """The purposes that data decide which are not loaded yet, in the order in which they are taken."""
+    """The purposes that can be decided with these data, before they are loaded, in order of precedence."""
     from encheck.datasets.load import holds_search, load, may_hold_pairs
 
     if any(holds_search(one, has_log=has_log) for one in data):
         return ["search"]
     log = logging.getLogger("encheck")
-    log.disabled = True  # what is wrong with the data is said when they are loaded to be measured
+    log.disabled = True  # errors in the data are reported when they are loaded for measuring
     try:
         loaded = [load(one, skip_bad_rows=True) for one in data if may_hold_pairs(one)]
     except EncheckError:
@@ -320,7 +320,7 @@ def _held_by(data: Sequence[str], *, has_log: bool) -> list[str]:
 
 
 def _decided_by(data: Iterable[Dataset]) -> dict[str, bool]:
-    """Whether data decide each purpose, in the order in which they are taken."""
+    """Whether the data can decide each purpose, in order of precedence."""
     from encheck.gating.weighing import is_user_data
 
     own = [one for one in data if is_user_data(one.name)]
@@ -332,7 +332,7 @@ def _decided_by(data: Iterable[Dataset]) -> dict[str, bool]:
 
 
 def _held_by_run(results: Results) -> list[str]:
-    """The purposes that a run decides, in the order in which they are taken."""
+    """The purposes that can be decided with a run, in order of precedence."""
     from encheck.gating.purpose import DECIDED_BY
     from encheck.gating.weighing import is_user_data
 
@@ -341,7 +341,7 @@ def _held_by_run(results: Results) -> list[str]:
 
 
 def with_built_in_data(data: list[str], old: Baseline | None) -> list[str]:
-    """The data and the sentences that come with encheck, where a saved baseline has them too."""
+    """The data and the built-in sentences, if a saved baseline has these too."""
     from encheck.datasets.load import data_label
     from encheck.gating.weighing import BUILT_IN
 
@@ -361,7 +361,7 @@ def _measured(
     command: str | None,
     quiet: bool,
 ) -> FinishedGate:
-    """Evaluate the new model, its twins, and the old one where no baseline is saved; then decide."""
+    """Evaluate the new model, its twins, and the old one if it has no baseline; then decide."""
     from encheck.engine.conclusion import conclude, refuse_models, with_contamination
     from encheck.engine.evaluation import ComparedWith
     from encheck.engine.folder import from_here, place_of
@@ -415,7 +415,7 @@ def _measured(
 
 
 def checks_to_weigh(every: Sequence[Check], chosen: Sequence[Check] | None, settings: Settings) -> list[Check]:
-    """The checks that are measured: what a gate weighs, unless some are `chosen`; the contracts always."""
+    """The checks to measure: those that a gate uses, or the `chosen` ones, and always the contracts."""
     from encheck.claims import CONTRACT
     from encheck.gating.pairing import is_weighed
     from encheck.running.resources import checks_with_thresholds
@@ -427,7 +427,7 @@ def checks_to_weigh(every: Sequence[Check], chosen: Sequence[Check] | None, sett
 
 
 def _refuse_undecided(purpose: Purpose, data: Iterable[Dataset], measured: Sequence[Check]) -> None:
-    """UsageError before anything is encoded, where nothing will decide, and for --protect of what is not measured."""
+    """Before encoding, raise UsageError if nothing can decide, or if --protect names an unmeasured property."""
     from encheck.gating.pairing import may_be_protected
     from encheck.gating.purpose import DECIDED_BY, NEEDS, refuse_protected
     from encheck.gating.weighing import is_user_data
@@ -455,7 +455,7 @@ def _refuse_undecided(purpose: Purpose, data: Iterable[Dataset], measured: Seque
 
 
 def _baseline_of(recorder: Recorder, settings: Settings, label: str) -> Baseline:
-    """The baseline of the old model; NothingToCompare where nothing was measured for it."""
+    """The baseline of the old model; NothingToCompare if nothing was measured for it."""
     from encheck.engine.recorder import Conclusion
     from encheck.gating.baseline import Baseline
     from encheck.gating.weighing import scores_of_run
@@ -470,7 +470,7 @@ def _baseline_of(recorder: Recorder, settings: Settings, label: str) -> Baseline
 
 
 def _of_run(results: Results, label: str, how: GateOptions, place: Path | None, *, command: str) -> FinishedGate:
-    """The decision on the folder of a run, in which nobody compared vectors; UsageError for one that was cut short."""
+    """The decision on the folder of a run, without a comparison of vectors; UsageError if the run is incomplete."""
     from encheck.engine.recorder import Conclusion
     from encheck.gating.weighing import weigh
     from encheck.options import refuse_place
@@ -499,7 +499,7 @@ def _of_run(results: Results, label: str, how: GateOptions, place: Path | None, 
 
 
 def _saved(old: object) -> Baseline | None:
-    """The baseline in this folder, or of the one model of the run there; None for a model."""
+    """The baseline in this folder, or that of the run's only model; None for a model."""
     from encheck.gating.baseline import SUMMARY, Baseline
     from encheck.gating.baseline import read as read_baseline
     from encheck.gating.weighing import scores_of_run
@@ -515,8 +515,9 @@ def _saved(old: object) -> Baseline | None:
 
 
 def shipped_baseline(old: object, data: Sequence[str], options: Mapping[str, OptionValue]) -> Baseline | None:
-    """The scores of the default model on the embedded probes, which come with encheck; None where OLD is another model,
-    or is used in another way, and on other data.
+    """The shipped scores of the default model on the embedded probes.
+
+    None if OLD is another model, or has other settings, or for other data.
     """
     from encheck.datasets.load import load as load_data
     from encheck.encoders.load import load
@@ -541,7 +542,7 @@ def _as_path(given: str | Path) -> Path:
 
 
 def _folder(given: object) -> Path | None:
-    """The folder of a run or of a baseline, whole or not; None for a model, and for the name of a known one."""
+    """The folder of a run or of a baseline, complete or not; None for a model, and for a known model's name."""
     from encheck.encoders.models_file import known_models
     from encheck.gating.baseline import SUMMARY
     from encheck.options import Settings, project_table
@@ -558,7 +559,7 @@ def _folder(given: object) -> Path | None:
 
 
 def _run_in(given: object) -> tuple[Results, str] | None:
-    """The run in this folder and its one model; None for a model. UsageError where it has several."""
+    """The run in this folder and its only model; None for a model. UsageError if it has several."""
     folder = _folder(given)
     if folder is None:
         return None

@@ -1,4 +1,4 @@
-"""The old model's index in a gate: vectors of all documents that the user searches, under both models."""
+"""The old model's index in a gate: vectors of all of the user's documents, by both models."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ Vectors = NDArray[np.float32]
 
 
 def old_index_of(evaluation: Evaluation, old: str) -> OldIndex | None:
-    """What becomes of the model `old`'s index of the documents, where the first model takes its place.
+    """Decide whether the document index of the model `old` can stay if the first model replaces it.
 
-    The first data set with documents counts. An index that is given as stored vectors is audited first. None where the
-    data have no documents, or one of the models has no vectors of them.
+    The first data set with documents is used. An index given as stored vectors is audited first. None if the data have
+    no documents, or one of the models has no vectors of them.
     """
     bench = evaluation.bench
     collection = next((data.collection for data in bench.data.values() if data.collection), None)
@@ -58,7 +58,7 @@ def old_index_of(evaluation: Evaluation, old: str) -> OldIndex | None:
 
 
 def refuse_other_texts(subject: Subject, data: Iterable[Dataset]) -> None:
-    """UsageError before anything is encoded, for stored vectors that lack a part of the documents, or all texts."""
+    """Before encoding, raise UsageError for stored vectors that lack some of the documents, or all texts."""
     if not isinstance(subject.model, PartialEncoder):
         return
     lacks, texts = subject.model.lacks, set[str]()
@@ -92,7 +92,7 @@ def _vectors_of(
 
 
 def _encoded(subject: Subject, texts: Sequence[str], role: Role, store: Store, *, are_wanted: bool) -> Vectors | None:
-    """The vectors of texts in a role: those of the run, or of a file; else, where they `are_wanted`, encoded now."""
+    """The vectors of texts in a role, from the run or a file; otherwise, if they `are_wanted`, encoded now."""
     known, model = subject.roles.get(role), subject.model
     if known and all(text in known.rows for text in texts):
         return known.of(texts)
@@ -104,7 +104,7 @@ def _encoded(subject: Subject, texts: Sequence[str], role: Role, store: Store, *
 
 
 def _sample(subject: Subject, vectors: IndexVectors, search: IndexSearch) -> VectorSample:
-    """All vectors of a model, as they are compared with another one's."""
+    """All vectors of a model, for the comparison with another model."""
     roles: dict[TextRole, RoleVectors] = {
         "document": RoleVectors(tuple(map(content_hash, search.documents)), vectors.documents)
     }

@@ -1,7 +1,7 @@
-"""One encoding process a device and one parsing process a store; of a run's workers, one that encodes at all.
+"""Locks: one encoding process per device, one parsing process per store, and one encoding worker per run.
 
-Who holds a lock signs a file beside it, so that who waits can say for whom. Nobody waits for a remote model of another
-run: a server serves several.
+The holder of a lock signs a file next to it, so that waiting processes can name it. There is no lock for remote models,
+since a server can serve several runs.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from encheck.system.lock import WorkClock
 log = logging.getLogger("encheck")
 
 
-PATIENCE = 5.0  # seconds that a run waits for another in silence
+PATIENCE = 5.0  # seconds that a run waits for another before it says so
 
 
 @dataclass(frozen=True)
 class Holder:
-    """Who holds a lock: the process, since when, and the run that it is a part of."""
+    """The holder of a lock: its process, start time, and run."""
 
     pid: int = 0
     since: str = ""
@@ -35,7 +35,7 @@ class Holder:
 
     @classmethod
     def of(cls, lock: str) -> Holder:
-        """Who signed beside the lock; nobody where that cannot be read."""
+        """Read the signature next to the lock; an empty holder if that fails."""
         try:
             signed = json.loads(Path(f"{lock}.by").read_text("utf-8"))
             return cls(int(signed["pid"]), str(signed["since"])[:40], str(signed["run"]))
@@ -47,9 +47,9 @@ class Holder:
 
 
 class Locks:
-    """The locks of one process of a run, beside its store; `clock` stands still while it waits for one.
+    """The locks of one process of a run, next to its store; `clock` pauses while it waits.
 
-    `run` is the lock that the workers of one run share; None if there is one process.
+    `run` is the lock that the workers of one run share; None if there is only one process.
     """
 
     def __init__(self, store: Path, clock: WorkClock, *, run: str | None = None) -> None:
@@ -57,9 +57,9 @@ class Locks:
         self._name = run or f"pid {os.getpid()}"
 
     def encoding(self, model: object) -> Iterator[AbstractContextManager[object]]:
-        """The locks to take before this model encodes, in this order: that of the run, then those of its devices.
+        """Yield the locks to take before this model encodes: that of the run, then those of its devices.
 
-        They are made one by one, as they are asked for: to know the devices can cost an import of torch.
+        They are made one by one on demand, since finding the devices can import torch.
         """
         if self._run is not None:
             yield self._held(self._run, "encodes")
@@ -67,16 +67,16 @@ class Locks:
             yield self._held(self._path(device), f"encodes on {device}")
 
     def if_free(self, model: object) -> Iterator[AbstractContextManager[bool]]:
-        """The locks of the model's devices, each of which gives False if another process has it."""
+        """The locks of the model's devices; each returns False if another process has it."""
         for device in places(devices_of(model)):
             yield self._held(self._path(device))
 
     def run_if_free(self) -> AbstractContextManager[bool]:
-        """The lock of the run; it gives False if another of its workers has it."""
+        """The lock of the run; it returns False if another worker has it."""
         return nullcontext(True) if self._run is None else self._held(self._run)
 
     def parsing(self) -> AbstractContextManager[object]:
-        """One parsing process at a time: the others wait, then find the parses in the store."""
+        """The lock for parsing: other processes wait, then find the parses in the store."""
         return self._held(self._path("parse"), "parses for the same store")
 
     def _path(self, what: str) -> str:
@@ -84,14 +84,14 @@ class Locks:
 
     @contextmanager
     def _held(self, path: str, does: str = "") -> Iterator[bool]:
-        """Hold this lock and sign beside it; False where another process has it and does what needs no waiting for.
+        """Hold this lock and sign next to it.
 
-        `does` is what who has it does: then it is waited for. Where that takes long, it is said for whom this process
-        waits; another worker of the same run is waited for in silence: that is how a run goes.
+        If another process has it, return False without `does`; otherwise wait. `does` describes what the holder does. A
+        long wait is logged with the holder, except for a worker of the same run.
         """
         from filelock import FileLock, Timeout
 
-        lock = FileLock(path, is_singleton=True)  # so that who holds it may take it again
+        lock = FileLock(path, is_singleton=True)  # so that the holder may take it again
         try:
             lock.acquire(blocking=False)
         except Timeout:
@@ -112,7 +112,7 @@ class Locks:
         since = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M:%S")
         signature = Path(f"{path}.by")
         try:
-            with suppress(OSError):  # a disk that takes no signature is no reason not to work
+            with suppress(OSError):  # the signature is optional
                 signature.write_text(json.dumps(asdict(Holder(os.getpid(), since, self._name))), "utf-8")
             yield True
         finally:
@@ -122,7 +122,7 @@ class Locks:
 
 
 def places(devices: tuple[str, ...]) -> list[str]:
-    """The devices as the machine knows them, sorted, so that no two processes wait for each other's second one.
+    """The machine's names of the devices, sorted, so that processes do not deadlock.
 
     >>> places(("cuda", "cpu", "cuda:0"))
     ['cpu', 'cuda:0']
@@ -131,6 +131,6 @@ def places(devices: tuple[str, ...]) -> list[str]:
     found = set()
     for device in devices:
         kind, _, number = device.partition(":")
-        at = int(number or 0) if kind == "cuda" else 0  # CUDA_VISIBLE_DEVICES counts those that it names from 0
+        at = int(number or 0) if kind == "cuda" else 0  # CUDA_VISIBLE_DEVICES renumbers its devices from 0
         found.add(f"cuda:{names[at] if at < len(names) else at}" if kind == "cuda" else device)
     return sorted(found)

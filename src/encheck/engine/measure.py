@@ -1,6 +1,6 @@
-"""Measure one case: call its check with what it asks for, and keep a row of whatever becomes of it.
+"""Measure one case: call its check with its fixtures, and record a row for every outcome.
 
-`Judgement` is what a check works with, whoever calls it: the engine here, or pytest through its fixtures.
+A check uses a `Judgement`, called by the engine here, or by pytest through its fixtures.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from encheck.scoring.scores import Scores
 
 
-SETTINGS = ("epsilon", "threshold", "median_scope")  # of a run, for which checks and metrics ask by name
+SETTINGS = ("epsilon", "threshold", "median_scope")  # settings of a run that checks and metrics take by name
 
 
 class CheckFailedError(EncheckError, AssertionError):
-    """The check ends: its figure `row` failed, or could not be measured."""
+    """Ends the check: its figure `row` failed, or could not be measured."""
 
     def __init__(self, row: CheckResult) -> None:
         super().__init__(row.reason)
@@ -34,7 +34,7 @@ class CheckFailedError(EncheckError, AssertionError):
 
 
 class KnownFailureError(EncheckError):
-    """The check ends: its figure `row` failed as it is known to with this model."""
+    """Ends the check: its figure `row` failed, which is a known failure of this model."""
 
     def __init__(self, row: CheckResult) -> None:
         super().__init__(row.reason)
@@ -42,7 +42,7 @@ class KnownFailureError(EncheckError):
 
 
 class Judgement:
-    """What one check measures and decides on one model, data set and level; `rows` has what came of it, in order."""
+    """The measurements and decisions of one check on one model, data set and level; `rows` has the results in order."""
 
     def __init__(self, case: Case, evaluation: Evaluation) -> None:
         self.case, self.evaluation = case, evaluation
@@ -52,7 +52,7 @@ class Judgement:
     def scores(self) -> Scores:
         """The similarities of the check's items.
 
-        NothingToMeasure where the data have none. CheckError where they cannot be built, or the model failed.
+        NothingToMeasure if the data have none. CheckError if they cannot be built, or the model failed.
         """
         try:
             return self.evaluation.scores(self.case)
@@ -62,20 +62,20 @@ class Judgement:
             raise CheckError(f"{self.case.model} cannot be measured: {error}") from error
 
     def report(self, *estimates: Estimate) -> None:
-        """Keep figures that do not decide."""
+        """Record figures that do not decide."""
         self.rows += [self.evaluation.row(self.case, estimate, None, None, "") for estimate in estimates]
 
     def judge(self, given: Estimate | Scores | None = None, *, at_least: float | None = None) -> None:
-        """Judge the declared metric by the claim's floor and aim, or by `at_least`; what it shows stands before it.
+        """Record the figures of `show`, then judge the metric by the claim's floor and aim, or by `at_least`.
 
-        `given` are other scores than all of the check's, or an estimate that the check has made itself.
-        CheckFailedError and KnownFailureError end the check. UsageError for a figure of another metric than declared.
+        `given` are scores to use instead of the check's, or an estimate made by the check. CheckFailedError and
+        KnownFailureError end the check. UsageError for a figure of another metric than declared.
         """
         claim, estimate = self.case.claim, given
         if not isinstance(estimate, Estimate):
             scores = self.scores if estimate is None else estimate
             if claim.metric is None:
-                raise UsageError("judge() goes by the metric of @claim, which declares none")
+                raise UsageError("judge() uses the metric of @claim, which declares none")
             for figure in claim.show:
                 shown = figure(scores, **self._options(figure))
                 self.report(*([shown] if isinstance(shown, Estimate) else shown))
@@ -88,13 +88,13 @@ class Judgement:
             raise KnownFailureError(row)
 
     def _options(self, function: Callable[..., object]) -> dict[str, Any]:
-        """The settings of the run that this function asks for by name."""
+        """The settings of the run that this function takes by name."""
         wanted = inspect.signature(getattr(function, "estimate", function)).parameters
         return {name: getattr(self.evaluation.settings, name) for name in SETTINGS if name in wanted}
 
     @property
     def is_undecided(self) -> bool:
-        """Whether no figure was judged, nor shown by a check, or on data, that has no verdict."""
+        """Whether no figure was judged, although the check and the data allow a verdict."""
         unjudged = self.case.claim.declared.unjudged
         return not any(
             row.lines or (unjudged and row.reason == unjudged) or (row.estimate and row.estimate.params.get("unjudged"))
@@ -102,12 +102,12 @@ class Judgement:
         )
 
     def end(self, verdict: Verdict, reason: str) -> None:
-        """Note why the check ended; a verdict that it has stays."""
+        """Record why the check ended, unless it already has a verdict."""
         if not any(row.verdict for row in self.rows):
             self.rows.append(self.evaluation.row(self.case, None, verdict, None, reason))
 
     def measured(self, function: Callable[..., object]) -> MeasuredCase:
-        """What came of this case, for the run's results."""
+        """The outcome of this case, for the run's results."""
         from encheck.engine.measured import MeasuredCase
         from encheck.scoring.run_items import item_table
 
@@ -131,14 +131,14 @@ def measure_case(case: Case, evaluation: Evaluation, function: Callable[..., obj
     wanted = list(inspect.signature(function).parameters)
     try:
         if strange := [name for name in wanted if name not in offered]:
-            raise CheckError(f"{case.check} asks for the fixture {strange[0]!r}, which pytest alone gives")
+            raise CheckError(f"{case.check} uses the fixture {strange[0]!r}, which only pytest provides")
         function(**{name: offered[name]() for name in wanted})
         if judgement.is_undecided:
             raise CheckError(undecided(case.check))
     except NothingToMeasure as nothing:
         judgement.end("skipped", str(nothing))
     except (CheckFailedError, KnownFailureError):
-        pass  # its row is there
+        pass  # its row is recorded
     except AssertionError as failure:
         judgement.end("fail", str(failure))
     except KeyboardInterrupt:
@@ -150,7 +150,7 @@ def measure_case(case: Case, evaluation: Evaluation, function: Callable[..., obj
 
 
 def undecided(check: str) -> str:
-    """What is wrong with a check that ended without a judgement."""
+    """The error message for a check that ended without a judgement."""
     return (
         f"{check} ended without calling judge, so it tests nothing. Remedy: end it with judge(), and declare "
         f"metric= and aim= in @claim"

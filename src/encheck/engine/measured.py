@@ -1,4 +1,4 @@
-"""What a process of a run measured, and how it sends that to the one that reports."""
+"""The measurements of a run's process, and their transfer to the reporting process."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CaseFigures:
-    """What came of one case without its items: its rows, and the entry of its check.
+    """The outcome of one case without its items: its rows, and the entry of its check.
 
-    `part` says where the items of a first look stand among all of their case, `documents` has (row, id, text) of what
-    queries found first.
+    `part` has the positions of a first look's items among all items of the case, `documents` has (row, id, text) of the
+    queries' first answers.
     """
 
     rows: tuple[Result, ...]
@@ -35,16 +35,16 @@ class CaseFigures:
 
 @dataclass(frozen=True)
 class MeasuredCase(CaseFigures):
-    """What came of one case: `items` are a table of `item_schema`, None where nothing was measured.
+    """The outcome of one case: `items` are a table of `item_schema`, None if nothing was measured.
 
-    `parent_scores` has the columns near_score and far_score of the items under the model's parent, where it has one.
+    `parent_scores` has the columns near_score and far_score of the items for the model's parent, if it has one.
     """
 
     items: Table | None = None
     parent_scores: Table | None = None
 
     def sent(self) -> str:
-        """As text: pytest's reports carry no other values of ours. Every figure stays what it is, to the last digit."""
+        """Serialise to text, which pytest's reports can carry. Figures keep every digit."""
         figures = CaseFigures(**{one.name: getattr(self, one.name) for one in fields(CaseFigures)})
         tables = [one for one in (self.items, self.parent_scores) if one is not None]
         return json.dumps([as_values(figures), *(b64encode(_stream_of(table)).decode() for table in tables)])

@@ -1,4 +1,4 @@
-"""Collect what the processes of a run send, until it ends."""
+"""Collect the results that the processes of a run send."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Conclusion:
-    """How a run ended: its exit status, what the gate decided, and what went wrong at the end.
+    """The end of a run: its exit status, the gate's decision, and errors at the end.
 
-    `baseline` has the baseline's figure beside each row that it has one for, by the row's id. `searched` has the
-    answers of both models to queries that nobody judged, `references` the models that the run's are compared with.
-    `weighed` has what the gate decided against each baseline.
+    `baseline` has the baseline's figures by the ids of the rows. `searched` has the answers of both models to unjudged
+    queries, `references` the comparisons with reference models. `weighed` has the gate's decision against each
+    baseline.
     """
 
     status: int
@@ -58,7 +58,7 @@ class Conclusion:
 
 
 def as_row(result: CheckResult) -> Result:
-    """A row of results.json; its numbers are None where they could not be computed."""
+    """A row of results.json; numbers that could not be computed are None."""
     from encheck.run_file import Result, SurfaceFigure
 
     def interval(one: Estimate | None) -> tuple[float | None, float | None, float | None]:
@@ -96,11 +96,11 @@ def as_row(result: CheckResult) -> Result:
     )
 
 
-CRASHED = "???"  # the phase that xdist gives to the report of a test whose worker died
+CRASHED = "???"  # the phase in xdist's report of a test whose worker died
 
 
 class Recorder:
-    """The rows, items and descriptions of one run; `index` is what a gate found of the old model's index."""
+    """The rows, items and descriptions of one run; `index` is a gate's result on the old model's index."""
 
     def __init__(self) -> None:
         self.started = datetime.now(UTC)
@@ -119,7 +119,7 @@ class Recorder:
         self.index: OldIndex | None = None
 
     def add(self, report: Any) -> None:
-        """Take what a test report carries."""
+        """Read the results in a test report."""
         if carried := getattr(report, "encheck", None):
             from encheck.engine.measured import MeasuredCase
 
@@ -128,7 +128,7 @@ class Recorder:
             self.cut_short.append(f"{report.nodeid} was cut short: its process died")
 
     def take(self, measured: MeasuredCase, seconds: float = 0.0) -> None:
-        """Take what came of one case, which took so long to measure."""
+        """Add the outcome of one case and the seconds to measure it."""
         if not measured.rows:
             return
         first = measured.rows[0]
@@ -145,14 +145,14 @@ class Recorder:
                 self.parts[first.case.of_any_model] = measured.part
         if measured.documents:
             texts = {row: (name, text) for row, name, text in measured.documents}
-            self.documents.setdefault(first.case.of_any_model, {}).update(texts)  # what another model found stays
+            self.documents.setdefault(first.case.of_any_model, {}).update(texts)  # another model's documents stay
 
     def select(self, ids: Iterable[str]) -> None:
-        """Note the checks that were selected, by their ids: what a crash cuts short has no report."""
+        """Note the ids of the selected checks, since a check that crashes has no report."""
         self.selected |= set(map(_check_named, ids))
 
     def of(self, models: Collection[str]) -> Recorder:
-        """What was measured of these models alone, by their labels, as a run of them would have it."""
+        """The part of these models, by their labels, as in a run of only these."""
         part = copy.copy(self)
         part.rows = {name: row for name, row in self.rows.items() if row.model in models}
         cases = {str(row.case) for row in part.rows.values()}
@@ -172,7 +172,7 @@ class Recorder:
 
     @property
     def status(self) -> int:
-        """The exit code of the checks: 1 where one failed or broke, 5 where nothing of a data set was measured."""
+        """The exit code of the checks: 1 if one failed or broke, 5 if nothing of a data set was measured."""
         if any(row.verdict in ("fail", "error") for row in self.rows.values()):
             return 1
         return 5 if self.measured_nothing or self.left_data_unmeasured else 0
@@ -185,13 +185,13 @@ class Recorder:
 
     @property
     def left_data_unmeasured(self) -> bool:
-        """Whether a model measured nothing of a data set but contracts and health, which are of any text."""
+        """Whether on some data set a model measured nothing but contracts and health, which apply to any text."""
         return any(not one.items for one in self._measured_items().values())
 
     def _measured_items(self) -> dict[tuple[str, str], MeasuredItems]:
-        """Of each data set and model: the checks about its texts that were selected, those that measured, their items.
+        """For each data set and model: the selected checks on its texts, those that measured, and their items.
 
-        What a first look has left is not counted.
+        Checks that a first look left out are not counted.
         """
         from encheck.run_file import MeasuredItems
 
@@ -214,25 +214,25 @@ class Recorder:
         }
 
     def parent(self, model: str) -> MeasuredParent | None:
-        """What is said of the model that this one was trained from; None where none is at hand."""
+        """The measured parent of this model; None if there is none."""
         parents = [described.parents[model] for described in self.described if model in described.parents]
         scales = {name: scale for one in parents for name, scale in one.scales.items()}
         return replace(parents[0], scales=scales) if parents else None
 
     def vectors(self, model: str) -> VectorSample | None:
-        """Vectors of a model, to compare with those of another one; None where it gives none, or no gate asked."""
+        """Vectors of a model, to compare with another model's; None if it has none, or without a gate."""
         from encheck.gating.reindex import VectorSample
 
         packed = next((one.vectors[model] for one in self.described if model in one.vectors), None)
         return VectorSample.unpacked(packed) if packed else None
 
     def document_lengths(self, model: str) -> DocumentLengths | None:
-        """How long the user's documents are by this model's tokenizer; None where there are none, or no gate asked."""
+        """The lengths of the user's documents by this model's tokenizer; None without documents or a gate."""
         return next((one.documents[model] for one in self.described if model in one.documents), None)
 
     @property
     def first_look(self) -> FirstLook | None:
-        """What was seen of a run that stopped after its first look; None of another one."""
+        """The part that a run measured before it stopped after its first look; None for other runs."""
         return next((described.look for described in self.described if described.look), None)
 
     def results(
@@ -245,14 +245,14 @@ class Recorder:
         notes: Sequence[str] = (),
         for_the_rest: str = "",
     ) -> RunFile:
-        """results.json: `run` may differ between equal runs, the rest may not.
+        """Make results.json; only `run` may differ between equal runs.
 
-        `notes` were logged before any check was selected.
-        `for_the_rest` is the command that goes on after a first look.
+        `notes` were logged before any check was selected. `for_the_rest` is the command that continues after a first
+        look.
 
-        Of a property it has the seconds over all models: to measure, and for its texts at the run's mean seconds a
-        computed text. That mean has loading and waiting in it, and is 0 where the store held everything; so it is no
-        time of a model, which Table 6 of Mahajan et al. 2023 gives.
+        A property's seconds are over all models: to measure, and to encode its texts at the run's mean seconds per
+        computed text. That mean includes loading and waiting, and is 0 if everything was stored; so it is not the time
+        of a model in Table 6 of Mahajan et al. 2023.
         """
         from encheck.reporting.results import environment, versions
         from encheck.run_file import RunEntry, RunFile, Selection, Times
@@ -260,7 +260,7 @@ class Recorder:
         models = self.described[0].models if self.described else ()
         logged = (note for described in self.described for note in described.notes)
         rest = next((described.rest for described in self.described if described.look), None)
-        wait, encode, generate = (  # of the process that took longest
+        wait, encode, generate = (  # of the slowest process
             round(max((described.seconds[what] for described in self.described), default=0.0), 3)
             for what in ("wait", "encode", "generate")
         )
@@ -306,7 +306,7 @@ class Recorder:
         )
 
     def _data(self) -> tuple[DataEntry, ...]:
-        """The data sets by name, with the calibration that each process measured."""
+        """The data sets by name, with the calibrations from all processes."""
         merged: dict[str, DataEntry] = {}
         for entry in (entry for described in self.described for entry in described.data):
             known = merged.setdefault(entry.name, entry)

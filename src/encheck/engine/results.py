@@ -36,7 +36,7 @@ class Results:
 
     @property
     def rows(self) -> tuple[Result, ...]:
-        """The figures, in the order of their ids."""
+        """The rows, sorted by id."""
         return self.raw.checks
 
     @property
@@ -48,7 +48,7 @@ class Results:
         return self.raw.run.exit_status
 
     def __repr__(self) -> str:
-        """How many checks got which verdict, and a table of those that measured something."""
+        """Count the verdicts, and show a table of the checks that measured something."""
         return "\n".join([self._said, *table([HEADING, *map(_cells, self._measured)])])
 
     def _repr_html_(self) -> str:
@@ -71,23 +71,25 @@ class Results:
         return sorted((row for row in self.judged if row.verdict != "skipped"), key=lambda row: row.property)
 
     def to_arrow(self) -> Any:
-        """The items as a `pyarrow.Table` of n rows, one an item of a check. Not for training.
+        """The items as a `pyarrow.Table` with one row per item of a check. Not for training.
 
         Among its columns are model, property, check, data, level, item, cluster, split, both texts with their scores
-        (similarities as the model gives them), and `won`: 1, 0, 0.5 for a tie, null where an item is no contest of two.
+        (similarities as the model gives them), and `won`: 1, 0, 0.5 for a tie, null if an item does not compare two
+        scores.
         """
         return item_table(self.raw, self.items)
 
     def to_frame(self) -> Any:
-        """The items as a pandas DataFrame; UsageError where pandas is not installed. Not for training."""
+        """The items as a pandas DataFrame; UsageError if pandas is not installed. Not for training."""
         try:
             return self.to_arrow().to_pandas()
         except ImportError as error:
-            raise UsageError("to_frame() needs pandas. Remedy: pip install pandas, or take to_arrow()") from error
+            raise UsageError("to_frame() needs pandas. Remedy: pip install pandas, or use to_arrow()") from error
 
     def failures(self) -> Any:
-        """The items that were lost or tied, as a `pyarrow.Table`; first those whose far text scored highest above the
-        near one, on the model's own scale. Not for training.
+        """The lost and tied items, as a `pyarrow.Table`. Not for training.
+
+        First come those whose far text scored highest above the near one, on the model's own scale.
         """
         import pyarrow.compute as pc
 
@@ -96,7 +98,7 @@ class Results:
         return lost.take(pc.sort_indices(pc.subtract(lost["near_score"], lost["far_score"])))
 
     def page(self, path: str | Path) -> Path:
-        """Write the page of the run into this file, and return its path; UsageError where it cannot be written."""
+        """Write the page of the run to this file, and return its path; UsageError if that fails."""
         from encheck.reporting.html import page
         from encheck.reporting.results import write_named
 
@@ -110,7 +112,7 @@ class Results:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the run notes about models, data and files."""
+        """The run's warnings about models, data and files."""
         return self.raw.run.notes
 
 

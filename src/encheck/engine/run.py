@@ -1,4 +1,4 @@
-"""`run`: evaluate models on data, in this process and in silence."""
+"""`run`: evaluate models on data, in this process, without output."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def run(
     Args:
         model: anything that encodes: a name in models.yaml, a path, a hub id, a `SentenceTransformer`, a
             `CrossEncoder`, a transformers model with its tokenizer as `(model, tokenizer)`, an MTEB model, an object
-            with `encode(texts)`, a function from texts to vectors of shape [n, d]; or a list of these. What is known
-            by its weights is encoded once; of other objects the store keeps nothing.
+            with `encode(texts)`, a function from texts to vectors of shape [n, d]; or a list of these. The store keeps
+            vectors of models with known weights, not of other objects.
         data: a data set, as in `load_data`, or a sequence of them.
         checks: which checks, by their properties: "antonym", "antonym or jumble", ["antonym", "jumble"]. Default: all.
         report_dir: a folder for results.json, items.parquet, report.html and summary.md. Default: no report.
@@ -51,7 +51,7 @@ def run(
 
     Raises:
         TypeError: a model is none of these.
-        UsageError: `checks` or an option is wrong. Subclasses such as ModelError and DataError say what is wrong.
+        UsageError: `checks` or an option is wrong. Subclasses such as ModelError and DataError name the cause.
         EncheckError: the run could not be finished.
 
     >>> found = run("bag-of-words", checks="number", no_store=True)
@@ -94,13 +94,13 @@ def run(
 
 @contextmanager
 def scratch_store(options: Mapping[str, OptionValue]) -> Iterator[dict[str, str]]:
-    """The option `store` of a run with `no_store`: a file that is gone after the block."""
+    """The option `store` for a run with `no_store`: a temporary file that exists during the block."""
     with Scratch() as scratch:
         yield {"store": str(Path(scratch, "store.sqlite"))} if options.get("no_store") else {}
 
 
 def named_models(given: object, *, is_each_once: bool = True) -> tuple[list[str], dict[str, Model]]:
-    """What settings call these models, and those in memory by that name; TypeError for what is no model."""
+    """The names of these models in settings, and the models in memory by name; TypeError for other objects."""
     from encheck.running.labels import OBJECT
 
     is_one = not isinstance(given, list | tuple)
@@ -136,9 +136,9 @@ def measure(
     refuse: Callable[[Mapping[str, Subject], Mapping[str, Dataset]], None] | None = None,
     quiet: bool = True,
 ) -> Recorder:
-    """Plan, encode and measure these checks, of `every` one that there is; the rows, items and descriptions.
+    """Plan, encode and measure these checks (`every` lists all); return the rows, items and descriptions.
 
-    `refuse` says what is wrong with the models and the data, before anything is encoded.
+    `refuse` raises an error for unusable models and data, before anything is encoded.
     """
     from encheck.engine.evaluation import Evaluation
     from encheck.engine.first_look import mode_of

@@ -1,4 +1,4 @@
-"""Shrinking the items of a run: which of them, by whose scores, with whose edits made again."""
+"""Shrink the items of a run: choose the triplets, score with the model, and make their edits again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from encheck.shrinking.shrink import MakeTriplets, Shrunk, remaker, shrink
 
 
 def shrinker(service: EncoderService, *, english: English, seed: int) -> Shrink:
-    """What shrinks a row of items.parquet for this model; `seed` is that of the run that made the row.
+    """A function that shrinks a row of items.parquet for this model; `seed` is that of the row's run.
 
     UsageError for a model that cannot take new texts.
     """
@@ -33,7 +33,7 @@ def shrinker(service: EncoderService, *, english: English, seed: int) -> Shrink:
 
 
 def triplet_of(row: ItemRow) -> Triplet:
-    """The triplet that a row of items.parquet holds."""
+    """The triplet in a row of items.parquet."""
     assert row.near.text is not None
     assert row.far.text is not None
     return Triplet(
@@ -43,21 +43,21 @@ def triplet_of(row: ItemRow) -> Triplet:
 
 
 def _remake(row: ItemRow, maker: Maker) -> MakeTriplets | None:
-    """What makes the row's edits again, or None where no packaged check made it."""
+    """A function that makes the row's edits again, or None if no packaged check made it."""
     claim = claim_named(row.case.partition("/")[0])
     level = None if claim is None else level_of(row.case, claim)
     return None if claim is None or level is None else remaker(claim.items, level=level, maker=maker)
 
 
 def claim_named(check: str) -> Claim | None:
-    """The claim of the packaged check of this name, which stands in the ids of cases; None where there is none."""
+    """The claim of the packaged check of this name, as in the ids of cases; None if unknown."""
     return next((claim for function, claim in shipped_checks() if function.__name__ == f"test_{check}"), None)
 
 
 def level_of(case: str, claim: Claim) -> int | str | None:
-    """Which of the claim's levels a case is of, by the end of its name.
+    """The claim's level of a case, from the end of its name.
 
-    The level in an item's id is its generator's, which may be another: kinds of noise all have level 1.
+    The level in an item's id is the generator's, which may differ: all kinds of noise have level 1.
     """
     ends = sorted((level for level in claim.levels if case.endswith(f"-{level}")), key=lambda level: -len(str(level)))
     return next(iter(ends), None)

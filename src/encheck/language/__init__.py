@@ -1,1 +1,1 @@
-"""English, as far as generators need to know it."""
+"""The analysis of English text that generators need."""

@@ -1,7 +1,7 @@
 """Lexical divergence of two texts: the Jensen-Shannon divergence of their words.
 
-Words are those of Peinelt et al. 2019 (Table 5 comes out of these alone): NLTK's Treebank tokens of the lower-cased
-text, punctuation kept. A whole data set is computed at once, by sparse tables of counts.
+Words are those of Peinelt et al. 2019 (only these reproduce Table 5): NLTK's Treebank tokens of the lower-cased text,
+with punctuation. A whole data set is computed at once, with sparse tables of counts.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ Values = NDArray[np.float64]
 Tokens = Sequence[str]
 _MAX_TEXTS_KEPT = 200_000
 _CHUNKS_KEPT = 100_000
-_PAIRS_AT_ONCE = 50_000  # what so many need beside the tokens stays within 100 MB
-_FEW_PAIRS = 5_000  # whose tokens are held at once where none are kept
-_ACROSS = re.compile(r"[\"`]|''|[^\S ]")  # what the tokenizer reads across blanks, or takes for a blank
-_CLOSING = re.compile(r"[]).}>\"'»”’]+")  # what may follow the last full stop of a text
+_PAIRS_AT_ONCE = 50_000  # so many need at most 100 MB in addition to the tokens
+_FEW_PAIRS = 5_000  # texts per batch without a cache
+_ACROSS = re.compile(r"[\"`]|''|[^\S ]")  # texts that the tokenizer reads across blanks, or treats as a blank
+_CLOSING = re.compile(r"[]).}>\"'»”’]+")  # characters that may follow a text's last full stop
 
 
 @cache
@@ -38,7 +38,7 @@ def _tokenizer() -> Any:
 
 @lru_cache(maxsize=_MAX_TEXTS_KEPT)
 def tokenise(text: str) -> tuple[str, ...]:
-    """The lower-cased tokens of a text, punctuation kept; no sentence is split, no word left out.
+    """The lower-cased tokens of a text, with punctuation, without sentence splitting.
 
     >>> tokenise("Don't panic, Ann!")
     ('do', "n't", 'panic', ',', 'ann', '!')
@@ -47,7 +47,7 @@ def tokenise(text: str) -> tuple[str, ...]:
 
 
 def _tokens(text: str) -> tuple[str, ...]:
-    """The tokens of a lower-cased text: of what stands between blanks, one by one, where no rule looks further."""
+    """The tokens of a lower-cased text, word by word if no rule needs more context."""
     chunks = text.split()
     if len(chunks) < 2 or _ACROSS.search(text) or _CLOSING.fullmatch(chunks[-1]):
         return _split(text)
@@ -61,13 +61,13 @@ def _split(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=_CHUNKS_KEPT)
 def _inside(chunk: str) -> tuple[str, ...]:
-    """The tokens of what stands between two blanks, with other words around it."""
+    """The tokens of a word inside a text."""
     return _split(f"x {chunk} x")[1:-1]
 
 
 @lru_cache(maxsize=_CHUNKS_KEPT)
 def _at_end(chunk: str) -> tuple[str, ...]:
-    """The tokens of what stands at the end of a text, after other words."""
+    """The tokens of a text's last word."""
     return _split(f"x {chunk}")[1:]
 
 
@@ -81,7 +81,7 @@ def jsd(first: Sequence[str], second: Sequence[str]) -> Values:
 
 
 def jsd_once(first: Sequence[str], second: Sequence[str]) -> Values:
-    """As `jsd`, of texts that are not asked for again: their tokens are not kept."""
+    """As `jsd`, without caching the texts' tokens."""
     return _in_parts(first, second, lambda a, b: jsd_of_tokens(*([_tokens(t.lower()) for t in s] for s in (a, b))))
 
 
@@ -96,8 +96,8 @@ def _in_parts(
 def jsd_of_tokens(first: Sequence[Tokens], second: Sequence[Tokens]) -> Values:
     """(KL(p||m) + KL(q||m)) / 2 of relative frequencies p and q, with m = (p + q) / 2; shape [n].
 
-    Base 2, no smoothing, no square root (Lin 1991; Peinelt et al. 2019, section 3, and the authors' code). A text
-    without tokens, for which their code has no value, is 1 away from any other and 0 from its like.
+    Base 2, no smoothing, no square root (Lin 1991; Peinelt et al. 2019, section 3, and the authors' code). Their code
+    has no value for a text without tokens; here it is 1 from any other text and 0 from another such text.
     """
     if len(first) != len(second):
         raise UsageError(f"{len(first)} first sides and {len(second)} second sides, but they should go in pairs")
@@ -115,7 +115,7 @@ def _tables(first: Sequence[Tokens], second: Sequence[Tokens]) -> tuple[Any, Any
 
 
 def _flat(side: Sequence[Tokens], vocabulary: dict[str, int]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The tokens' numbers one after the other, and where each text begins."""
+    """The numbers of all tokens in sequence, and the start of each text."""
     number = vocabulary.setdefault
     flat = np.array([number(token, len(vocabulary)) for text in side for token in text], np.int32)
     return flat, np.concatenate([[0], np.cumsum([len(text) for text in side], dtype=np.int64)])
@@ -130,7 +130,7 @@ def _counts(flat: NDArray[np.int32], begins: NDArray[np.int64], width: int) -> A
 
 
 def _jsd(first: Any, second: Any) -> Values:
-    """H(m) - (H(p) + H(q)) / 2, which is the definition's other form."""
+    """H(m) - (H(p) + H(q)) / 2, an equivalent form of the definition."""
     p, q = _shares(first), _shares(second)
     result = _entropy((p + q) / 2) - (_entropy(p) + _entropy(q)) / 2
     empty = np.array([table.sum(axis=1) == 0 for table in (first, second)])
@@ -146,6 +146,6 @@ def _shares(counts: Any) -> Any:
 
 
 def _entropy(shares: Any) -> Values:
-    """Bits, row by row; shape [n]."""
+    """Entropy in bits, row by row; shape [n]."""
     rows = np.repeat(np.arange(shares.shape[0]), np.diff(shares.indptr))
     return np.bincount(rows, -shares.data * np.log2(shares.data), minlength=shares.shape[0]).astype(np.float64)

@@ -1,8 +1,8 @@
-"""What generators know of English: parses, tags of texts they try out, the lexicon; from memory or the store.
+"""English resources for generators: parses, tags of candidate texts, the lexicon; from memory or the store.
 
-Texts are parsed in batches, and each text once: `English` keeps parses beside the embeddings, by the pipeline's
-fingerprint. A generator that asks for what is not there yet is interrupted by `Waiting`; whoever runs it
-(`encheck.items.variants`) has all that is waited for done in one batch, and runs it again.
+Texts are parsed in batches, and each text once: `English` stores parses next to the embeddings, by the pipeline's
+fingerprint. If a parse is missing, `Waiting` interrupts the generator; its caller (`encheck.items.variants`) parses all
+missing texts in one batch and runs it again.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ Tagged = tuple[tuple[str, ...], tuple[str, ...]]  # words and their tags
 Replaced = tuple[tuple[Edit, ...], str]  # edits, and the text that they make
 Reading = Callable[["English", Parse], Any]
 Read = TypeVar("Read")
-MOST_PARSES = 10_000  # in memory; a parse, and what is read off it, takes 25 kB
+MOST_PARSES = 10_000  # in memory; a parse with its derived values takes 25 kB
 
 
 class Waiting(BaseException):
-    """The parse or the tags of some texts are not known yet; they are noted.
+    """Raised if the parse or the tags of some texts are not known yet; the texts are noted.
 
-    A request and no fault: an `except Exception` in a generator lets it pass.
+    It is not an Exception, so an `except Exception` in a generator does not catch it.
     """
 
 
 @dataclass
 class English:
-    """Language resources of a run; `mode` is careful or paper, `experimental` lets generators on trial make texts."""
+    """Language resources of a run; `mode` is careful or paper, `experimental` enables generators on trial."""
 
     pipeline: Pipeline = field(default_factory=Pipeline)
     lexicon_name: str = "embedded"
@@ -49,7 +49,7 @@ class English:
     store: Store | None = None
     lock: Lock = nullcontext
     decided: dict[tuple[Any, ...], Replaced | None] = field(default_factory=dict)  # by text, and words put in it
-    inventory: Any = None  # what the data at hand name (see `encheck.items.variants`)
+    inventory: Any = None  # names in the data (see `encheck.items.variants`)
     parsed: int = 0
     tagged: int = 0
     _parses: dict[str, Parse] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class English:
 
     @property
     def is_used(self) -> bool:
-        """Whether a parse was asked for."""
+        """Whether a parse was requested."""
         return self._is_used
 
     @cached_property
@@ -70,7 +70,7 @@ class English:
         return lexicon(self.lexicon_name)
 
     def parse(self, text: str) -> Parse:
-        """The parse of a text; raises Waiting, once it is noted, where it is not known yet."""
+        """The parse of a text; if it is not known yet, notes the text and raises Waiting."""
         self._is_used = True
         result = self._parses.get(text)
         if result is None:
@@ -80,11 +80,11 @@ class English:
 
     @cached_property
     def substitutes(self) -> Substitutes:
-        """Which word can stand for which, by the table and the lexicon."""
+        """The substitutes of words, by the table and the lexicon."""
         return Substitutes(self.lexicon)
 
     def parse_all(self, texts: Iterable[str]) -> None:
-        """Have the parses of these texts in memory: from the store, or parsed in one batch."""
+        """Load the parses of these texts into memory, from the store or by parsing in one batch."""
         wanted = [t for t in dict.fromkeys(texts) if t not in self._parses]
 
         def compute(missing: list[str]) -> dict[str, bytes]:
@@ -97,7 +97,7 @@ class English:
             self._parses[text] = unpack(text, packed)
 
     def read(self, reading: Callable[[English, Parse], Read], text: str) -> Read:
-        """What this function reads off the parse of a text, read once: levels and seeds of a generator ask again."""
+        """The function's result for the parse of a text, cached, since levels and seeds of a generator repeat it."""
         key = (reading, text)
         result: Read | None = self._read.get(key)
         if result is None:
@@ -105,25 +105,25 @@ class English:
         return result
 
     def tags(self, text: str) -> Tagged:
-        """Words and tags of a text; raises Waiting, once it is noted, where they are not known yet."""
+        """Words and tags of a text; if they are not known yet, notes the text and raises Waiting."""
         return self.tags_of([text])[0]
 
     def tags_of(self, texts: Sequence[str]) -> list[Tagged]:
-        """Words and tags of each text; raises Waiting, once all of them are noted that are not known yet."""
+        """Words and tags of each text; notes all unknown texts, then raises Waiting."""
         if unknown := [text for text in texts if text not in self._tags]:
             self._untagged.update(dict.fromkeys(unknown))
             raise Waiting
         return [self._tags[text] for text in texts]
 
     def fetch(self) -> None:
-        """Parse and tag what generators wait for, in one batch each."""
+        """Parse and tag the noted texts, in one batch each."""
         unparsed, self._unparsed = self._unparsed, {}
         untagged, self._untagged = self._untagged, {}
         self.parse_all(unparsed)
         self.tag_all(untagged)
 
     def tag_all(self, texts: Iterable[str]) -> None:
-        """Have the tags of these texts in memory: from the store, or tagged in one batch."""
+        """Load the tags of these texts into memory, from the store or by tagging in one batch."""
         wanted = [t for t in dict.fromkeys(texts) if t not in self._tags]
 
         def compute(missing: list[str]) -> dict[str, bytes]:
@@ -132,7 +132,7 @@ class English:
             self.tagged += len(result)
             return {text: _packed(both) for text, both in result.items()}
 
-        if strange := [t for t in wanted if ITEM in t or COLUMN in t]:  # these signs divide what is stored
+        if strange := [t for t in wanted if ITEM in t or COLUMN in t]:  # these signs separate stored values
             compute(strange)
             wanted = [t for t in wanted if t not in self._tags]
         for text, packed in self._through_store("tags", wanted, compute).items():
@@ -144,7 +144,7 @@ class English:
     def _through_store(
         self, kind: Kind, texts: list[str], compute: Callable[[list[str]], dict[str, bytes]]
     ) -> dict[str, bytes]:
-        """What the store has of these texts; the others are computed under the lock and kept."""
+        """The stored values of these texts; missing ones are computed under the lock and stored."""
         if not texts:
             return {}
         if self.store is None:
@@ -166,19 +166,19 @@ class English:
         return {text: blobs[key] for text, key in keys.items() if key in blobs}
 
     def forget(self) -> None:
-        """Empty the memory, so that a long stream stays small; the store keeps what it has."""
+        """Empty the memory, so that a long stream stays small; the store is unchanged."""
         self._parses.clear()
         self._read.clear()
         self.decided.clear()
         self._tags.clear()
 
     def relieve(self) -> None:
-        """Empty the memory where it holds many parses and the store has them: they are back sooner than made."""
+        """Empty the memory if it holds many stored parses, which are quick to load again."""
         if self.store is not None and len(self._parses) > MOST_PARSES:
             self.forget()
 
     def describe(self) -> LanguageResources:
-        """Which resources made the variants, for results."""
+        """The resources that made the variants, for results."""
         is_paper = self.mode == "paper"
         return LanguageResources(
             version("encheck"), self.pipeline.label, self.pipeline.fingerprint, self.lexicon.fingerprint(), self.mode,

@@ -1,6 +1,6 @@
 """Lists of names, written for encheck: given names by gender, titles, places and organisations with their other names.
 
-A country, body or company has its short form and its long one, each with the article that it takes.
+A country, body or company has a short form and a long form, each with its article.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ GENDERED = frozenset(
     widow widower girlfriend boyfriend policeman policewoman mom dad mum grandfather grandmother waitress
     ballerina nun monk pope mr. mrs. ms. guy lad female male feminine bride groom""".split()
 )
-PEOPLE = (  # where the data have no other person: given name, surname
+PEOPLE = (  # used if the data have no other person: given name, surname
     "Martin Hayes", "Peter Lowell", "Andrew Marsh", "Kevin Doyle", "Simon Archer", "Daniel Whitlock", "Richard Pell",
     "Helen Marsh", "Laura Doyle", "Karen Whitlock", "Diana Pell", "Susan Archer", "Julia Hayes", "Emily Lowell",
 )  # fmt: skip
@@ -58,7 +58,7 @@ TITLES = {
     "Lt": "", "Sgt": "", "Capt": "", "Col": "", "Rev": "", "Actor": "", "Actress": "", "Singer": "",
 }  # fmt: skip
 
-LEADERS = {  # surnames that say who is meant
+LEADERS = {  # surnames that identify a person
     "m": """Tony Blair, Barack Obama, Donald Trump, Vladimir Putin, Narendra Modi, Yasser Arafat, Donald Rumsfeld,
     Dick Cheney, Robert Mugabe, Jacques Chirac, Gerhard Schroeder, Silvio Berlusconi, Junichiro Koizumi,
     Mikhail Gorbachev, Boris Yeltsin, Benjamin Netanyahu, Pervez Musharraf, Hamid Karzai, Hosni Mubarak,
@@ -68,7 +68,7 @@ LEADERS = {  # surnames that say who is meant
     "f": """Angela Merkel, Margaret Thatcher, Condoleezza Rice, Hillary Clinton, Theresa May, Indira Gandhi,
     Kamala Harris, Nancy Pelosi, Golda Meir, Benazir Bhutto""",
 }
-ALONE = frozenset(  # of these the surname alone names them
+ALONE = frozenset(  # persons whom the surname alone identifies
     """Blair Obama Trump Putin Modi Arafat Rumsfeld Cheney Mugabe Chirac Schroeder Berlusconi Koizumi Gorbachev
     Yeltsin Netanyahu Musharraf Karzai Mubarak Sarkozy Hollande Macron Zelensky Reagan Nixon Kissinger
     Greenspan Ashcroft Schwarzenegger Erdogan Ahmadinejad Churchill Eisenhower Merkel Thatcher Pelosi Meir
@@ -292,7 +292,7 @@ COMPANIES = {
     "Citigroup": "Citigroup Inc.", "Goldman Sachs": "Goldman Sachs Group Inc.", "Morgan Stanley":
     "Morgan Stanley & Co.", "Hewlett-Packard": "Hewlett-Packard Co.", "Procter & Gamble": "Procter & Gamble Co.",
 }  # fmt: skip
-NO_PERSON = frozenset([  # what looks like given name and surname
+NO_PERSON = frozenset([  # names that look like given name and surname
     "Tim Hortons",
     "Merrill Lynch", "Grant Thornton", "Morgan Stanley", "Ernst Young", "Arthur Andersen", "Charles Schwab",
     "Wells Fargo", "Johnson Johnson", "Kriss Kross", "Kris Kross",

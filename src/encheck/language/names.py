@@ -1,4 +1,4 @@
-"""The names of a text that have another notation and can give way to another name."""
+"""The names of a text that have another notation and can be replaced by another name."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Role = Literal["whole", "last", "given"]
 
 @dataclass(frozen=True, slots=True, order=True)
 class NamedThing:
-    """What has a name: its kind, its two notations (short and long), and of persons gender ("m", "f", ""), given, last.
+    """A named thing: its kind, its short and long notation, and for persons gender ("m", "f", ""), given, last.
 
     The notations of a person are "John Smith" and "J. Smith".
     """
@@ -46,13 +46,13 @@ class NamedThing:
     last: str = ""
 
     def text(self, role: Role, notation: int) -> str:
-        """How it is called in this notation, or in part: by surname or given name alone."""
+        """Its name in this notation, or a part: surname or given name alone."""
         return {"whole": self.forms[notation], "last": self.last, "given": self.given}[role]
 
 
 @dataclass(frozen=True, slots=True)
 class NameSpan:
-    """Characters `start` to `end`, where a name stands, whole or in part."""
+    """Characters `start` to `end` of a name or a part of one."""
 
     start: int
     end: int
@@ -61,9 +61,9 @@ class NameSpan:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A thing and the places where a text names it; the whole name is written in this notation there, and as `own`.
+    """A thing and the places where a text names it; the text's full name is in this notation, and is `own`.
 
-    `other` is the same name in the other notation. `control` is the place of another statement, None if none fits.
+    `other` is the same name in the other notation. `control` is the place of a different statement, None if none fits.
     """
 
     thing: NamedThing
@@ -98,10 +98,10 @@ MOMENTS = frozenset(
 )
 BEFORE_PHRASE = frozenset("ADP VERB AUX CCONJ SCONJ PUNCT ADV PRON PART".split())
 AFTER_CONTROL = frozenset("VERB AUX ADP PART ADV".split())
-HEADING = 0.8  # the share of words with a capital from which on a text is a heading
+HEADING = 0.8  # a text with at least this share of capitalised words is a heading
 HE, SHE = frozenset("he him his himself".split()), frozenset("she her hers herself".split())
-SHORTEST = 4  # letters of a given name that no list has
-STEM = 4  # letters that "Iraq" and "Iraqi" share
+SHORTEST = 4  # letters of a given name that is on no list
+STEM = 4  # shared letters, as in "Iraq" and "Iraqi"
 FULL_TITLES = {short: full for full, short in TITLES.items() if short}
 NO_NAMES = frozenset(
     """I The A An This That God Jesus Christ Santa Monday Tuesday Wednesday Thursday Friday Saturday Sunday English
@@ -114,7 +114,7 @@ NO_NAMES = frozenset(
 
 @cache
 def _known() -> dict[str, tuple[NamedThing, int, str, bool]]:
-    """Name without its article -> the thing, the notation, the name in the other notation, whether it takes *the*."""
+    """Name without its article -> thing, notation, name in the other notation, whether it takes *the*."""
     result: dict[str, tuple[NamedThing, int, str, bool]] = {}
 
     def add(own: str, thing: NamedThing, notation: int, other: str) -> None:
@@ -142,7 +142,7 @@ def things() -> tuple[NamedThing, ...]:
 
 
 def names(parse: Parse) -> tuple[Name, ...] | str:
-    """The names of a text that can be written otherwise and replaced, in order; or the reason why there is none."""
+    """The names of a text with another notation and a replacement, in order; or the reason why there is none."""
     if not any(tag in ("NNP", "NNPS") for tag in parse.tags) and not any(parse.entities):
         return NONE
     if why := why_left(parse.text):
@@ -166,7 +166,7 @@ FoundName = tuple[
 
 
 def _of_tables(parse: Parse, reasons: list[str]) -> Iterator[FoundName]:
-    """Places and organisations that the tables know, and companies by their legal form, the longest first."""
+    """Places and organisations in the tables, and companies by their legal form, the longest first."""
     at = 0
     while at < len(parse):
         result = _known_at(parse, at, reasons) or _company_at(parse, at, reasons)
@@ -201,7 +201,7 @@ def _words(parse: Parse, first: int, after: int) -> str:
 
 
 def _why_no_place(parse: Parse, thing: NamedThing, first: int, core: int, last: int) -> str:
-    """What speaks against a name of the tables that stands at these tokens; "" where nothing does."""
+    """The reason against a name of the tables at these tokens, or ""."""
     wanted = {"country": ("LOC",), "state": ("LOC",), "city": ("LOC",), "company": ("ORG",)}.get(
         thing.kind, ("ORG", "")
     )
@@ -233,7 +233,7 @@ def _why_no_place(parse: Parse, thing: NamedThing, first: int, core: int, last: 
 
 
 def _why_not(parse: Parse, first: int, last: int) -> str:
-    """What speaks against any name at these tokens: what stands around it, and what hangs on it."""
+    """The reason against any name at these tokens, from neighbours and dependents, or ""."""
     start, end = parse.starts[first], parse.ends[last]
     if any(start < b and a < end for a, b in left_spans(parse.text)):
         return "an address or code"
@@ -254,7 +254,7 @@ def _why_not(parse: Parse, first: int, last: int) -> str:
 
 
 def _describes(parse: Parse, first: int, last: int) -> bool:
-    """Whether it hangs on a noun behind it as a part of a compound."""
+    """Whether it is part of a compound with a noun after it."""
     for i in range(first, last + 1):
         head = parse.heads[i]
         if (head > last and parse.bases[i] in ("compound", "amod")) or (head > last and parse.bases[i] == "nummod"):
@@ -410,7 +410,7 @@ def _leader_at(parse: Parse, at: int, reasons: list[str]) -> FoundName | None:
 
 
 def _surname_at(parse: Parse, at: int) -> FoundName | None:
-    """A surname alone, of somebody whose gender the pronouns say: the only person, of whom something is said."""
+    """A surname alone, if the pronouns show the gender and the text has no other person."""
     surname = parse.words[at]
     if (
         not _is_part(parse, at)
@@ -434,7 +434,7 @@ def _surname_at(parse: Parse, at: int) -> FoundName | None:
 
 
 def _together(parse: Parse, found: list[FoundName], reasons: list[str]) -> Iterator[Name]:
-    """Each name with all its places in the text; none that is also said in a way that would not follow."""
+    """Each name with all its places in the text, except names with a mention that could not be changed too."""
     taken: set[int] = set()
     for thing in dict.fromkeys(one[0] for one in found):
         mine = [one for one in found if one[0] == thing and taken.isdisjoint(range(one[3], one[4] + 1))]
@@ -464,7 +464,7 @@ def _together(parse: Parse, found: list[FoundName], reasons: list[str]) -> Itera
 
 
 def _parts(parse: Parse, thing: NamedThing, tokens: set[int]) -> list[NameSpan] | None:
-    """Where a person is called by surname or given name alone; None if a word shares the name in another way."""
+    """The places of a person's surname or given name alone; None if the name also occurs in another use."""
     words = {parse.lowers[i] for i in tokens if parse.words[i][0].isupper()} - {title.lower() for title in TITLES}
     stems = {word[:STEM] for word in words if len(word) >= STEM}
     result = []
@@ -480,13 +480,13 @@ def _parts(parse: Parse, thing: NamedThing, tokens: set[int]) -> list[NameSpan] 
 
 
 def _is_beside(parse: Parse, at: int) -> bool:
-    """Whether another name stands before it, so that it belongs to somebody else."""
+    """Whether another name precedes it, so that it belongs to another person."""
     before = parse.words[at - 1] if at else ""
     return bool(before) and before not in TITLES and before not in FULL_TITLES and parse.tags[at - 1] == "NNP"
 
 
 def _control(parse: Parse, first: int, last: int) -> NameSpan | None:
-    """Where "someone else" or "another city" can stand; None in questions, lists and beside what describes the name."""
+    """The place for "someone else" or "another city"; None in questions, in lists, and if words describe the name."""
     before = parse.pos[first - 1] if first else "PUNCT"
     if "?" in parse.text or before not in ("ADP", "VERB", "AUX", "SCONJ", "PUNCT", "PART"):
         return None

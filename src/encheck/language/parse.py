@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 RELATIONS = (
     "acl advcl amod aux aux:pass case ccomp compound compound:prt cop csubj det expl fixed flat goeswith iobj mark"
     " nmod nsubj nsubj:pass nummod obj obl parataxis xcomp advmod"
-).split()  # those that `Parse.below` tells apart
+).split()  # the relations that `Parse.below` distinguishes
 
 
 def mask(*deps: str) -> int:
-    """The bits of these relations in `Parse.below`; ValueError for one that has none."""
+    """The bits of these relations in `Parse.below`; ValueError for a relation without one."""
     return sum(1 << RELATIONS.index(dep) for dep in set(deps))
 
 
 class _Relation(NamedTuple):
     base: str  # without the subtype
-    bits: int  # its own, and those of the base
+    bits: int  # its own, and that of the base
 
 
 class _Relations(dict[str, _Relation]):
@@ -39,21 +39,20 @@ RELATION = _Relations()
 
 ITEM, COLUMN = "\x1f", "\x1e"
 MAX_SHARED_NUMBER = 1_000  # most texts are shorter, in characters
-_BITS: dict[int, int] = {}  # one object for each number, whichever parse has it: there are few
+_BITS: dict[int, int] = {}  # one object per number, shared by all parses: there are few
 
 
 @dataclass(frozen=True, slots=True)
 class Parse:
-    """One text, token by token. Every column has one entry a token.
+    """One text, token by token. Every column has one entry per token.
 
     `starts` and `ends` are offsets in characters; `tags` are Penn Treebank tags, `pos` and `deps` those of Universal
     Dependencies; `heads` are positions of tokens (its own for a root); `entities` are "B-PER", "I-PER" ... or "".
 
-    All else follows from these: the tokens as they stand in the text (`words`), tokens and lemmas in lower
-    case, the distinct ones of these tokens (`lower_words`), the relations without their subtypes (`bases`), the
-    positions of the tokens that hang on each token, in order (`children`), and by which relations they do, as bits
-    (`below`, see `dependencies`). `derived` is room for what
-    `edits.places` works out once. ValueError if a head is no position.
+    Everything else is derived: the tokens in the text's spelling (`words`), tokens and lemmas in lower case, the set of
+    these tokens (`lower_words`), relations without subtypes (`bases`), the positions of each token's dependents, in
+    order (`children`), and their relations as bits (`below`, see `dependencies`). `derived` caches the results of
+    `edits.places`. ValueError if a head is not a position.
     """
 
     text: str
@@ -102,7 +101,7 @@ class Parse:
         return len(self.tags)
 
     def child(self, at: int, *deps: str) -> int | None:
-        """The first token that hangs on `at` by one of these relations (obl stands for obl:tmod too)."""
+        """The first dependent of `at` by one of these relations (obl includes obl:tmod)."""
         bases = self.bases
         for i in self.children[at]:
             if bases[i] in deps:
@@ -110,7 +109,7 @@ class Parse:
         return None
 
     def subtree(self, at: int) -> tuple[int, ...]:
-        """The positions of `at` and of all that hangs on it, in order."""
+        """The positions of `at` and all its descendants, in order."""
         found, left = [], [at]
         while left:
             here = left.pop()
@@ -120,7 +119,7 @@ class Parse:
 
 
 def of_doc(doc: Doc, text: str) -> Parse:
-    """The parse that a spaCy pipeline made of a text."""
+    """Make a parse from the output of a spaCy pipeline."""
     tokens = list(doc)
     starts = tuple(t.idx for t in tokens)
     return Parse(
@@ -137,7 +136,7 @@ def of_doc(doc: Doc, text: str) -> Parse:
 
 
 def shared(column: Iterable[str]) -> tuple[str, ...]:
-    """The column with one object for each string, whichever parse has it: smaller, and quicker to look up."""
+    """The column with shared objects for equal strings of all parses, which is smaller and faster."""
     return tuple(map(intern, column))
 
 
@@ -154,7 +153,7 @@ def pack(parse: Parse) -> bytes:
 
 
 class _Numbers(dict[str, int]):
-    """Written numbers: small ones are looked up, which is faster than to read them again, and kept once."""
+    """Parse written numbers: small ones are looked up, which is faster, and shared."""
 
     def __missing__(self, written: str) -> int:
         number = int(written)
@@ -167,7 +166,7 @@ _NUMBERS = _Numbers()
 
 
 def unpack(text: str, packed: bytes) -> Parse:
-    """The parse of `text` that was packed; ValueError for anything else."""
+    """Unpack the parse of `text`; ValueError for invalid data."""
     try:
         columns = zlib.decompress(packed).decode("utf-8", "surrogatepass").split(COLUMN)
         starts, ends, heads, tags, pos, lemmas, deps, entities = (c.split(ITEM) for c in columns)
@@ -183,7 +182,7 @@ def unpack(text: str, packed: bytes) -> Parse:
 
 
 def first_word(parse: Parse, at: int) -> int:
-    """The first word of the sentence that `at` belongs to: where a capital letter says nothing."""
+    """The first word of the sentence of `at`, whose capital letter is not informative."""
     here = at
     while here > 0 and not (parse.words[here - 1] in ".?!:\"'“‘``" or parse.words[here - 1].isspace()):
         here -= 1

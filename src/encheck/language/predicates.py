@@ -1,11 +1,11 @@
-"""Finite predicates of a parsed text: what a statement denies where a *not* is put, and says where one is taken away.
+"""Finite predicates of a parsed text that a *not* can deny, or whose *not* can be removed.
 
-Relations are those of Universal Dependencies. Refused, with a reason, is what a *not* would leave ungrammatical,
-ambiguous or true ("Some are late" and "Some are not late").
+Relations are those of Universal Dependencies. A predicate is refused, with a reason, if a *not* would make the text
+ungrammatical or ambiguous, or leave it true ("Some are late" and "Some are not late").
 
-A denial is read with all that is said beside it: "We did not have our dinner here. The food was faultless" is
-grammatical, and nobody would write it. A parser sees no discourse, so `discourse_clash` refuses a predicate wherever
-another clause goes on from it, gives its reason, or takes it for granted.
+A denial must also fit its context: "We did not have our dinner here. The food was faultless" is grammatical but
+unnatural. A parser does not see discourse, so `discourse_clash` refuses a predicate if another clause continues it,
+gives its reason, or presupposes it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MAIN, RELATIVE = "main clause", CLAUSES["acl"]
 NOT = frozenset(["not", "n't", "n’t"])
 FULL = {"ca": "can", "wo": "will", "sha": "shall", "'ll": "will", "’ll": "will", "'re": "are", "’re": "are",
         "'m": "am", "’m": "am", "'ve": "have", "’ve": "have"}  # fmt: skip
-CLITICS = frozenset("'s ’s 're ’re 'm ’m".split())  # those that *not* follows as they are
+CLITICS = frozenset("'s ’s 're ’re 'm ’m".split())  # forms that *not* follows without *do*
 MODALS = frozenset("will would can could should must shall".split())
 OPERATORS = frozenset("is are was were am has have had do does did".split()) | MODALS
 FIRST = "i"
@@ -43,13 +43,13 @@ NEGATIVE = frozenset(
     """no nobody nothing none neither nor never hardly scarcely barely rarely seldom nowhere no-one noone few without
     little""".split()
 )
-OPEN = frozenset(  # what is true of some can be untrue of others
+OPEN = frozenset(  # what is true of some can be false of others
     """some many most several half any either neither few more less fewer somebody someone something anybody anyone
     anything enough another one both each""".split()
 )
 UNIVERSAL = frozenset("all every everyone everybody everything".split())
 OPEN_SUBJECT = OPEN | NEGATIVE | UNIVERSAL | {"only", "even", "just", "or", "not", "what", "such"}
-OUTSIDE = frozenset(  # what stays outside of a negation
+OUTSIDE = frozenset(  # words that stay outside a negation
     """some someone something somebody somewhere sometimes already also still just only even almost nearly rather
     pretty quite fairly both perhaps maybe probably possibly presumably apparently reportedly allegedly supposedly
     likely unlikely surely certainly definitely indeed actually obviously clearly truly simply merely mainly mostly
@@ -58,7 +58,7 @@ OUTSIDE = frozenset(  # what stays outside of a negation
     either""".split()
 )
 UNSURE = frozenset("perhaps maybe probably possibly presumably apparently only just even not".split())
-INSIDE = frozenset(  # what stands inside of a negation alone, or changes with it
+INSIDE = frozenset(  # words that occur only inside a negation, or change with it
     """any anyone anything anybody anywhere ever yet either anymore much many long far until till but because since
     necessarily exactly really even only just merely simply nor neither so such instead rather unless without always
     all every everyone everybody everything both too also quite very particularly especially entirely completely
@@ -83,9 +83,9 @@ SAYING = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """A finite predicate: the token it hangs on, its finite token, the subject where the clause has one, a "not".
+    """A finite predicate: its head token, its finite token, the clause's subject if any, and a "not".
 
-    `base` is the plain form of a full verb that takes *do* in a denial, and "" where the finite token is an operator.
+    `base` is the plain form of a full verb that takes *do* in a denial, and "" if the finite token is an operator.
     """
 
     parse: Parse
@@ -105,7 +105,7 @@ class Predicate:
 
 
 def predicates(parse: Parse) -> tuple[Predicate, ...] | str:
-    """The predicates that can be denied, or whose negation can be removed, in order; or why there are none."""
+    """The predicates that can be denied, or whose negation can be removed, in order; or the reason for none."""
     reasons: list[str] = []
     deniable = []
     for at in range(len(parse)):
@@ -122,7 +122,7 @@ def predicates(parse: Parse) -> tuple[Predicate, ...] | str:
 
 
 def _predicate(parse: Parse, at: int, clause: str) -> Predicate | str:
-    """What the token at `at` predicates, where it is the head of a finite clause with a subject before it."""
+    """The predicate with its head at `at`, if that is a finite clause with a subject before it."""
     operators = [i for i in parse.children[at] if parse.bases[i] in ("aux", "cop") and i < at]
     finite = operators[0] if operators else at
     if parse.tags[finite] not in FINITE and (not operators or parse.tags[finite] != "MD"):
@@ -157,7 +157,7 @@ def _predicate(parse: Parse, at: int, clause: str) -> Predicate | str:
 
 
 def number_of(predicate: Predicate) -> str:
-    """How the subject agrees: "first" (I), "singular", "plural", or "" where that is in doubt."""
+    """The subject's agreement: "first" (I), "singular", "plural", or "" if unclear."""
     parse, at = predicate.parse, predicate.subject
     if at is None:
         return ""
@@ -172,7 +172,7 @@ def number_of(predicate: Predicate) -> str:
 
 
 def _why_not_denied(predicate: Predicate) -> str:
-    """What speaks against a denial of the predicate, or against its negation removed; "" where nothing does."""
+    """The reason against denying the predicate, or against removing its negation; otherwise ""."""
     parse, at, finite, negation, subject = (
         predicate.parse,
         predicate.head,
@@ -193,7 +193,7 @@ def _why_not_denied(predicate: Predicate) -> str:
     if _shares(predicate):
         return "two predicates share a subject or an auxiliary"
 
-    # Of some subjects, a statement and its denial are both true.
+    # For some subjects, a statement and its denial are both true.
     inside = (
         subject,
         *(i for i in parse.children[subject] if i < subject or parse.bases[i] in ("det", "advmod", "cc")),
@@ -208,7 +208,7 @@ def _why_not_denied(predicate: Predicate) -> str:
         return "a negative word in the clause"
     if negation is not None:
         has_scope = not INSIDE.isdisjoint(said)
-    else:  # what stands before the subject is outside of a negation anyhow; "too" before an adjective is no "also"
+    else:  # words before the subject are outside a negation; "too" before an adjective is not "also"
         first = parse.subtree(subject)[0]
         behind = {
             parse.lowers[i]
@@ -231,7 +231,7 @@ def _why_not_denied(predicate: Predicate) -> str:
     if _is_fronted(predicate):
         return "a question word or adverb before the predicate"
 
-    # A change would part a word from the operator, the not or the verb that it belongs to.
+    # A change would separate a word from its operator, not or verb.
     after = (finite if negation is None else negation) + 1
     if negation is None and parse.text[parse.ends[finite] :].lstrip()[:1] in ("'", "’"):  # "can 't"
         is_modified = True
@@ -257,7 +257,7 @@ def _why_not_denied(predicate: Predicate) -> str:
 
 
 def _has_doubtful_form(predicate: Predicate) -> bool:
-    """A form that the verb has not, or that the subject does not agree with: the tagger may have mistaken it."""
+    """Whether the verb lacks the form, or the subject does not agree with it: probably a tagging error."""
     parse, at = predicate.parse, predicate.finite
     if not predicate.base:
         word = FULL.get(parse.lowers[at], parse.lowers[at])
@@ -271,7 +271,7 @@ def _has_doubtful_form(predicate: Predicate) -> bool:
     if inflected(predicate.base, tag) != parse.lowers[at] or inflected(predicate.base, "VB") != predicate.base:
         return True
     if tag == "VBD" and inflected(predicate.base, "VBN") == parse.lowers[at]:
-        # A past form can be a participle behind "was sold and", or in a headline without an object.
+        # A past form can be a participle after "was sold and", or in a headline without an object.
         if predicate.clause == CLAUSES["conj"] and parse.child(at, *SUBJECTS) is None:
             may_be_participle = parse.child(parse.heads[at], "aux", "cop") is not None
         else:
@@ -283,9 +283,9 @@ def _has_doubtful_form(predicate: Predicate) -> bool:
 
 
 def _shares(predicate: Predicate) -> bool:
-    """A second predicate without a subject of its own: the not would be said of both, or of one.
+    """Whether a second predicate shares the subject, so the scope of a not would be unclear.
 
-    Two adjectives or nouns behind a form of *be* are one predicate.
+    Two adjectives or nouns after a form of *be* are one predicate.
     """
     parse = predicate.parse
     for i in parse.children[predicate.head]:
@@ -299,7 +299,7 @@ def _shares(predicate: Predicate) -> bool:
 
 
 def _below(predicate: Predicate) -> Iterator[int]:
-    """The tokens of the clause without those of its clauses and of its subject."""
+    """The tokens of the clause, without its subject and subordinate clauses."""
     parse, left = predicate.parse, [predicate.head]
     while left:
         here = left.pop()
@@ -313,7 +313,7 @@ def _below(predicate: Predicate) -> Iterator[int]:
 
 
 def _is_fronted(predicate: Predicate) -> bool:
-    """A question word or an adverb between subject and predicate, or what is said before who says it."""
+    """Whether a question word or an adverb is between subject and predicate, or quoted words precede the speaker."""
     parse, subject = predicate.parse, predicate.subject
     assert subject is not None
     if any(first in INVERTING and then in OPERATORS for first, then in pairwise(parse.lowers)):
@@ -334,18 +334,18 @@ def _is_fronted(predicate: Predicate) -> bool:
 
 ENDING = frozenset([".", "!", "?", "..", "...", "…", ";"])
 DASHES = frozenset([":", "--", "–", "—", "-"])
-LINKS = frozenset(  # what ties a statement to another one, or takes it for granted
+LINKS = frozenset(  # words that link a statement to another one, or presuppose it
     """but yet though although however nevertheless nonetheless still because since as so therefore thus hence thereby
     despite notwithstanding except excluding besides apart regardless unless until till while whereas whilst instead
     rather otherwise again then afterwards meanwhile even too also only just thanks due owing already anyway plus
     unlike yes no sure hopefully unfortunately fortunately sadly luckily thankfully happily surprisingly""".split()
 )
-HOLDING = frozenset(  # who says, thinks or shows something may as well say that it is not so
+HOLDING = frozenset(  # verbs of saying, thinking or showing also fit the denial
     """say tell add announce report note write claim state explain argue warn think believe know show suggest conclude
     insist remark comment predict estimate hear find indicate mean confirm declare reveal feel agree hold concede
     admit acknowledge assume learn""".split()
 )
-LASTING = frozenset(  # what is begun, kept up or left off is taken for granted
+LASTING = frozenset(  # verbs that presuppose the state that begins, continues or ends
     """remain keep continue stay manage try wait happen occur stop cease finish end return turn prove""".split()
 )
 STRETCHED = re.compile(r"([a-z])\1\1|[:;]-?[)D(]|<3", re.IGNORECASE)
@@ -355,7 +355,7 @@ NEGATIVE_FORM = re.compile(
     r"un(?!i|der|cle|til)\w{3,}|\w{3,}less|impossible|incorrect|inaccurate|wrong|false|bad|worse|worst"
 )
 DENYING = NOT | frozenset("no never nothing nobody none nor neither hardly nowhere".split())
-RULES = frozenset(["shall", "must"])  # a rule turned round is odd, and "must not" forbids
+RULES = frozenset(["shall", "must"])  # the reverse of a rule is odd, and "must not" forbids
 DUTIES = frozenset("should must would may might".split())
 UNREAL = frozenset("would could should might 'd ’d".split())
 FIRST_PERSON = frozenset("i we".split())
@@ -365,13 +365,13 @@ LINK = "a word ties the statement to another one"
 
 
 def discourse_clash(predicate: Predicate) -> str:
-    """Why the text would not go with the denial of a predicate, or without it; "" where nothing speaks against it."""
+    """Why the text does not fit with the predicate denied (or without its denial); otherwise ""."""
     parse, at, subject = predicate.parse, predicate.head, predicate.subject
     if has_more_sentences(parse):
         return SENTENCES
     if _goes_on(predicate):
         return CLAUSE
-    # What is said behind a comma of what happens or is so: ", killing four", ", concerned that", ", up 16 cents".
+    # An addition after a comma: ", killing four", ", concerned that", ", up 16 cents".
     behind = (i for i in range(at + 1, len(parse)) if parse.words[i - 1] == ",")
     has_result = any(parse.tags[i] == "VBG" for i in behind) or FIGURES.search(parse.text)
     if has_result or any(
@@ -379,7 +379,7 @@ def discourse_clash(predicate: Predicate) -> str:
         for i in parse.children[at]
     ):
         return CLAUSE
-    # Behind a question word before the subject, or a clause for one, the parser may be mistaken.
+    # After a question word before the subject, or with a clause as subject, the parser may be wrong.
     before = range(subject if subject is not None else at)
     is_clausal = subject is not None and parse.bases[subject] == "csubj"
     if is_clausal or any(parse.tags[i] in ("WRB", "WP", "WDT") for i in before):
@@ -398,7 +398,7 @@ def discourse_clash(predicate: Predicate) -> str:
         return NO_IDIOM
     if "UH" in parse.tags or STRETCHED.search(parse.text):  # "soooo", ":)", "oh"
         return "feelings that are not usually negated"
-    # That writers did not do what they say they did is another story.
+    # The denial of a writer's own action is unnatural.
     is_own = subject is not None and parse.lowers[subject] in FIRST_PERSON and predicate.negation is None
     if is_own and (parse.tags[predicate.finite] == "VBD" or predicate.operator in ("have", "had")):
         return "what a writer says about themselves"
@@ -412,7 +412,7 @@ def has_more_sentences(parse: Parse) -> bool:
     roots = sum(head == i and parse.pos[i] not in ("PUNCT", "SPACE", "SYM") for i, head in enumerate(parse.heads))
     last = max((i for i, word in enumerate(parse.words) if word[0].isalnum()), default=-1)
     ended = any(parse.words[i] in ENDING for i in range(last))
-    # A colon or a dash, with a blank behind it.
+    # A colon or a dash, followed by a blank.
     return (
         roots > 1
         or ended
@@ -421,7 +421,7 @@ def has_more_sentences(parse: Parse) -> bool:
 
 
 def _goes_on(predicate: Predicate) -> bool:
-    """Whether more is said of the clause than that somebody says it, it goes on from another one, or one beside it."""
+    """Whether the clause continues or precedes another one, or is embedded in more than a verb of saying."""
     parse, at = predicate.parse, predicate.head
     if predicate.clause == MAIN:
         link = parse.child(at, "cc")
@@ -450,7 +450,7 @@ def _above(parse: Parse, at: int) -> Iterator[int]:
 
 
 def _goes_with(predicate: Predicate, head: int) -> bool:
-    """Whether a clause is part of what is denied, or says on which condition it holds."""
+    """Whether a clause is part of the denied statement, or its condition."""
     parse, relation = predicate.parse, predicate.parse.deps[head]
     if relation == "acl:relcl":
         return not _is_added(parse, head) and predicate.head in _above(parse, head)
@@ -463,7 +463,7 @@ def _goes_with(predicate: Predicate, head: int) -> bool:
 
 
 def _is_added(parse: Parse, head: int) -> bool:
-    """Whether a relative clause stands behind a comma or a dash: it adds a statement, and does not say which one."""
+    """Whether a relative clause follows a comma or a dash, so it adds a statement and is not restrictive."""
     first = parse.subtree(head)[0]
     return any(parse.pos[i] == "PUNCT" for i in (first, first - 1) if i >= 0)
 

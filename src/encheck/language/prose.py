@@ -1,6 +1,6 @@
-"""Whether a text is English prose, and what of it is an address, a handle or code: what generators leave alone.
+"""Detect English prose, and addresses, handles and code, which generators do not edit.
 
-A text is English by its function words, else in the language that py3langid says (Lui and Baldwin 2012).
+Function words decide whether a text is English, otherwise py3langid (Lui and Baldwin 2012).
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
 WORD = re.compile(r"[^\W\d_]+")
-PLAIN = 0.21  # the share of function words from which on a text is English
-SURE = 10  # times as likely as English has another language to be
+PLAIN = 0.21  # a text with at least this share of function words is English
+SURE = 10  # another language must be so many times as likely as English
 LANGUAGES_REMEMBERED = 2_000  # texts: each generator asks again
-FEWEST = 3  # words: less is no text of any language
+FEWEST = 3  # words: shorter texts have no language
 FUNCTION_WORDS = frozenset(
     """the of and to is for that with was are this have from you what how which who why where when will would can could
     should does did they their there been about were has had not but it its his her she he we our my your if than then
@@ -37,7 +37,7 @@ NAMES: Mapping[str, str] = dict(
 )
 OTHER, SHORT = "in another language", "too short to tell"
 COUNTED = 1_000  # texts
-UNSPACED = "\u0e00"  # the first letter of the scripts that write without blanks, as Thai and Chinese do
+UNSPACED = "\u0e00"  # the first letter of scripts without blanks, such as Thai and Chinese
 
 
 @lru_cache(maxsize=LANGUAGES_REMEMBERED)
@@ -63,13 +63,13 @@ def is_english(text: str) -> bool:
 
 
 def languages_of(texts: Collection[str]) -> dict[str, int]:
-    """How many of the texts are in each language, the most frequent first; of many, 1,000 by their hash."""
+    """The number of texts in each language, the most frequent first; of many texts, a sample of 1,000 by hash."""
     chosen = sorted({*texts}, key=content_hash)[:COUNTED]
     return dict(Counter(map(language_of, chosen)).most_common())
 
 
 def english_share(languages: Mapping[str, int]) -> float:
-    """The share of English among the texts whose language can be told; 1 where there are none.
+    """The share of English among the texts with a known language; 1 if there are none.
 
     >>> english_share({"Finnish": 180, "English": 60, SHORT: 12}), english_share({})
     (0.25, 1.0)
@@ -79,7 +79,7 @@ def english_share(languages: Mapping[str, int]) -> float:
 
 
 def languages_summary(languages: Mapping[str, int]) -> str:
-    """The texts counted by language.
+    """A summary of the numbers of texts by language.
 
     >>> languages_summary({"Finnish": 180, "English": 60})
     'of 240 texts, 180 Finnish, 60 English'
@@ -109,7 +109,7 @@ REMEMBERED = 10_000  # texts: each generator asks again
 
 @lru_cache(REMEMBERED)
 def why_left(text: str) -> str:
-    """Why no generator of English prose edits this text, in a few words; empty where nothing speaks against it.
+    """The reason why generators of English prose do not edit this text; empty if they do.
 
     >>> why_left("Votre commande est partie le 5 mars."), why_left("Your order left on 5 March.")
     ('not in English', '')
@@ -120,7 +120,7 @@ def why_left(text: str) -> str:
 
 
 def is_prose(text: str) -> bool:
-    """Whether most of a text is letters and blanks, and nothing in it divides columns.
+    """Whether most of a text is letters and blanks, without column separators.
 
     >>> is_prose("Your order left on 5 March."), is_prose("2024-03-05 10:11:12,345 [17] ERR 0x3f")
     (True, False)
@@ -132,7 +132,7 @@ def is_prose(text: str) -> bool:
 
 @lru_cache(REMEMBERED)
 def left_spans(text: str) -> tuple[tuple[int, int], ...]:
-    """Where addresses, handles and code stand, as offsets in characters.
+    """The spans of addresses, handles and code, in characters.
 
     >>> left_spans("Run `make` now.")
     ((4, 10),)
@@ -141,7 +141,7 @@ def left_spans(text: str) -> tuple[tuple[int, int], ...]:
 
 
 def quotes_code(text: str) -> bool:
-    """Whether a sentence names code: backticks, a call, a name with underscores, a tag.
+    """Whether a sentence contains code: backticks, a call, a name with underscores, a tag.
 
     >>> quotes_code("Fix the slow query in `get_user`."), quotes_code("Fix the slow query.")
     (True, False)

@@ -1,4 +1,4 @@
-"""Words that carry content, told from those that hold a sentence together."""
+"""Content words, as opposed to function words."""
 
 from __future__ import annotations
 
@@ -42,9 +42,10 @@ STOP_WORDS = frozenset(
 
 
 def content_words(text: str) -> frozenset[str]:
-    """The lower-cased words of a text that are no function words.
+    """The lower-cased words of a text except function words.
 
-    What tokenised corpora split off (`'s`, `n't`) is no content, and a curly apostrophe counts as a straight one.
+    Clitics that tokenised corpora split off (`'s`, `n't`) are not content, and a curly apostrophe equals a straight
+    one.
 
     >>> sorted(content_words("The dog was in the garden."))
     ['dog', 'garden']
@@ -54,7 +55,7 @@ def content_words(text: str) -> frozenset[str]:
 
 @cache
 def paper_stop_words() -> tuple[str, frozenset[str]]:
-    """NLTK's English stop words where its data are installed, else our own; and whose they are, for the record."""
+    """NLTK's English stop words if its data are installed, otherwise our own; and their source, for the record."""
     import_nltk()
     from nltk.corpus import stopwords
 

@@ -36,7 +36,7 @@ class BothOrders(Item):
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """What a model has to score: the pair as it is, then the other way round."""
+        """The pairs to score: the pair in its order, then reversed."""
         return ((self.first, self.second), (self.second, self.first))
 
 
@@ -44,8 +44,8 @@ class BothOrders(Item):
 class BothOrdersScores(ScoredPairs):
     """Similarity of each measured pair in both orders, shape [n] each.
 
-    `decision` is where a trained head of two classes says yes, None for a model without one; `learned` what a threshold
-    is chosen on, None if the data have no validation part of both labels.
+    `decision` is the threshold of a trained two-class head, None for a model without one; `learned` are the scores to
+    choose a threshold on, None if the data have no validation part with both labels.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = (WORD_OVERLAP,)
@@ -64,7 +64,7 @@ class BothOrdersScores(ScoredPairs):
 
     @classmethod
     def measured(cls, items: Sequence[Any], by: TextScorer, resampler: Resampler, scale: Scale) -> Self:
-        """The scores of these pairs, as they are and the other way round."""
+        """The scores of these pairs, in their order and reversed."""
         pairs: tuple[BothOrders, ...] = tuple(items)
         first, second = [p.first for p in pairs], [p.second for p in pairs]
         labels = np.array([p.label for p in pairs], np.int8)
@@ -72,7 +72,7 @@ class BothOrdersScores(ScoredPairs):
         return cls(*both, labels, resampler, scale, items=pairs, decision=by.decision)
 
     def of(self, chosen: NDArray[np.intp]) -> Self:
-        """A selection of the pairs; the replicates stay the same."""
+        """Select some of the pairs; the replicates stay the same."""
         return replace(
             self,
             forward=self.forward[chosen],
@@ -101,11 +101,11 @@ class BothOrdersScores(ScoredPairs):
         )  # fmt: skip
 
     def worst(self) -> list[int]:
-        """Positions of the pairs, the one whose order matters most first."""
+        """Positions of the pairs, largest effect of the order first."""
         return self.least(-self.asymmetry)
 
     def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """The pairs as rows of the item file; the far score is that of the other order, and has no text."""
+        """The pairs as rows of the item file; the far score is that of the reversed pair, without a text."""
         pairs: Sequence[BothOrders] = items
         seconds, none = tuple(p.second for p in pairs), (edits_json(()),) * len(pairs)
         overlap = self.surface.get(WORD_OVERLAP)

@@ -26,11 +26,11 @@ CHAIN = Kind("chain", "triplet", lambda: ChainScores, noun="chains", compares="t
 class Chain(Item):
     """A sentence, its paraphrase, and members that share less and less of its meaning (Peng et al. 2023).
 
-    With `pivot` "b" every member stands beside the paraphrase, as the paper prints it; with "a" beside the sentence
-    itself. `edits` are each member's, of the paraphrase or (`edited` "source") of the sentence. `overlap` is the word
+    With `pivot` "b" every member is compared with the paraphrase, as in the paper; with "a" with the sentence itself.
+    `edits` are each member's edits of the paraphrase or (`edited` "source") of the sentence. `overlap` is the word
     overlap of sentence and paraphrase; `unusual` the share of unusual tag pairs in the paraphrase, then the members;
-    `surprisal` their bits a token, where a language model was given; `rejected` why other exchanges were not taken;
-    `why` the members' certificates.
+    `surprisal` their bits per token, if a language model was given; `rejected` the reasons why other swaps were
+    refused; `why` the members' certificates.
     """
 
     kind: ClassVar[Kind] = CHAIN
@@ -52,7 +52,7 @@ class Chain(Item):
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """What a model has to score: the paraphrase first, then the members, from the nearest to the farthest."""
+        """The pairs to score: the paraphrase first, then the members, from the nearest to the farthest."""
         if self.pivot == "a":
             return tuple((self.source, text) for text in (self.partner, *self.members))
         return tuple((text, self.partner) for text in (self.source, *self.members))
@@ -62,8 +62,8 @@ class Chain(Item):
 class ChainScores:
     """Similarity of the paraphrase and then of each member of each chain, shape [n, 1 + members].
 
-    Ties are equal (see `with_ties_equal`); NaN if a chain is shorter than the longest. `decision` as of pairs;
-    `learned` is what a threshold is chosen on, None if the data have no validation part of both labels.
+    Ties are equal (see `with_ties_equal`); NaN if a chain is shorter than the longest. `decision` is as for pairs;
+    `learned` are the scores to choose a threshold on, None if the data have no validation part with both labels.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = (WORD_OVERLAP,)
@@ -90,14 +90,14 @@ class ChainScores:
         return cls(with_ties_equal(table, scale.tie), chains, resampler, scale, decision=by.decision)
 
     def of(self, chosen: NDArray[np.intp]) -> Self:
-        """A selection of the chains; the replicates stay the same."""
+        """Select some of the chains; the replicates stay the same."""
         surface = {name: beside.of(chosen) for name, beside in self.surface.items()}
         items, resampler = tuple(self.items[i] for i in chosen), self.resampler.of(chosen)
         return replace(self, values=self.values[chosen], items=items, resampler=resampler, surface=surface)
 
     @property
     def losses(self) -> Floats:
-        """By how much the best member beats the paraphrase (negative: the paraphrase is on top); shape [n]."""
+        """The best member's score minus the paraphrase's (negative: the paraphrase is on top); shape [n]."""
         return np.asarray(np.nanmax(self.values[:, 1:], axis=1) - self.values[:, 0])
 
     def worst(self) -> list[int]:
@@ -105,10 +105,10 @@ class ChainScores:
         return [int(i) for i in np.argsort(-self.losses, kind="stable")]
 
     def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """A row a member of the item file, so that every text, edit and score is there.
+        """One row of the item file per member, with every text, edit and score.
 
         `near` is the paraphrase's side, `far` the member. With pivot b the paraphrase is the `source` of the row, since
-        it is what the others are compared with, and the others are the first texts of the pairs that were scored.
+        the others are compared with it, and the others are the first texts of the scored pairs.
         """
         rows = [(i, k) for i, chain in enumerate(items) for k in range(1, len(chain.members) + 1)]
         chains: list[Chain] = [items[i] for i, _ in rows]
@@ -145,20 +145,20 @@ class ChainScores:
 
 
 def _edits(chain: Chain, step: int) -> str:
-    """The edits of a member, where they are of the text that it is compared with."""
+    """The edits of a member, if they apply to the text that it is compared with."""
     is_of_pivot = (chain.pivot == "b") == (chain.edited == "partner")
     return edits_json(chain.edits[step - 1] if is_of_pivot and chain.edits else ())
 
 
 def with_ties_equal(values: Floats, tie: float) -> Floats:
-    """The scores with those in a row made equal that differ by no more than `tie`; shape [n, k], NaN stays.
+    """Make scores of a row equal that differ by at most `tie`; shape [n, k], NaN stays.
 
     >>> with_ties_equal(np.array([[0.3, 0.1 + 2e-7, np.nan, 0.1], [0.5, 0.4, 0.3, 0.2]]), 1e-5).tolist()
     [[0.3, 0.1, nan, 0.1], [0.5, 0.4, 0.3, 0.2]]
     """
     order = np.argsort(values, axis=1)
     ranked = np.take_along_axis(values, order, axis=1)
-    apart = ~(np.diff(ranked, axis=1, prepend=-np.inf) <= tie)  # NaN, at the end, is apart from all
+    apart = ~(np.diff(ranked, axis=1, prepend=-np.inf) <= tie)  # NaN, at the end, ties with nothing
     first = np.maximum.accumulate(np.where(apart, np.arange(values.shape[1]), 0), axis=1)
     result = np.empty_like(values)
     np.put_along_axis(result, order, np.take_along_axis(ranked, first, axis=1), axis=1)

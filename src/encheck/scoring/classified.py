@@ -1,4 +1,4 @@
-"""Scores of texts that a linear classifier sorts, which learns from the vectors of other texts (SentEval)."""
+"""Scores of texts that a linear classifier classifies, trained on the vectors of other texts (SentEval)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from encheck.statistics.regression import ClassifiedTexts, by_development, by_ne
 from encheck.surface import SHARED, SURFACE, tokens
 
 NO_SCALE = Scale(0.0)
-INNER_OF_SURFACE = 3  # folds that choose a surface classifier's penalty: ten would take longer than the model's
+INNER_OF_SURFACE = 3  # folds to choose a surface classifier's penalty: ten would take longer than the model
 BAG_OF_WORDS, OVERLAPS, MAJORITY = "bag-of-words", "word-overlap", "majority-class"
 Features = Callable[[Sequence[Any]], Any]  # of `Classified`
 
@@ -30,9 +30,9 @@ CLASSIFIED = Kind("classified", "pair", lambda: ClassifiedScores, is_sampled=Fal
 
 @dataclass(frozen=True, slots=True)
 class Classified(Item):
-    """A text, or two that are sorted as a pair, and the class that people put it in: what a classifier has to tell.
+    """A text, or a pair of texts, and its class according to people.
 
-    `second` is "" of a single text. Texts that share most of their words are of one cluster.
+    `second` is "" for a single text. Texts that share most of their words form one cluster.
     """
 
     kind: ClassVar[Kind] = CLASSIFIED
@@ -45,15 +45,15 @@ class Classified(Item):
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """A pair that holds its texts."""
+        """A pair that contains its texts."""
         return ((self.first, self.second or self.first),)
 
 
 @dataclass(frozen=True)
 class ClassifiedScores(PairScores):
-    """1 for each text that got its own class, shape [n]; `told` says which each got, `names` what the classes are.
+    """1 for each text that got its own class, shape [n]; `told` are the assigned classes, `names` all classes.
 
-    `seen` marks texts of which a near-duplicate was learned from. `told` is None where nothing was learned.
+    `seen` marks texts with a near-duplicate in the training texts. `told` is None if nothing was trained.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = ()
@@ -64,7 +64,7 @@ class ClassifiedScores(PairScores):
 
     @classmethod
     def measured(cls, items: Sequence[Any], by: TextScorer, resampler: Resampler, scale: Scale) -> Self:  # noqa: ARG003
-        """The texts, none of them sorted: to list them."""
+        """The texts without classification, to list them."""
         nothing, ones = np.zeros(len(items)), np.ones(len(items), np.int8)
         return cls(nothing, ones, resampler, scale, seen=nothing.astype(bool))
 
@@ -78,7 +78,7 @@ class ClassifiedScores(PairScores):
         *,
         inner: int | None = None,
     ) -> Self:
-        """The texts, sorted by what is learned from the `others`; in folds where there are none."""
+        """The texts, classified by training on the `others`, or in folds if there are none."""
         every = [*items, *others]
         names, codes = np.unique([one.label for one in every], return_inverse=True)
         told = _told(items, others, features(every), codes, inner)
@@ -89,16 +89,16 @@ class ClassifiedScores(PairScores):
         )  # fmt: skip
 
     def of(self, chosen: NDArray[np.intp]) -> Self:
-        """A selection of the texts; the replicates and what was learned stay the same."""
+        """Select some of the texts; the replicates and the training stay the same."""
         told = self.told and replace(self.told, classes=self.told.classes[chosen], folds=self.told.folds[chosen])
         return replace(super().of(chosen), seen=self.seen[chosen], told=told)
 
     def given(self, position: int) -> str:
-        """The class that a text got; empty where none did."""
+        """The assigned class of a text; empty if there is none."""
         return self.names[self.told.classes[position]] if self.told else ""
 
     def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """The texts as rows of the item file, each beside the second of its pair, or beside itself."""
+        """The texts as rows of the item file, each with the second of its pair, or with itself."""
         texts: Sequence[Classified] = items
         why = tuple(f"class {one.label}, sorted as {self.given(i)}" for i, one in enumerate(texts))
         second, edits = tuple(t.second or t.first for t in texts), (edits_json(()),) * len(texts)
@@ -106,7 +106,7 @@ class ClassifiedScores(PairScores):
         return ItemFrame.of_items(CLASSIFIED, case, texts, sources=tuple(t.first for t in texts), near=near)
 
     def example(self, item: Any, position: int) -> list[ExampleLine]:
-        """The text with the class that it got, and its own."""
+        """The text with its assigned class and its own."""
         name = f"{item.label}, sorted as {self.given(position)}"
         return text_above_source(name, float(self.values[position]), item.first, item.second or item.first, ())
 
@@ -114,7 +114,7 @@ class ClassifiedScores(PairScores):
 def _told(
     items: Sequence[Classified], others: Sequence[Classified], x: Any, codes: NDArray[np.intp], inner: int | None
 ) -> ClassifiedTexts:
-    """By nested folds, by a development part, or by folds of the training part, as the task is divided."""
+    """Classify by nested folds, a development part, or folds of the training part, depending on the task's splits."""
     if not others:
         return by_nested_folds(x, codes, inner=inner)
     is_development = np.array([one.split == "validation" for one in others])
@@ -126,7 +126,7 @@ def _told(
 
 
 def _seen(items: Sequence[Classified], others: Sequence[Classified], told: ClassifiedTexts) -> NDArray[np.bool_]:
-    """Whether each text's classifier learned from a text of the same cluster, so from a near-duplicate."""
+    """Whether each text's classifier was trained on a text of the same cluster, which is a near-duplicate."""
     if others:
         known = {one.cluster for one in others}
         return np.array([one.cluster in known for one in items])
@@ -139,7 +139,7 @@ def _seen(items: Sequence[Classified], others: Sequence[Classified], told: Class
 def surface_classifiers(
     items: Sequence[Classified], others: Sequence[Classified], resampler: Resampler
 ) -> dict[str, ClassifiedScores]:
-    """What needs no understanding: a classifier of words, or of how far a pair's overlap, and the largest class."""
+    """Surface classifiers: one of words, or of a pair's overlap, and the largest class."""
     is_pair = any(one.second for one in items)
     name, features = (OVERLAPS, overlap_features) if is_pair else (BAG_OF_WORDS, bag_of_words)
     learned = ClassifiedScores.learned(items, others, features, resampler, inner=INNER_OF_SURFACE)
@@ -150,7 +150,7 @@ def surface_classifiers(
 
 
 def bag_of_words(texts: Sequence[Classified]) -> Any:
-    """Which words each text has, sparse, shape [n, words]."""
+    """The words of each text, as a sparse matrix of shape [n, words]."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     return CountVectorizer(analyzer=tokens, binary=True, dtype=np.float32).fit_transform([one.first for one in texts])
@@ -163,5 +163,5 @@ def overlap_features(texts: Sequence[Classified]) -> Floats:
 
 
 def classifier_inputs(first: NDArray[np.float32], second: NDArray[np.float32] | None) -> NDArray[np.float32]:
-    """What a classifier sees: the vector of a text, of a pair |a - b| beside a * b; shape [n, d] or [n, 2d]."""
+    """The classifier's input: the vector of a text, or |a - b| and a * b of a pair; shape [n, d] or [n, 2d]."""
     return first if second is None else np.hstack([np.abs(first - second), first * second])

@@ -38,7 +38,7 @@ class Contrast(Item):
 
     @property
     def triplets(self) -> tuple[Triplet, Triplet]:
-        """Each query with its own document (near) and the other one (far), numbered 1 and 2."""
+        """Each query with its own document (near) and the other document (far), numbered 1 and 2."""
         (first, second), (own, other) = self.queries, self.documents
         return (
             Triplet(ItemId(self.id).member(1), first, own, other, self.cluster, split=self.split),
@@ -47,7 +47,7 @@ class Contrast(Item):
 
     @property
     def judged(self) -> tuple[tuple[str, str], ...]:
-        """Each query with its own document, then with the other one: what a model that scores pairs has to score."""
+        """The pairs to score for a model that scores pairs: each query with its own document, then with the other."""
         return tuple(pair for triplet in self.triplets for pair in triplet.pairs)
 
     @property
@@ -64,7 +64,7 @@ class ContrastScores(CrossedScores):
 
     @classmethod
     def measured(cls, items: Sequence[Any], by: TextScorer, resampler: Resampler, scale: Scale) -> Self:
-        """The scores of these contrasts, queries and documents in their roles."""
+        """The scores of these contrasts, with queries and documents in their roles."""
         contrasts: Sequence[Contrast] = items
         triplets = [triplet for one in contrasts for triplet in one.triplets]
         queries = [t.source for t in triplets]
@@ -73,7 +73,7 @@ class ContrastScores(CrossedScores):
         return cls(MarginScores(near, far, twice, scale, items=tuple(triplets)), resampler, scale)
 
     def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """A row a query, the two of a contrast one after the other; `step` is the number of the query."""
+        """One row per query, the two of a contrast in sequence; `step` is the number of the query."""
         return replace(super().frame(case, items), kind=CONTRAST, roles=("query", "document"))
 
     def example(self, item: Any, position: int) -> list[ExampleLine]:

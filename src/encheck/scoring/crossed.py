@@ -25,7 +25,7 @@ FAVOURED = {
 
 
 def favoured_note(row: ItemRow) -> str:
-    """Which side of a group a row is, and what its surface favours."""
+    """The number of a row's side in its group, and the text that its surface favours."""
     assert row.near.text is not None
     assert row.far.text is not None
     return f"side {row.step} of 2, {FAVOURED[surface_preference(row.source, row.near.text, row.far.text)]}"
@@ -45,7 +45,7 @@ CROSSED = Kind(
 
 @dataclass(frozen=True, slots=True)
 class CrossedSide:
-    """One direction of a crossed group: a source, the text that keeps its meaning (near), one that changes it (far)."""
+    """One direction of a crossed group: a source, a text that keeps its meaning (near), one that changes it (far)."""
 
     source: str
     near: str
@@ -58,10 +58,10 @@ class CrossedSide:
 
 @dataclass(frozen=True, slots=True)
 class Crossed(Item):
-    """Two contrasts that have their texts in common.
+    """Two contrasts with the same texts.
 
-    Each text keeps the meaning of one source and changes that of the other. The first side is one where the edit
-    distance does not favour the changed text, if the group has one.
+    Each text keeps the meaning of one source and changes that of the other. In the first side, the edit distance does
+    not favour the changed text, if that is true of any side.
     """
 
     kind: ClassVar[Kind] = CROSSED
@@ -74,7 +74,7 @@ class Crossed(Item):
 
     @property
     def triplets(self) -> tuple[Triplet, ...]:
-        """Its sides by themselves, numbered 1 and 2."""
+        """Its sides as separate items, numbered 1 and 2."""
         return tuple(
             Triplet(
                 ItemId(self.id).member(number), s.source, s.near, s.far, self.cluster, s.near_edits, s.far_edits,
@@ -85,13 +85,13 @@ class Crossed(Item):
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """What a model has to score: near and far pair of the first side, then of the second."""
+        """The pairs to score: near and far pair of the first side, then of the second."""
         return tuple(pair for triplet in self.triplets for pair in triplet.pairs)
 
 
 @dataclass(frozen=True)
 class CrossedScores:
-    """The scores of each group's sides as triplets, first and second side by turns: 2n rows for n groups.
+    """The scores of each group's sides as triplets, alternating first and second side: 2n rows for n groups.
 
     `resampler` draws the groups' clusters; that of `sides` has the same replicates.
     """
@@ -115,12 +115,12 @@ class CrossedScores:
 
     @property
     def margins(self) -> Floats:
-        """Margins of the first and of the second side of each group, shape [n, 2]; ties as of triplets."""
+        """Margins of the first and the second side of each group, shape [n, 2]; ties as for triplets."""
         return self.sides.margins.reshape(-1, SIDES)
 
     @property
     def told_apart(self) -> float:
-        """The share of the sides whose two texts do not score the same."""
+        """The share of sides whose two texts have different scores."""
         return self.sides.told_apart
 
     @property
@@ -130,11 +130,11 @@ class CrossedScores:
         return replace(self, sides=self.sides.calibrated, surface=surface, suffix="_calibrated")
 
     def worst(self) -> list[int]:
-        """Positions of the groups, the one with the smallest margin of a side first."""
+        """Positions of the groups, the smallest margin of a side first."""
         return [int(i) for i in np.argsort(self.margins.min(axis=1), kind="stable")]
 
     def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """A row a side of the item file, the two of a group one after the other; `step` is the number of the side."""
+        """One row of the item file per side, the two of a group in sequence; `step` is the number of the side."""
         groups: Sequence[Crossed] = items
         beside = {name: scores.sides for name, scores in self.surface.items()}
         rows = replace(self.sides, surface=beside).frame(case, [t for group in groups for t in group.triplets])

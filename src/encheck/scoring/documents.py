@@ -1,4 +1,4 @@
-"""What queries search, and what they find: the ranks of the right documents, and the hard negatives beaten."""
+"""The documents of a search and its answers: the ranks of right documents, and the hard negatives beaten."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from encheck.scoring.item import Item
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Documents:
-    """What queries are searched in: ids, the last first, and their texts. So ties stand in trec_eval's order.
+    """The documents of a search: ids, the last first, so that ties have trec_eval's order, and their texts.
 
-    `same` has for each row the first one that counts as the same document; it is empty where each is its own.
+    `same` has for each row the first row that counts as the same document; it is empty if all differ.
     """
 
     ids: tuple[str, ...]
@@ -27,7 +27,7 @@ class Documents:
 
     @classmethod
     def of(cls, texts: Mapping[str, str]) -> Documents:
-        """Of texts by id; ids are sorted by their UTF-8.
+        """Make documents from texts by id; ids are sorted by their UTF-8.
 
         >>> Documents.of({"a": "One.", "b": "Two."}).ids
         ('b', 'a')
@@ -37,7 +37,7 @@ class Documents:
 
     @property
     def fingerprint(self) -> str:
-        """Changes when a text, the order of the documents, or what counts as the same one changes."""
+        """A hash of the texts, their order, and which documents count as the same."""
         digest = hashlib.sha256()
         for text in (*self.texts, *map(str, self.same)):
             digest.update(f"{text}\x00".encode("utf-8", "surrogatepass"))
@@ -47,8 +47,8 @@ class Documents:
 class SearchingQuery(Item):
     """A query that searches documents. It is encoded as a query, the documents as documents.
 
-    `own` is the row of the document that is the query itself: its search leaves that out. `right` has the rows of its
-    right documents with their grades; none where they are not known.
+    `own` is the row of the document that equals the query and is left out of its search. `right` has the rows of its
+    right documents with their grades; it is empty if they are not known.
     """
 
     __slots__ = ()
@@ -64,17 +64,17 @@ class SearchingQuery(Item):
 
 
 NOT_FOUND = 0
-KEPT = 10  # answers whose rows are kept
+KEPT = 10  # answers whose rows are stored
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
     """The answers to one query.
 
-    `right` has (rank, grade) of each right document, rank `NOT_FOUND` for one that is not among those listed. Of the
-    `duels` of a right document with a hard negative `won` were won; a tie is not won. `first` are the rows of the first
-    ten answers among the sorted documents, the best first; it is empty if an older encheck did not keep them.
-    `is_unjudged` says that nobody judged the first of them, right or wrong.
+    `right` has (rank, grade) of each right document, rank `NOT_FOUND` for one that is not listed. Of the `duels` of a
+    right document with a hard negative `won` were won; a tie is not won. `first` are the rows of the first ten answers
+    among the sorted documents, the best first; it is empty if an older encheck did not store them. `is_unjudged` says
+    that the first answer has no judgement.
     """
 
     right: tuple[tuple[int, int], ...]
@@ -84,7 +84,7 @@ class Answers:
     is_unjudged: bool = False
 
     def __str__(self) -> str:
-        """As the column of an item file holds it.
+        """The text in the column of an item file.
 
         >>> str(Answers(((1, 2), (0, 1)), 3, 4)), str(Answers((), first=(7, 2)))
         ('[[[1, 2], [0, 1]], 3, 4]', '[[], 0, 0, [7, 2]]')
@@ -96,7 +96,7 @@ class Answers:
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """What `str` gave; ValueError for anything else.
+        """Parse the output of `str`; ValueError for other texts.
 
         >>> Answers.of("[[[1, 2], [0, 1]], 3, 4]")
         Answers(right=((1, 2), (0, 1)), won=3, duels=4, first=(), is_unjudged=False)
@@ -114,12 +114,12 @@ class Answers:
 
     @property
     def judged(self) -> Self:
-        """What judgements say of them: the same without the rows of the first answers."""
+        """The answers without the rows of the first ten, which leaves what judgements determine."""
         return replace(self, first=(), is_unjudged=False)
 
     @property
     def if_right(self) -> Self:
-        """The same, with an unjudged first answer as right as the best document; where one is right, in its place."""
+        """The answers with an unjudged first answer counted as right; it replaces a single right document."""
         if not self.is_unjudged:
             return self
         best = (1, max((grade for _, grade in self.right), default=1))
@@ -128,7 +128,7 @@ class Answers:
 
 @dataclass(frozen=True)
 class Ranks:
-    """The right documents of `count` queries, an entry each: whose they are, their ranks, their grades; shape [m]."""
+    """The right documents of `count` queries, one entry each: query, rank and grade; shape [m]."""
 
     count: int
     query: NDArray[np.intp]
@@ -137,20 +137,20 @@ class Ranks:
 
     @classmethod
     def of(cls, answers: Sequence[Answers]) -> Self:
-        """Those of these queries, in their order."""
+        """The entries of these queries, in their order."""
         rows = [(i, rank, grade) for i, one in enumerate(answers) for rank, grade in one.right]
         query, rank, grade = np.array(rows, np.intp).reshape(-1, 3).T
         return cls(len(answers), query, rank, grade.astype(np.float64))
 
     def places(self, order: NDArray[np.intp]) -> NDArray[np.intp]:
-        """1, 2, ... within each query, of entries in this order, by which those of a query stand together."""
+        """Number entries 1, 2, ... within each query, in an order that groups entries by query."""
         queries = self.query[order]
         starts = np.flatnonzero(np.r_[True, queries[1:] != queries[:-1]])
         sizes = np.diff(np.r_[starts, len(queries)])
         return np.arange(len(queries)) - np.repeat(starts, sizes) + 1
 
     def total(self, values: NDArray[np.float64], order: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
-        """The sum of the entries' values a query, shape [count]; `values` may be in another `order`."""
+        """The sum of the entries' values per query, shape [count]; `values` may be in another `order`."""
         queries = self.query if order is None else self.query[order]
         found: NDArray[np.float64] = np.bincount(queries, weights=values, minlength=self.count).astype(np.float64)
         return found

@@ -1,6 +1,6 @@
-"""What can be said of an item without a model's scores: where its edit is, of what kind, in what sort of sentence.
+"""Features of an item that do not depend on scores: place and kind of its edit, type of its sentence.
 
-A value is a phrase as reports say it ("edits of an adverb"); "" where there is nothing to say.
+A value is a phrase for reports ("edits of an adverb"), or "".
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _SHORT, _MEDIUM = 8, 14
 
 
 def features(frame: ItemFrame, english: English) -> dict[str, list[str]]:
-    """The features of a frame's rows, a column each; their sources have to be parsed (`English.parse_all`)."""
+    """The features of a frame's rows, one column each; their sources have to be parsed (`English.parse_all`)."""
     count = len(frame)
     far = frame.far.edits if frame.far and frame.far.edits else (None,) * count
     why = frame.far.why if frame.far and frame.far.why else (None,) * count
@@ -49,7 +49,7 @@ def features(frame: ItemFrame, english: English) -> dict[str, list[str]]:
 
 
 def of_item(parse: Parse, kept: Sequence[Edit], changed: Sequence[Edit], why: str, lexicon: Lexicon) -> dict[str, str]:
-    """Features of a source by name, with the edits that keep its meaning and that change it; `why` is a certificate."""
+    """Features of a source by name, from the edits that keep and that change its meaning; `why` is a certificate."""
     found = _of_sentence(parse, lexicon)
     if kept:
         found["kept"] = f"kept text has {_kind(parse.text, kept)}"
@@ -100,7 +100,7 @@ def _of_sentence(parse: Parse, lexicon: Lexicon) -> dict[str, str]:
 
 
 def _words(parse: Parse, until: int) -> int:
-    """How many words stand before this token; punctuation is none."""
+    """The number of words before this token, without punctuation."""
     return sum(pos not in ("PUNCT", "SYM", "SPACE") for pos in parse.pos[:until])
 
 
@@ -112,7 +112,7 @@ def _class(what: str, parse: Parse, at: int, lexicon: Lexicon) -> str:
 
 
 def _kind(source: str, edits: Sequence[Edit]) -> str:
-    """What edits do, by their shape.
+    """The kind of the edits, from their shape.
 
     >>> _kind("a fast car", [Edit(2, 6, "slow")]), _kind("a fast car", [Edit(2, 7, "")])
     ('one word for another', 'words taken out')

@@ -1,4 +1,4 @@
-"""The items of a case as they were scored: by column, as items.parquet has them, and as the gate pairs them."""
+"""The scored items of a case: by column, as in items.parquet, and as the gate pairs them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from encheck.scoring.scale import TIE, Floats, Scale
 from encheck.types import Declaration, Edit
 
 Columns = Mapping[str, Sequence[Any]]
-SIDES = 2  # rows of a crossed group and of a contrast, which follow each other
+SIDES = 2  # consecutive rows of a crossed group and of a contrast
 
 
 @dataclass(frozen=True)
 class TextColumns:
-    """What stands beside the sources: the texts, their scores and word overlap, shape [n] each, their edits as JSON.
+    """The texts compared with the sources, their scores and word overlap, shape [n] each, and their edits as JSON.
 
-    There are no texts where the score is that of the other order. `why` has the certificates, None for other texts.
+    There are no texts if the scores are those of the reversed pairs. `why` has the certificates, None for other texts.
     """
 
     texts: tuple[str, ...]
@@ -34,7 +34,7 @@ class TextColumns:
     why: tuple[str | None, ...] = ()
 
     def columns(self, name: str, count: int) -> dict[str, list[Any]]:
-        """The side's part of a table of so many rows; `name` is near or far."""
+        """The columns of this side in a table of so many rows; `name` is near or far."""
         return {
             name: list(self.texts) or [None] * count,
             f"{name}_edits": list(self.edits) or [None] * count,
@@ -46,18 +46,17 @@ class TextColumns:
 
 @dataclass(frozen=True)
 class ItemFrame:
-    """One row an item, of a chain one row a member, of a crossed group or a contrast one row a side.
+    """One row per item; for chains one row per member, for crossed groups and contrasts one row per side.
 
     Every column has the length of `ids`, or is empty.
 
-    `far` is the second text of each item, or its second score; None if items have one. `roles` says in which role
-    the sources and the other texts were encoded (query, document, or "" for none). `steps` are the numbers of chains'
-    members and of the sides of groups. `source_is_second` marks rows whose pairs were scored the other way round:
-    (near, source), (far, source). `slices` names the part of the data that an item is of; of a query, a JSON object of
-    the columns that the data have besides. `shares` has the hashes of what an item has in common with others, with
-    blanks between them, "" where that is its cluster. `constructions` names how the texts of written contrasts differ.
-    `gold` is people's score, `keys` the data's own names, `answers` what a query found, as `Answers` writes it,
-    `weights` how often it was asked.
+    `far` is the second text of each item, or its second score; None if items have only one. `roles` are the roles in
+    which the sources and the other texts were encoded (query, document, or "" for none). `steps` are the numbers of
+    chains' members and of groups' sides. `source_is_second` marks rows whose pairs were scored in reverse: (near,
+    source), (far, source). `slices` names an item's part of the data; for a query, a JSON object of the data's further
+    columns. `shares` has the hashes of what an item has in common with others, separated by blanks, "" if that is its
+    cluster. `constructions` names how the texts of written contrasts differ. `gold` is the human score, `keys` the
+    data's own names, `answers` the answers of a query in the format of `Answers`, `weights` the query's frequency.
     """
 
     kind: Kind
@@ -92,7 +91,7 @@ class ItemFrame:
         return len(self.ids)
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """The columns of items.parquet in plain types; one that not every case has is left out where it is empty."""
+        """The columns of items.parquet in plain types; optional columns are left out if they are empty."""
         count = len(self)
         far = self.far.columns("far", count) if self.far else {name: [None] * count for name in _FAR}
         return {
@@ -111,7 +110,7 @@ class ItemFrame:
 
     @classmethod
     def from_columns(cls, case: CaseId, kind: Kind, columns: Columns) -> ItemFrame:
-        """The frame of what `to_columns` gave for items of this kind."""
+        """Make a frame from the output of `to_columns` for items of this kind."""
         c = columns
         given = {field: _values_or_none(c, name) for name, field in (_SOME | {"label": "labels"}).items()}
         return cls(
@@ -123,33 +122,33 @@ class ItemFrame:
 
     @property
     def is_contest(self) -> bool:
-        """Whether each item has a far text, which its near text has to beat."""
+        """Whether each item has a far text that the near text has to beat."""
         return self.kind.is_contest
 
     @property
     def rightness(self) -> Floats:
-        """How right each item is, to sort by: its margin, or the similarity of a pair (of a negative one, less it)."""
+        """A sort key for items, higher is better: the margin, or a pair's similarity (negated for a negative pair)."""
         if self.far is None:
             return np.where(self._is_negative, -self.near.scores, self.near.scores)
         margins = self.near.scores - self.far.scores
-        if self.kind.sides > 1:  # a group is as right as its worse side, and its sides stay together
+        if self.kind.sides > 1:  # a group counts by its worse side, and its sides stay together
             return np.repeat(margins.reshape(-1, self.kind.sides).min(axis=1), self.kind.sides)
         return margins if self.is_contest else -np.abs(margins)
 
     def worst(self, count: int) -> list[int]:
-        """Positions of the items that went most wrong, the worst first."""
+        """Positions of the worst items, the worst first."""
         right = self.rightness.tolist()
         return sorted(range(len(self)), key=right.__getitem__)[:count]
 
     def lost(self, *, epsilon: float = 0.0, unit: float = 1.0) -> list[bool]:
-        """Which items with a far text are not won by more than `epsilon` times `unit`, ties among them."""
+        """Which items with a far text are not won by more than `epsilon` times `unit`, including ties."""
         if self.far is None or not self.is_contest:
             return [False] * len(self)
         found: list[bool] = (self.near.scores - self.far.scores <= ((epsilon or TIE) + 1e-12) * unit).tolist()
         return found
 
     def near_and_far(self) -> tuple[Floats, Floats]:
-        """Scores of what should be near and of what should be far: of the two texts, or of the two labels' pairs."""
+        """The scores that should be high and those that should be low: of two texts, or of the two labels' pairs."""
         if self.far is not None:
             return self.near.scores, self.far.scores if self.is_contest else np.zeros(0)
         return self.near.scores[~self._is_negative], self.near.scores[self._is_negative]
@@ -175,13 +174,13 @@ _ROLES = ("source_role", "text_role")
 
 
 def shares_column(items: Sequence[Item]) -> tuple[str, ...]:
-    """What each item shares, as the column holds it; nothing where all share their cluster alone."""
+    """The column of what each item shares; empty if all items share only their cluster."""
     found = tuple(" ".join(item.shares) for item in items)
     return found if any(found) else ()
 
 
 def edits_json(edits: Sequence[Edit]) -> str:
-    """Edits as the columns hold them.
+    """Write edits in the format of the columns.
 
     >>> edits_json([Edit(2, 6, "slow")])
     '[[2, 6, "slow"]]'
@@ -199,7 +198,7 @@ def _text_columns(columns: Columns, name: str) -> TextColumns:
 
 
 def _values_or_none(columns: Columns, name: str) -> tuple[Any, ...]:
-    """A column, or nothing if no item has a value in it."""
+    """A column, or an empty one if no item has a value."""
     found = columns.get(name) or ()
     return tuple(found) if any(value is not None for value in found) else ()
 
@@ -217,15 +216,15 @@ GATE_SPLIT, DEV_SPLIT, VALIDATION = "gate", "dev", "validation"
 
 @dataclass(frozen=True)
 class CaseScores:
-    """One case (check/data/level) under one model: its items' ids, hashes of their texts, clusters, splits, scores.
+    """One case (check/data/level) for one model: its items' ids, hashes of their texts, clusters, splits, scores.
 
     `far` holds the second score of each item, NaN if it has none; `kind` is triplet, turned, labelled or pair.
-    `answers` has what each query found, as `Answers` writes it; it is empty if the items search no documents.
-    `weights` has how often each query was asked, where a log says so: nobody judged what such queries find.
-    `slices` has what the data say of each query besides, as a JSON object; a baseline keeps no text, and so none.
-    `shares` has hashes of what each item has in common with others, with blanks between them; "" where that is its
-    cluster, and empty where it is for all. `gold` has people's scores of graded pairs; a baseline keeps none.
-    `declared` is what the check declares of itself; None if the run that made the table does not say.
+    `answers` has each query's answers in the format of `Answers`; it is empty if the items search no documents.
+    `weights` has the frequency of each query of a log; such queries have no judgements. `slices` has the data's further
+    columns for each query, as a JSON object; it is empty in a baseline, which stores no text. `shares` has hashes of
+    what each item has in common with others, separated by blanks; "" if that is its cluster, and empty if that holds
+    for all. `gold` has human scores of graded pairs; a baseline stores none. `declared` is the check's declaration;
+    None if the table's run does not have it.
     """
 
     case: str
@@ -250,16 +249,16 @@ class CaseScores:
 
     @builtins.property
     def gate_row(self) -> GateRowId:
-        """The gate row that this case belongs to."""
+        """The gate row of this case."""
         return GateRowId.of(self.property, self.data, self.level)
 
     def margins(self, scale: Scale) -> Floats:
-        """Near less far, shape [n]; 0 where they are a tie on this scale."""
+        """Near minus far, shape [n]; 0 for a tie on this scale."""
         return scale.apart(self.near, self.far)
 
     @builtins.property
     def chains(self) -> list[list[int]]:
-        """The positions of each chain's rows: one a member, whose ids differ in the last part."""
+        """The positions of each chain's rows: one per member, whose ids differ in the last part."""
         found: dict[ItemId, list[int]] = {}
         for i, item in enumerate(self.items):
             found.setdefault(ItemId(item).chain, []).append(i)
@@ -267,13 +266,13 @@ class CaseScores:
 
     @builtins.property
     def things(self) -> list[list[str]]:
-        """What each item shares with others: at least its cluster, or what overlaps in its place."""
+        """What each item shares with others: its cluster, or the overlapping things that replace it."""
         if not self.shares:
             return [[cluster] for cluster in self.clusters]
         return [text.split() or [cluster] for text, cluster in zip(self.shares, self.clusters, strict=True)]
 
     def of(self, positions: NDArray[np.intp]) -> CaseScores:
-        """A selection of the items."""
+        """Select some of the items."""
         chosen = [int(i) for i in positions]
         names = ("items", "texts", "clusters", "splits", "labels", *["answers"] * bool(self.answers),
                  *["weights"] * bool(self.weights), *["slices"] * bool(self.slices),
@@ -282,9 +281,9 @@ class CaseScores:
         return replace(self, near=self.near[positions], far=self.far[positions], **some)
 
     def seen(self, split: str) -> CaseScores:
-        """The items of this split where the data have dev and gate; all but `validation` where that is one of several.
+        """The items of this split if the data have dev and gate; otherwise all items outside `validation`.
 
-        A gate sees `gate` alone, whatever selects checkpoints `dev` or `validation` alone.
+        A gate uses only `gate`; selection of checkpoints uses only `dev` or `validation`.
         """
         there = set(self.splits)
         if there & {DEV_SPLIT, GATE_SPLIT}:

@@ -1,4 +1,4 @@
-"""What checks measure, one by one: items, what is known of each kind of them, and how a failure message shows one."""
+"""Items, which checks measure one by one, the properties of their kinds, and their form in failure messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from encheck.types import Edit
 
 
 def edits_of(text: str | None) -> list[Edit]:
-    """Edits from a column.
+    """Read edits from a column.
 
     >>> edits_of('[[2, 6, "slow"]]')
     [Edit(start=2, end=6, text='slow')]
@@ -23,7 +23,7 @@ def edits_of(text: str | None) -> list[Edit]:
 
 @dataclass(frozen=True, slots=True)
 class ItemSide:
-    """The near or the far text of an item, as it was scored; no text where the score is that of the other order."""
+    """The near or the far text of an item with its score; no text if the score is that of the reversed pair."""
 
     text: str | None
     score: float
@@ -34,7 +34,7 @@ class ItemSide:
 
 @dataclass(frozen=True, slots=True)
 class ItemRow:
-    """One row of items.parquet, as `encheck show` and the pages have it."""
+    """One row of items.parquet, for `encheck show` and the pages."""
 
     case: str
     item: str
@@ -49,7 +49,7 @@ class ItemRow:
 
     @classmethod
     def at(cls, columns: Mapping[str, Sequence[Any]], i: int) -> Self:
-        """The row at this place of the columns, which `ItemFrame.to_columns` names."""
+        """The row at this position of the columns of `ItemFrame.to_columns`."""
 
         def value(name: str) -> Any:
             return columns[name][i] if columns.get(name) else None
@@ -69,16 +69,16 @@ class ItemRow:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What results, gate and page know of a kind of item. A package plugs one in by the entry point `encheck.kinds`.
+    """A kind of item, for results, gate and page. A package can add one by the entry point `encheck.kinds`.
 
-    `name` stands in items.parquet, `scores` gives the class that scores many items. `weighed_as` says what the scores
-    are, and by which figure a gate goes where the check declares no metric: "triplet" is a near score that should beat
-    a far one (margin rate), "turned" two that should be equal (symmetry), "labelled" one with a label (similarity gap),
-    "pair" one alone (its mean). `noun` is what the page calls several. An item has `sides` rows. `answer` is the text
-    of a row that the model found itself. `compares` says what thresholds of similarity cut: the "texts" of a row, the
-    first "answers", or neither. Without `is_sampled` the figure of a part of the data says nothing. With `is_question`
-    the source is a query. `stands_alone` says that each row is won or lost by itself, `shrinks` that its texts can be
-    cut, `is_learned` that a classifier of the vectors scores them; `note` gives a line on a row.
+    `name` is its name in items.parquet, `scores` returns the class that scores many items. `weighed_as` describes the
+    scores and the gate's figure if the check declares no metric: "triplet" is a near score that should beat a far one
+    (margin rate), "turned" two that should be equal (symmetry), "labelled" one with a label (similarity gap), "pair" a
+    single one (its mean). `noun` is the plural on the page. An item has `sides` rows. `answer` names the text of a row
+    that the model found. `compares` says what similarity thresholds apply to: the "texts" of a row, the first
+    "answers", or neither. Without `is_sampled` a figure for a part of the data is meaningless. With `is_question` the
+    source is a query. `stands_alone`: each row is won or lost separately; `shrinks`: its texts can be shortened;
+    `is_learned`: a classifier of the vectors scores them. `note` returns a line on a row.
     """
 
     name: str
@@ -97,15 +97,15 @@ class Kind:
 
     @property
     def is_contest(self) -> bool:
-        """Whether each row has a far text, which its near text has to beat."""
+        """Whether each row has a far text that the near text has to beat."""
         return self.weighed_as == "triplet"
 
 
 class Item:
-    """What a check measures one by one: a frozen dataclass that adds its texts.
+    """One question to a model; a subclass is a frozen dataclass that adds the texts.
 
-    `shares` are hashes of what it has in common with other items, where these overlap; empty where that is its cluster.
-    `construction` names how the texts of a written contrast differ; empty of other items.
+    `shares` are hashes of what it has in common with other items, if these overlap; empty if that is its cluster.
+    `construction` names how the texts of a written contrast differ; it is empty for other items.
     """
 
     __slots__ = ()
@@ -115,12 +115,12 @@ class Item:
 
     @property
     def kind(self) -> Kind:
-        """What is known of its kind."""
+        """Its kind."""
         raise NotImplementedError
 
     @property
     def shares(self) -> tuple[str, ...]:
-        """Nothing but the cluster."""
+        """The cluster only."""
         return ()
 
     @property
@@ -130,32 +130,32 @@ class Item:
 
     @property
     def other(self) -> str:
-        """The cluster of its second text, where that is another one's; none."""
+        """The cluster of its second text, if that is a different one; here "" for none."""
         return ""
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """What a model has to score in no role: none."""
+        """The pairs to score without a role; here none."""
         return ()
 
     @property
     def judged(self) -> tuple[tuple[str, str], ...]:
-        """Each query with the documents that are right or wrong for it: what a model that scores pairs has to score."""
+        """The pairs of a query and a right or wrong document, for a model that scores pairs."""
         return ()
 
     @property
     def in_roles(self) -> tuple[Iterable[str], Iterable[str]]:
-        """The texts that are encoded as queries, and those as documents."""
+        """The texts to encode as queries, and those to encode as documents."""
         return (), ()
 
     @property
     def repeats(self) -> tuple[str, ...]:
-        """The texts that are encoded a second time."""
+        """The texts to encode a second time."""
         return ()
 
 
 class WholeItems(Sequence[Any]):
-    """Items that are too many to hold in memory: they have themselves scored, and nothing goes through them one by one.
+    """Items that do not fit into memory: they are scored in parts and never iterated one by one.
 
     `kind` is that of each item.
     """
@@ -164,33 +164,33 @@ class WholeItems(Sequence[Any]):
 
     @abstractmethod
     def refuse(self, subject: Any) -> None:
-        """NothingToMeasure for a model under test that cannot score them part by part."""
+        """Raise NothingToMeasure for a model under test that cannot score them part by part."""
 
     @abstractmethod
     def prepare(self, subject: Any, together: Sequence[Any], *, locks: Any, progress: Any) -> int:
-        """Have a model score all that these items of one data set need together; how many scores it computed.
+        """Have a model score all texts of these items of one data set; return the number of computed scores.
 
         NothingToMeasure as of `refuse`; EncoderError where the model fails.
         """
 
     @abstractmethod
     def measured(self, by: Any, scale: Any, *, model: str | None, seed: int) -> Any:
-        """Their scores by a model that has prepared them, named by its fingerprint; by word overlap for None.
+        """Their scores by a prepared model, named by its fingerprint, or by word overlap for None.
 
-        `by` scores those of them that are in memory.
+        `by` scores the items in memory.
         """
 
     @abstractmethod
     def shown(self, scores: Any, *, seed: int) -> tuple[Sequence[Item], Any]:
-        """Those that reports show, with their scores: the worst, some at random, and all that are in memory."""
+        """The items for reports, with their scores: the worst, some random ones, and all in memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """The items that a check measures, and why each of the others was excluded.
+    """The items that a check measures, and the reasons why others were excluded.
 
-    `tuning` are labelled pairs that thresholds are chosen on, or texts that a classifier learns from; none of them is
-    measured. `whole` are all items where they are too many to hold in memory: `kept` has those among them that are.
+    `tuning` are labelled pairs for choosing thresholds, or training texts of a classifier; they are not measured.
+    `whole` are all items if they do not fit into memory; `kept` then has those in memory.
     """
 
     kept: Sequence[Item]
@@ -206,9 +206,9 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class ExampleLine:
-    """A text under the name of its part, with its score where it has one.
+    """A text after the name of its part, with its score if any.
 
-    `source` is what `edits` are of, where the text is shown as a change of it.
+    `source` is the text to which `edits` apply, if the text is shown as a change of it.
     """
 
     name: str
@@ -221,7 +221,7 @@ class ExampleLine:
 def near_and_far(
     source: str, near: tuple[float, str, tuple[Edit, ...]], far: tuple[float, str, tuple[Edit, ...]]
 ) -> list[ExampleLine]:
-    """A source between the text that should be near and the one that should be far, each (score, text, edits)."""
+    """A source with the text that should be near and the one that should be far, each (score, text, edits)."""
     sides = (("near ", *near), ("far  ", *far))
     return [
         *(ExampleLine(name, text, score, source, edits) for name, score, text, edits in sides),
@@ -230,5 +230,5 @@ def near_and_far(
 
 
 def text_above_source(name: str, score: float, source: str, text: str, edits: tuple[Edit, ...]) -> list[ExampleLine]:
-    """A text and its score, above the source that it stands beside."""
+    """A text and its score, above the source that it is compared with."""
     return [ExampleLine(f"{name:5}", text, score, source, edits), ExampleLine("of   ", source)]

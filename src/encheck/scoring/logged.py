@@ -1,4 +1,4 @@
-"""Answers to queries of a log: there are no labels, so answers are kept and not judged."""
+"""Answers to queries of a log, which have no labels: answers are stored, not judged."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LOGGED = Kind(
 
 @dataclass(frozen=True, slots=True)
 class LoggedQuery(SearchingQuery):
-    """A query that somebody asked `weight` times, and of which nobody said what is right; it searches documents.
+    """A query of a log that occurs `weight` times, without judgements; it searches documents.
 
     The query is encoded as a query, the documents as documents.
     """
@@ -46,7 +46,7 @@ class LoggedQuery(SearchingQuery):
 class LoggedScores(PairScores):
     """The score of each query's first answer, shape [n]; `answers` has the rows of the first ten, `found` the first.
 
-    `first_stage` says what an approximate search missed, None for an exact one.
+    `first_stage` is the recall of an approximate search, None for an exact one.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = (BM25,)
@@ -58,7 +58,7 @@ class LoggedScores(PairScores):
 
     @classmethod
     def measured(cls, items: Sequence[Any], by: TextScorer, resampler: Resampler, scale: Scale) -> Self:
-        """The answers to these queries; documents that count as the same one have the row of the first."""
+        """The answers to these queries; documents that count as the same have the row of the first."""
         queries: Sequence[LoggedQuery] = items
         answers, best, found = [], [], []
         for q, (rows, values) in zip(queries, by.ranked(queries, KEPT), strict=True):

@@ -1,4 +1,4 @@
-"""What compares texts: a model, or a surface scorer in its place; BM25 searches all documents."""
+"""Scorers of texts: a model or a surface scorer; BM25 searches all documents."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class LexicalIndex:
             self._index.index(tokens, show_progress=False)
 
     def scores(self, query: str) -> Floats:
-        """The score of every document, shape [documents]; 0 where no word is shared."""
+        """The score of every document, shape [documents]; 0 if no word is shared."""
         known = [word for word in words(query) if self._index is not None and word in self._index.vocab_dict]
         if self._index is None or not known:
             return np.zeros(self.count)
@@ -83,7 +83,7 @@ class LexicalIndex:
         return found
 
     def pairs(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
-        """The score of each query with the document at its place, shape [n]; the documents are of the index."""
+        """The score of each query with the indexed document at the same position, shape [n]."""
         by_query: dict[str, Floats] = {}
         found = []
         for query, document in zip(queries, documents, strict=True):
@@ -98,11 +98,11 @@ class LexicalIndex:
 
 
 class TextScorer(Protocol):
-    """A scorer whose texts are encoded."""
+    """A scorer of texts."""
 
     @property
     def decision(self) -> float | None:
-        """Where a trained head of two classes says yes; None for a scorer without one."""
+        """The threshold of a trained two-class head; None for a scorer without one."""
         ...
 
     def pairs(self, first: Sequence[str], second: Sequence[str]) -> Floats:
@@ -110,32 +110,32 @@ class TextScorer(Protocol):
         ...
 
     def grid(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
-        """The similarity of each query and document, shape [n, m]; NothingToMeasure where only pairs are scored."""
+        """The similarity of each query and document, shape [n, m]; NothingToMeasure if it can only score pairs."""
         ...
 
     def repeats(self, texts: Sequence[str]) -> tuple[Floats, Floats]:
-        """1 for each text that got the same vector, or score with itself, in another batch, and when that batch was
-        repeated; else 0; shape [n] each.
-        """
+        """1 for each text with the same vector (or score with itself) in another batch, otherwise 0; shape [n].
+
+        The second array compares that batch with its repetition."""
         ...
 
     def ranked(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[RankedRows]:
-        """(rows, scores) of the best documents of each query, at least `count` where there are as many, best first.
+        """(rows, scores) of the best documents of each query, best first, at least `count` if there are so many.
 
         A query's own document is left out.
         """
         ...
 
     def asked(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
-        """The score of each document for the query at its place, shape [n]."""
+        """The score of each document for the query at the same position, shape [n]."""
         ...
 
 
 @dataclass(frozen=True)
 class SurfaceScorer:
-    """A surface scorer by its name: it compares words or characters, which needs no understanding.
+    """A surface scorer by its name, which compares words or characters.
 
-    `frequencies` are for those that weigh words, `index` for the one that searches documents.
+    Scorers that weight words need `frequencies`, the one that searches documents needs `index`.
     """
 
     name: str = WORD_OVERLAP
@@ -157,7 +157,7 @@ class SurfaceScorer:
         return np.array([self.pairs([query] * len(documents), documents) for query in queries])
 
     def repeats(self, texts: Sequence[str]) -> tuple[Floats, Floats]:
-        """Texts stay the same."""
+        """Always 1: surface scores are reproducible."""
         return np.ones(len(texts)), np.ones(len(texts))
 
     def ranked(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[RankedRows]:
@@ -168,5 +168,5 @@ class SurfaceScorer:
         return without_own(answers, own, count=wanted)
 
     def asked(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
-        """The score of each document for the query at its place, shape [n]."""
+        """The score of each document for the query at the same position, shape [n]."""
         return self.pairs(queries, documents) if self.index is None else self.index.pairs(queries, documents)

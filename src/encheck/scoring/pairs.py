@@ -1,8 +1,8 @@
 """Labelled pairs: their scores, their difficulty, and the validation part that thresholds come from.
 
-Difficulty is that of Peinelt et al. 2019 (section 4, Table 3). A pair is obvious where word overlap gives its label
-away: positive with low divergence (Po), negative with high (No). It is non-obvious where overlap misleads: positive
-with high divergence (Pn), negative with low (Nn).
+Difficulty is that of Peinelt et al. 2019 (section 4, Table 3). A pair is obvious if word overlap reveals its label:
+positive with low divergence (Po), negative with high (No). It is non-obvious if overlap misleads: positive with high
+divergence (Pn), negative with low (Nn).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from encheck.types import Edit
 
 Scope = str | float  # "split", "dataset" or a divergence
 CELLS = ("Po", "Pn", "No", "Nn")
-DECIMALS = 12  # a pair at the median must be there on every machine; float noise would scatter it
+DECIMALS = 12  # a pair at the median must stay there on every machine, despite rounding
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,12 @@ class Difficulty:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Number of pairs a cell, as in Table 5."""
+        """Number of pairs per cell, as in Table 5."""
         found = np.bincount(self.cells, minlength=len(CELLS)).tolist()
         return dict(zip(CELLS, found, strict=True))
 
     def of(self, chosen: NDArray[np.intp]) -> Difficulty:
-        """The same cells for a selection of the pairs: no median is taken again."""
+        """Select some of the pairs; medians are not computed again."""
         return Difficulty(self.cells[chosen], self.divergence[chosen], self.medians, self.scope, self.empty)
 
 
@@ -59,7 +59,7 @@ def difficulty(pairs: Sequence[Any], *, scope: Scope = "split") -> Difficulty:
     """The cells of labelled pairs by the divergence of their words.
 
     The cut is the median of each split ("split": what the authors' code does and Table 5 needs), of all the pairs
-    ("dataset": what their text says), or a number of your own. UsageError if a pair has no label 0 or 1.
+    ("dataset": as in their text), or your own number. UsageError if a pair has no label 0 or 1.
 
     >>> from encheck.scoring.pairs import SentencePair
     >>> pair = SentencePair("1", "a red car", "a blue car", 1, "c")
@@ -70,7 +70,7 @@ def difficulty(pairs: Sequence[Any], *, scope: Scope = "split") -> Difficulty:
     empty = sum(not (tokenise(p.first) and tokenise(p.second)) for p in pairs)
     for pair in pairs:
         if pair.label not in (0, 1):
-            raise UsageError(f"{pair.id} has the label {pair.label}, but a difficulty is that of a label 0 or 1")
+            raise UsageError(f"{pair.id} has the label {pair.label}, but difficulty needs a label of 0 or 1")
     return difficulty_by_divergence(
         found, np.array([pair.label for pair in pairs], np.int8), [p.split for p in pairs], scope=scope, empty=empty
     )
@@ -84,9 +84,9 @@ def difficulty_by_divergence(
     scope: Scope = "split",
     empty: int = 0,
 ) -> Difficulty:
-    """The cells of pairs whose divergence is known already; shapes [n]. At the median divergence is low.
+    """The cells of pairs with known divergence; shapes [n]. Divergence at the median counts as low.
 
-    Without `splits` all pairs are in one.
+    Without `splits` all pairs form one split.
     """
     rounded = divergence.round(DECIMALS)
     names, which = [""], np.broadcast_to(0, len(rounded))
@@ -123,10 +123,9 @@ LABELLED = Kind("labelled", "labelled", lambda: PairScores, noun="pairs", compar
 class SentencePair(Item):
     """Two sentences and their label: 1 is a paraphrase, 0 is not a paraphrase, None is unlabelled.
 
-    `score` is the graded similarity in the data's own range, where there is one; `key` is the data's own name of the
-    pair, where there is one: in ranking data "question id/candidate id". `other` is the cluster of the second sentence
-    where that is another one's: of a random pair. `why` is the certificate of a second sentence that was generated.
-    `shares` is as for `Group`.
+    `score` is the graded similarity in the data's own range, if any; `key` is the data's own name of the pair, if any:
+    in ranking data "question id/candidate id". `other` is the cluster of the second sentence if it differs, as in a
+    random pair. `why` is the certificate of a generated second sentence. `shares` is as for `Group`.
     """
 
     id: ItemId
@@ -144,30 +143,30 @@ class SentencePair(Item):
 
     @property
     def kind(self) -> Kind:
-        """Whether the data say what the two sentences are to each other."""
+        """Whether the pair has a label or a score."""
         return PAIR if self.label is None else LABELLED
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """What a model has to score: one pair."""
+        """The pairs to score: this one."""
         return ((self.first, self.second),)
 
 
 def tuning_pairs(pairs: Sequence[SentencePair]) -> tuple[SentencePair, ...]:
-    """The labelled pairs that thresholds are chosen on: the validation part's, where another part is measured."""
+    """The labelled pairs for choosing thresholds: those of the validation part, if another part is measured."""
     if not any(p.split in TEST for p in pairs):
         return ()
     return tuple(p for p in pairs if p.split in VALIDATION and p.label is not None)
 
 
 class ScoredPairs:
-    """What metrics ask of the `items` that were scored; pairs that are not in memory answer by their columns."""
+    """Properties of the scored `items` that metrics use; pairs that are not in memory provide them by their columns."""
 
     items: Sequence[Any]
 
     @property
     def data(self) -> str:
-        """The name of the data that the pairs are from."""
+        """The name of the pairs' data."""
         return ItemId(self.items[0].id).data if self.items else "the data"
 
     @property
@@ -189,7 +188,7 @@ class ScoredPairs:
         return fold_of([self.items[i].cluster for i in chosen])
 
     def select(self, chosen: NDArray[np.intp]) -> Sequence[Any]:
-        """A selection of the items; none where the scores know none."""
+        """Select some of the items; none if the scores have no items."""
         return tuple(self.items[i] for i in chosen) if self.items else ()
 
     def least(self, values: Floats) -> list[int]:
@@ -199,10 +198,10 @@ class ScoredPairs:
 
 @dataclass(frozen=True)
 class PairScores(ScoredPairs):
-    """Similarity of each pair, shape [n], with labels (1 paraphrase, 0 none) where the check compares two sorts.
+    """Similarity of each pair, shape [n], with labels (1 paraphrase, 0 not) if the check compares the two.
 
-    `items` are the pairs themselves, for what depends on their texts, splits or graded scores. `decision` is where a
-    trained head of two classes says yes, None for a model without one.
+    `items` are the pairs themselves, for metrics that depend on texts, splits or graded scores. `decision` is the
+    threshold of a trained two-class head, None for a model without one.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = (WORD_OVERLAP,)
@@ -219,14 +218,14 @@ class PairScores(ScoredPairs):
 
     @classmethod
     def measured(cls, items: Sequence[Any], by: TextScorer, resampler: Resampler, scale: Scale) -> Self:
-        """The scores of these pairs; one without a label counts as a paraphrase."""
+        """The scores of these pairs; an unlabelled pair counts as a paraphrase."""
         pairs: tuple[SentencePair, ...] = tuple(items)
         values = by.pairs([p.first for p in pairs], [p.second for p in pairs])
         labels = np.array([1 if p.label is None else p.label for p in pairs], np.int8)
         return cls(values, labels, resampler, scale, items=pairs, decision=by.decision)
 
     def of(self, chosen: NDArray[np.intp]) -> Self:
-        """A selection of the pairs; the replicates stay the same."""
+        """Select some of the pairs; the replicates stay the same."""
         if len(chosen) == len(self.values) and (np.diff(chosen) == 1).all():
             return self
         return replace(
@@ -240,23 +239,23 @@ class PairScores(ScoredPairs):
 
     @property
     def gold(self) -> Floats:
-        """The graded similarity of each pair, shape [n]; UsageError if a pair has none."""
+        """The graded similarity of each pair, shape [n]; UsageError if a pair has no score."""
         graded = [pair.score for pair in self.items]
         if len(graded) != len(self.values) or None in graded:
             raise UsageError(
-                f"{graded.count(None)} of {len(self.values)} pairs have no score, but a correlation needs it"
+                f"{graded.count(None)} of {len(self.values)} pairs have no score, which a correlation needs"
             )
         return np.array(graded, float)
 
     def clusters_of(self, *labels: int) -> int:
-        """Number of clusters that hold a pair with this label; of several labels, of the one that has fewest."""
+        """Number of clusters with a pair of this label; for several labels, the smallest number."""
         return min(self.resampler.clusters_among(self.labels == label) for label in labels)
 
     @property
     def calibrated(self) -> Self:
         """The same on the scale where 0 is a random pair and 1 is identical text.
 
-        NothingToMeasure where the data have no random pairs.
+        NothingToMeasure if the data have no random pairs.
         """
         if np.isnan(self.scale.reference):
             raise NothingToMeasure(f"{self.data} has {NO_RANDOM_PAIRS}")
@@ -264,13 +263,13 @@ class PairScores(ScoredPairs):
         return replace(self, values=self.scale.similarity(self.values), surface=surface, suffix="_calibrated")
 
     def worst(self) -> list[int]:
-        """Positions of the pairs, the least expected similarity first."""
+        """Positions of the pairs, the most unexpected similarity first."""
         centre = self.values - np.nanmean(self.values)
         wrong = np.where(self.labels == 0, -centre, centre)
         return self.least(wrong)
 
     def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """The pairs as rows of the item file; they are `labelled` where all of them have a label."""
+        """The pairs as rows of the item file; their kind is `labelled` if all of them have a label."""
         pairs: Sequence[SentencePair] = items
         near = TextColumns(
             tuple(p.second for p in pairs), self.values, self._overlap, tuple(edits_json(p.edits) for p in pairs),
@@ -295,14 +294,14 @@ class PairScores(ScoredPairs):
 
 @dataclass(frozen=True)
 class TuningScores:
-    """Scores of the validation part's labelled pairs, with their labels (1 paraphrase, 0 none); shape [n] each."""
+    """Scores of the validation part's labelled pairs, with their labels (1 paraphrase, 0 not); shape [n] each."""
 
     values: Floats
     labels: NDArray[np.int8]
 
     @classmethod
     def of(cls, pairs: Sequence[SentencePair], by: TextScorer) -> TuningScores | None:
-        """The scores of these pairs; None if they have not both labels, so that no threshold can be chosen."""
+        """The scores of these pairs; None unless they have both labels, which choosing a threshold needs."""
         labels = np.array([p.label for p in pairs], float)
         if {0, 1} - set(labels.tolist()):
             return None

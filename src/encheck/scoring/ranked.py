@@ -1,4 +1,4 @@
-"""Scores of queries that search documents: their answers, and what stands before the right ones."""
+"""Scores of queries that search documents: their answers, and the best wrong one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from encheck.scoring.searches import SearchScores
 from encheck.scoring.vector_search import FirstStage, RankedRows
 from encheck.statistics.bootstrap import Resampler
 
-DEPTH = 1_000  # answers a query, as in BEIR and MTEB
+DEPTH = 1_000  # answers per query, as in BEIR and MTEB
 BM25 = "bm25"
 
 
@@ -37,13 +37,13 @@ RANKED = Kind(
 
 @dataclass(frozen=True, slots=True)
 class RankedQuery(SearchingQuery):
-    """A query that searches documents, of which the rows of the right ones are known with their grades, best first.
+    """A query with the rows and grades of its right documents, best first.
 
-    `negatives` are rows of documents that were named as hard and wrong. `slices` are what the data say of the query
-    besides. `own` is the row of the document that is the query itself: its search leaves that out. `shares` are hashes
-    of its right documents and of the cluster that the data name. `wrong` are rows of all that were judged wrong; None
-    where the judgements name right documents alone, so that all others count as wrong. The query is encoded as a query,
-    the documents as documents.
+    `negatives` are rows of documents given as hard negatives. `slices` are the data's further columns of the query.
+    `own` is the row of the document that equals the query and is left out of its search. `shares` are hashes of its
+    right documents and of the data's cluster. `wrong` are rows of all documents judged wrong; None if the judgements
+    name only right documents, so all others count as wrong. The query is encoded as a query, the documents as
+    documents.
     """
 
     kind: ClassVar[Kind] = RANKED
@@ -75,8 +75,8 @@ class RankedQuery(SearchingQuery):
 class RankedScores(SearchScores):
     """The answers to each query; near is the score of its first right document, far that of the best other one.
 
-    The first right document is of the highest grade, of several the one whose id is last. `first_stage` says what an
-    approximate search missed, None for an exact one.
+    The first right document has the highest grade; on a tie, the last id. `first_stage` is the recall of an approximate
+    search, None for an exact one.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = (BM25,)
@@ -119,7 +119,7 @@ class RankedScores(SearchScores):
 
 
 def _first_other(query: RankedQuery, rows: Any) -> int:
-    """The place of the first answer that is not right."""
+    """The position of the first answer that is not right."""
     right = {row for row, _ in query.right}
     return next(place for place, row in enumerate(rows.tolist()) if row not in right)
 

@@ -21,7 +21,7 @@ REPEATED = Kind("repeated", "pair", lambda: RepeatedScores, is_sampled=False)
 
 @dataclass(frozen=True, slots=True)
 class Repeated(Item):
-    """A text that is encoded a second time, in other company."""
+    """A text that is encoded a second time, in another batch."""
 
     kind: ClassVar[Kind] = REPEATED
     id: ItemId
@@ -42,9 +42,9 @@ class Repeated(Item):
 
 @dataclass(frozen=True)
 class RepeatedScores(PairScores):
-    """1 for each text that got the same vector, or score with itself, in another batch; shape [n]. Labels are 1.
+    """1 for each text with the same vector, or score with itself, in another batch; shape [n]. Labels are 1.
 
-    `repeated` is 1 where that batch, repeated, gave it the same once more.
+    `repeated` is 1 if repeating that batch gave the same again.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = ()
@@ -52,16 +52,16 @@ class RepeatedScores(PairScores):
 
     @classmethod
     def measured(cls, items: Sequence[Any], by: TextScorer, resampler: Resampler, scale: Scale) -> Self:
-        """Whether these texts stay the same."""
+        """Measure whether these texts get the same vectors again."""
         values, repeated = by.repeats([i.text for i in items])
         return cls(values, np.ones(len(items), np.int8), resampler, scale, repeated=repeated)
 
     def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """The texts as rows of the item file, each beside itself."""
+        """The texts as rows of the item file, each compared with itself."""
         texts = tuple(i.text for i in items)
         near = TextColumns(texts, self.values, edits=(edits_json(()),) * len(texts))
         return ItemFrame.of_items(REPEATED, case, items, sources=texts, near=near)
 
     def example(self, item: Any, position: int) -> list[ExampleLine]:
-        """The text beside itself."""
+        """The text compared with itself."""
         return text_above_source("same", float(self.values[position]), item.text, item.text, ())

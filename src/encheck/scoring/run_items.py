@@ -19,7 +19,7 @@ OPTIONAL = (
     "gold", "key", "near_why", "far_why", "step", "source_is_second", "source_role", "text_role", "slice", "shares",
     "construction", "answers", "weight",
 )  # fmt: skip
-"""The columns that are empty for some kinds of items; docs/reference/results.md says what each column holds."""
+"""The columns that are empty for some kinds of items; docs/reference/results.md explains all columns."""
 
 
 def item_schema() -> Schema:
@@ -32,7 +32,7 @@ def item_schema() -> Schema:
 
 
 def item_table(columns: Columns) -> Table:
-    """The items of one case as a table of `item_schema`; a column that `columns` lack is empty."""
+    """The items of one case as a table of `item_schema`; columns missing in `columns` are empty."""
     import pyarrow
 
     count = len(columns["item"])
@@ -41,9 +41,9 @@ def item_table(columns: Columns) -> Table:
 
 
 class RunItems(Mapping[str, Columns]):
-    """The items of a run: `table` has a row an item of a case, the rows of a case together.
+    """The items of a run: `table` has one row per item of a case, grouped by case.
 
-    Of a case (the text of its `CaseId`) it gives the columns in plain Python values.
+    Indexing by a case (the text of its `CaseId`) returns its columns as plain Python values.
     """
 
     def __init__(self, table: Table) -> None:
@@ -55,14 +55,14 @@ class RunItems(Mapping[str, Columns]):
 
     @classmethod
     def of(cls, tables: Mapping[str, Table]) -> RunItems:
-        """Those of these cases, in their order."""
+        """The items of these cases, in their order."""
         import pyarrow
 
         return cls(pyarrow.concat_tables([item_schema().empty_table(), *tables.values()]))
 
     @classmethod
     def of_columns(cls, cases: Mapping[str, Columns]) -> RunItems:
-        """Those of these cases, whose columns are plain Python values."""
+        """Make items from the columns of cases, in plain Python values."""
         return cls.of({case: item_table(columns) for case, columns in cases.items()})
 
     def in_order(self) -> Table:

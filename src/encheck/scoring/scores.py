@@ -1,4 +1,4 @@
-"""The scores of every kind of item, each of which knows its worst items, its rows and how it is shown."""
+"""The scores of every kind of item, with their worst items, rows and display."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ ENTRY_POINTS = "encheck.kinds"
 
 
 def kind_named(name: str) -> Kind | None:
-    """The kind of this name, ours or that of an installed package; None where nobody declares it."""
+    """The kind of this name, from encheck or an installed package; None if it is not declared."""
     if name in KINDS:
         return KINDS[name]
     for point in entry_points(group=ENTRY_POINTS, name=name):
@@ -66,7 +66,7 @@ def kind_named(name: str) -> Kind | None:
 
 
 def item_frame(case: CaseId, columns: Columns) -> ItemFrame:
-    """The frame of a case in items.parquet; ValueError for a kind that nobody declares."""
+    """The frame of a case in items.parquet; ValueError for an unknown kind."""
     name = columns["kind"][0]
     if (kind := kind_named(name)) is None:
         raise ValueError(f"the kind of {case} is {name!r}, but should be one of {', '.join(KINDS)}")

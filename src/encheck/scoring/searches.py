@@ -1,4 +1,4 @@
-"""Scores of searches: what each query finds, and how often each text is found."""
+"""Scores of searches: each query's answer, and how often each text is an answer."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ OCCURRENCE = Kind("occurrence", "pair", lambda: OccurrenceScores, is_sampled=Fal
 
 @dataclass(frozen=True, slots=True)
 class Query(Item):
-    """A source in search of the text `near`, among all texts of its check's items; `others` are texts to get wrong.
+    """A source that searches for the text `near` among all texts of its check's items; `others` are wrong texts.
 
-    With `counts` its figure is how often `near` turns up in the answers to all queries.
+    With `counts` its figure is the number of queries that have `near` among their answers.
     """
 
     id: ItemId
@@ -46,21 +46,21 @@ class Query(Item):
 
     @property
     def kind(self) -> Kind:
-        """Whether the answer counts, or how often the text is one."""
+        """Say whether the item measures its answer or a count of answers."""
         return OCCURRENCE if self.counts else SEARCH
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """Pairs that hold all of its texts."""
+        """Pairs that contain all of its texts."""
         return ((self.source, self.near), *((self.source, text) for text in self.others))
 
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search gave for each query, shape [n]: similarity of its own text, of the best other one, and that one.
+    """Results of a search for each query, shape [n]: similarity of its own text, of the best other text, and that text.
 
-    `occurrences` says of each query's own text among how many queries' ten nearest texts it is (Radovanovic et al.
-    2010, JMLR 11, N_10).
+    `occurrences` counts the queries that have each query's own text among their ten nearest (Radovanovic et al. 2010,
+    JMLR 11, N_10).
     """
 
     near: Floats
@@ -70,11 +70,11 @@ class SearchResult:
 
 
 def search(queries: Sequence[Query], grid: Grid) -> SearchResult:
-    """Look for the text of each query among the sources, the texts and the other texts of all of them.
+    """Search the text of each query among the sources, the texts and the other texts of all queries.
 
-    Neither the query's own source nor any right answer to the same source counts as another text.
+    The query's own source and right answers to the same source do not count as other texts.
     """
-    pool = sorted({t for q in queries for t in (q.source, q.near, *q.others)})  # ties don't hang on the data's order
+    pool = sorted({t for q in queries for t in (q.source, q.near, *q.others)})  # ties: fixed order
     at = {text: i for i, text in enumerate(pool)}
     right: dict[str, set[int]] = {}
     for q in queries:
@@ -102,7 +102,7 @@ def _blocks(queries: Sequence[Query], pool: Sequence[str], grid: Grid) -> Iterat
 
 @dataclass(frozen=True)
 class SearchScores(MarginScores):
-    """Similarity of each query with its own text and with the best other one, shape [n] each; `found` are these."""
+    """Similarity of each query with its own text and the best other text, shape [n] each; `found` has the texts."""
 
     surface_scorers: ClassVar[tuple[str, ...]] = (WORD_OVERLAP,)
     searches: ClassVar[bool] = True
@@ -115,7 +115,7 @@ class SearchScores(MarginScores):
         return cls(found.near, found.best, resampler, scale, found=found.texts)
 
     def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """The queries as rows of the item file; the far text is the one that was found."""
+        """The queries as rows of the item file; the far text is the best other text."""
         overlap = self.surface.get(WORD_OVERLAP)
         near = _near(items, self.near, overlap.near if overlap else None)
         no_edits = (edits_json(()),) * len(items)
@@ -123,14 +123,14 @@ class SearchScores(MarginScores):
         return ItemFrame.of_items(SEARCH, case, items, sources=tuple(q.source for q in items), near=near, far=far)
 
     def example(self, item: Any, position: int) -> list[ExampleLine]:
-        """The query, its own text and the one that was found."""
+        """The query, its own text and the best other text."""
         near, far = float(self.near[position]), float(self.far[position])
         return near_and_far(item.source, (near, item.near, item.near_edits), (far, self.found[position], ()))
 
 
 @dataclass(frozen=True)
 class OccurrenceScores(PairScores):
-    """How many queries have each query's own text among their ten nearest (k-occurrence), shape [n]; labels are 1."""
+    """The number of queries with each query's own text among their ten nearest (k-occurrence), shape [n]; labels 1."""
 
     searches: ClassVar[bool] = True
 
@@ -145,7 +145,7 @@ class OccurrenceScores(PairScores):
         return ItemFrame.of_items(OCCURRENCE, case, items, sources=tuple(q.source for q in items), near=near)
 
     def example(self, item: Any, position: int) -> list[ExampleLine]:
-        """The text that is counted, above its query."""
+        """The counted text, above its query."""
         return text_above_source("same", float(self.values[position]), item.source, item.near, item.near_edits)
 
 

@@ -1,4 +1,4 @@
-"""Which items are measured, and folds of whole clusters for what is chosen on some items and measured on others."""
+"""Select the measured items, and make folds of whole clusters to choose on some items and measure on others."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ TEST = frozenset({"test", "gate"})  # dev and gate are the probes' own
 
 
 def measured_positions(splits: Sequence[str] | NDArray[np.object_]) -> NDArray[np.intp]:
-    """Positions of the items of a test split; of all of them where the data name none."""
+    """Positions of the items of a test split, or of all items if the data have no splits."""
     if TEST.isdisjoint(splits):
         return np.arange(len(splits))
     return np.flatnonzero([split in TEST for split in splits])
 
 
 def split_label(splits: Iterable[str]) -> str:
-    """What these items' splits are called in other people's formats; `all` where one of them has no name.
+    """The name of these items' splits for other formats; `all` if one of them has no name.
 
     >>> split_label(["gate", "dev", "gate"]), split_label(["test", ""]), split_label([])
     ('dev+gate', 'all', 'all')
@@ -33,7 +33,7 @@ FOLDS = 10
 
 
 def fold_of(clusters: Sequence[str], *, folds: int = FOLDS) -> NDArray[np.intp]:
-    """The fold of each item, shape [n]: clusters are dealt out in the order of their names' hashes.
+    """The fold of each item, shape [n]: clusters are assigned in the order of their names' hashes.
 
     >>> fold_of(["a", "b", "a"], folds=2).tolist()
     [1, 0, 1]

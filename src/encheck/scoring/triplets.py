@@ -1,4 +1,4 @@
-"""Triplets: the near text against the far one, and what the surface says of the two without their meaning."""
+"""Triplets: the near text against the far one, and which of the two the surface favours."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TRIPLET = Kind(
 class Triplet(Item):
     """A source, a text that should be near to it and a text that should be farther.
 
-    `near_why` and `far_why` are the certificates of those that were generated.
+    `near_why` and `far_why` are the certificates of generated texts.
     """
 
     kind: ClassVar[Kind] = TRIPLET
@@ -48,7 +48,7 @@ class Triplet(Item):
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """What a model has to score: the near pair, then the far pair."""
+        """The pairs to score: the near pair, then the far pair."""
         return ((self.source, self.near), (self.source, self.far))
 
 
@@ -56,7 +56,7 @@ class Triplet(Item):
 class MarginScores:
     """Similarity of the source with the near and with the far text of each triplet, shape [n] each.
 
-    `items` are the triplets, for what depends on their texts. Without `has_curve` a rate is of one epsilon alone.
+    `items` are the triplets, for metrics that depend on their texts. Without `has_curve` a rate has only one epsilon.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = (*SURFACE, "tf-idf")
@@ -81,12 +81,12 @@ class MarginScores:
 
     @property
     def margins(self) -> Floats:
-        """Sim(source, near) - Sim(source, far), shape [n]; 0 where they are a tie."""
+        """Sim(source, near) - Sim(source, far), shape [n]; 0 for a tie."""
         return (Scale(0.0) if self.suffix else self.scale).apart(self.near, self.far)
 
     @property
     def told_apart(self) -> float:
-        """The share of the triplets whose two texts do not score the same."""
+        """The share of triplets whose two texts have different scores."""
         return float((self.margins != 0).mean())
 
     @property
@@ -128,14 +128,14 @@ class MarginScores:
 
 DIFFERENCE_SCORERS = ("edit-distance", *(name for name in SHARED if name != "edit-distance"))
 SURFACE_DIFFERENCES = (*DIFFERENCE_SCORERS, "length", "word frequency")
-EDIT_DISTANCE_COLUMN = 0  # the column of the token edit distance, which strata go by
+EDIT_DISTANCE_COLUMN = 0  # the column of the token edit distance, which defines strata
 
 
 def surface_differences(items: Sequence[Triplet]) -> Floats:
     """How much the surface favours the near text over the far one, a column for each of NAMES; shape [n, 6].
 
     Positive: a surface scorer finds the near text nearer to the source; its length is nearer to the source's; its words
-    are more frequent. Near and far exchanged, every sign turns.
+    are more frequent. Swapping near and far reverses every sign.
     """
     return _surface_differences(tuple((t.source, t.near, t.far) for t in items)).copy()
 
@@ -150,9 +150,9 @@ def _surface_differences(texts: tuple[tuple[str, str, str], ...]) -> Floats:
 
 
 def surface_preference(source: str, near: str, far: str) -> int:
-    """1 where the near text has the smaller token edit distance from the source, -1 where the far one has, else 0.
+    """1 if the near text has the smaller token edit distance from the source, -1 if the far text has, otherwise 0.
 
-    Distances are in shares of the longer text's tokens, as the scorer `edit-distance` has them.
+    Distances are shares of the longer text's tokens, as in the scorer `edit-distance`.
 
     >>> surface_preference("the dog bit the man", "the man was bitten by the dog", "the man bit the dog")
     -1

@@ -1,10 +1,9 @@
 """Search among vectors: exact, in blocks of documents, and by an index that finds candidates.
 
-Documents with the same score stand in the order of their rows. Who wants the order of trec_eval sorts the rows by id,
-the last first: trec_eval breaks ties so. The index is Faiss's inverted file (Jegou et al. 2011, IEEE TPAMI 33): k-means
-sorts the documents into lists, and a query looks into the lists whose centres are nearest to it. So a document may be
-missed, but its score is computed exactly from its own vector. What the index misses is measured:
-see `compare_with_exact`.
+Documents with the same score are in the order of their rows. For trec_eval's order of ties, sort the rows by id, the
+last first. The index is Faiss's inverted file (Jegou et al. 2011, IEEE TPAMI 33): k-means sorts the documents into
+lists, and a query searches the lists with the nearest centres. So a document may be missed, but scores are computed
+exactly from the documents' vectors. `compare_with_exact` measures the recall.
 """
 
 from __future__ import annotations
@@ -25,15 +24,15 @@ from encheck.types import content_hash
 Vectors = NDArray[np.float32]
 Row = NDArray[np.floating]
 RankedRows = tuple[NDArray[np.intp], NDArray[np.float64]]
-FP32 = 1e-6  # of the largest score, or of 1: what fp32 rounds
-SCORES_AT_ONCE = 1 << 25  # a block has so many scores, four bytes each
+FP32 = 1e-6  # fp32 rounding, as a share of the largest score or of 1
+SCORES_AT_ONCE = 1 << 25  # scores per block, four bytes each
 
 
 def nearest(queries: Vectors, documents: Vectors, *, similarity: str, count: int) -> Iterator[RankedRows]:
-    """(rows, scores) of the `count` nearest documents of each query, the nearest first; fewer where there are fewer.
+    """(rows, scores) of the `count` nearest documents of each query, the nearest first; fewer if there are fewer.
 
-    `queries` [n, d] and `documents` [m, d] are fp32; `similarity` is one of `SIMILARITIES`, larger is nearer. What
-    differs by no more than fp32 rounds is a tie.
+    `queries` [n, d] and `documents` [m, d] are fp32; `similarity` is one of `SIMILARITIES`, larger is nearer.
+    Differences within fp32 rounding are ties.
     """
     grid = block_scorer(similarity, queries)
     best: list[RankedRows] = [(np.zeros(0, np.intp), np.zeros(0))] * len(queries)
@@ -45,18 +44,18 @@ def nearest(queries: Vectors, documents: Vectors, *, similarity: str, count: int
 
 
 def merge_best(best: RankedRows, scores: Row, start: int, *, count: int) -> RankedRows:
-    """The `count` best of those known and of a further block, whose first row is `start`."""
+    """The `count` best of the known answers and of a further block, whose first row is `start`."""
     rows, values = best
     full = len(rows) == count
     new = np.flatnonzero(scores > values[-1]) if full else np.arange(len(scores))
     new = new[_of_best(scores[new], count)]
     rows, values = np.concatenate([rows, start + new]), np.concatenate([values, scores[new].astype(np.float64)])
-    order = np.argsort(-values, kind="stable")[:count]  # those known come first, as their rows do
+    order = np.argsort(-values, kind="stable")[:count]  # known answers come first, since their rows are lower
     return rows[order], values[order]
 
 
 def _of_best(scores: Row, count: int) -> NDArray[np.intp]:
-    """Which are the `count` best, in their order; of equals the first."""
+    """The positions of the `count` best, in order; on ties the first."""
     if len(scores) <= count:
         return np.arange(len(scores))
     last = np.partition(scores, len(scores) - count)[len(scores) - count]
@@ -65,16 +64,16 @@ def _of_best(scores: Row, count: int) -> NDArray[np.intp]:
 
 
 def with_ties_in_row_order(rows: NDArray[np.intp], values: NDArray[np.float64]) -> RankedRows:
-    """The same with what is a tie in fp32 in the order of its rows."""
+    """Sort answers that tie in fp32 by their rows."""
     step = fp32_tolerance(values)
     order = np.lexsort((rows, -np.round(values / step)))
     return rows[order], values[order]
 
 
 def without_own(answers: Iterable[RankedRows], own: Sequence[int | None], *, count: int) -> Iterator[RankedRows]:
-    """The first `count` answers to each query, less the document that is the query itself, where one is.
+    """The first `count` answers to each query, without the document that equals the query, if any.
 
-    So a search that is to have `count` answers asks for `wider(count, own)`.
+    A search for `count` answers therefore needs `wider(count, own)`.
     """
     for (rows, values), mine in zip(answers, own, strict=True):
         others = rows != (-1 if mine is None else mine)
@@ -82,17 +81,17 @@ def without_own(answers: Iterable[RankedRows], own: Sequence[int | None], *, cou
 
 
 def count_with_own(count: int, own: Sequence[int | None]) -> int:
-    """One more where a query stands among the documents."""
+    """One more than `count` if a query is among the documents."""
     return count + any(one is not None for one in own)
 
 
 def fp32_tolerance(values: NDArray[np.float64]) -> float:
-    """How far apart two of these scores may lie and still be a tie in fp32."""
+    """The largest difference of two of these scores that is a tie in fp32."""
     return float(FP32 * max(1.0, float(np.abs(values).max(initial=0))))
 
 
 def block_scorer(similarity: str, queries: Vectors) -> Callable[[Vectors], Row]:
-    """What scores a block of documents [block, d] for queries [n, d]: a function that gives shape [n, block]."""
+    """A function that scores a block of documents [block, d] for queries [n, d] and returns shape [n, block]."""
     if similarity == "cosine":
         directions = unit_vectors(queries)
         return lambda block: directions @ unit_vectors(block).T
@@ -105,7 +104,7 @@ def block_scorer(similarity: str, queries: Vectors) -> Callable[[Vectors], Row]:
 
 
 def unit_vectors(vectors: Vectors) -> Vectors:
-    """The vectors [n, d] at length 1; a vector of zeros stays one."""
+    """The vectors [n, d] normalised to length 1; a zero vector is unchanged."""
     norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
     found: Vectors = (vectors / np.maximum(norms, 1e-60)[:, None]).astype(np.float32)
     return found
@@ -113,27 +112,27 @@ def unit_vectors(vectors: Vectors) -> Vectors:
 
 Floats = NDArray[np.float64]
 SERVED = ("cosine", "dot", "euclidean")
-DEPTHS = (10, 100, 1_000)  # of answers, at which what the index found is counted
-SAMPLE = 500  # queries that are searched exactly too
+DEPTHS = (10, 100, 1_000)  # numbers of answers at which recall is measured
+SAMPLE = 500  # queries that are also searched exactly
 FEWEST_PROBES = 16
-LISTS_A_PROBE = 16  # one of so many lists is looked into, unless the user says otherwise
-POINTS = 64  # of the sample that k-means learns a centre from
+LISTS_A_PROBE = 16  # one in so many lists is searched by default
+POINTS = 64  # sample size per centre for k-means
 ROUNDS = 10  # of k-means
-RANGES = 100_000  # documents that the ranges of the 8-bit numbers are learned from
+RANGES = 100_000  # documents from which the ranges of the 8-bit numbers are estimated
 AT_ONCE = 1 << 16  # documents
-MISSING = -1  # Faiss's row of an answer that is not there
+MISSING = -1  # Faiss's row for a missing answer
 SEEDS = 1 << 31  # that Faiss takes
 
 
 @dataclass(frozen=True, slots=True)
 class IndexSize:
-    """How many lists the documents are sorted into, and how many of them a query looks into; 0 chooses by itself."""
+    """The number of lists, and how many of them a query searches; 0 means automatic."""
 
     lists: int = 0
     probes: int = 0
 
     def of(self, documents: int) -> IndexSize:
-        """The same for so many documents: the square root of their number, and one in 16 lists, at least 16.
+        """Resolve automatic sizes for so many documents: the square root of their number; one in 16 lists, at least 16.
 
         >>> IndexSize().of(1_000_000), IndexSize(probes=5_000).of(900)
         (IndexSize(lists=1000, probes=63), IndexSize(lists=30, probes=30))
@@ -143,7 +142,7 @@ class IndexSize:
 
 
 def refuse_unserved(model: str, similarity: str) -> None:
-    """UsageError for a model whose similarity the index cannot search by."""
+    """Raise UsageError for a model whose similarity the index does not support."""
     if similarity not in SERVED:
         raise UsageError(
             f"--search-index=faiss can search by {', '.join(SERVED)}, but {model} compares by {similarity}. Remedy: "
@@ -152,13 +151,13 @@ def refuse_unserved(model: str, similarity: str) -> None:
 
 
 def refuse_missing() -> None:
-    """UsageError if Faiss is not installed."""
+    """Raise UsageError if Faiss is not installed."""
     if importlib.util.find_spec("faiss") is None:
         raise UsageError("--search-index=faiss needs the library Faiss. Remedy: pip install 'encheck[ann]'")
 
 
 class InvertedLists:
-    """An index over `documents` [m, d], fp32, which it does not copy: it keeps a byte for each number.
+    """An index over `documents` [m, d], fp32, which it does not copy: it stores one byte per number.
 
     `similarity` is one of `SERVED`. The same documents, size and seed give the same index, with any number of threads.
     """
@@ -171,21 +170,21 @@ class InvertedLists:
             self._index.add(self._prepared(documents[start : start + AT_ONCE]))
 
     def look_into(self, probes: int) -> None:
-        """Look into so many lists from now on; 0 chooses by itself."""
+        """Search so many lists from now on; 0 means automatic."""
         self.size = IndexSize(self.size.lists, probes).of(len(self.documents))
         self._index.nprobe = self.size.probes
 
     def _prepared(self, vectors: Vectors) -> Vectors:
-        """Vectors as the index compares them: at length 1 for cosines."""
+        """Vectors as the index compares them: normalised to length 1 for cosines."""
         whole = np.ascontiguousarray(vectors, np.float32)
         return unit_vectors(whole) if self.similarity == "cosine" else whole
 
     def _trained(self, seed: int) -> Any:
-        """The empty index: centres, and the range of each dimension, from seeded samples of the documents."""
+        """Make the empty index: centres, and the range of each dimension, from seeded samples of the documents."""
         import faiss
 
         rng, (count, width), lists = np.random.default_rng([seed, 0xFA155]), self.documents.shape, self.size.lists
-        by_direction = self.similarity != "euclidean"  # also for dot products: long vectors would draw all centres
+        by_direction = self.similarity != "euclidean"  # also for dot products: long vectors would attract all centres
         means = faiss.Kmeans(
             width, lists, niter=ROUNDS, seed=seed % SEEDS, spherical=by_direction,
             min_points_per_centroid=1, max_points_per_centroid=POINTS,
@@ -204,10 +203,10 @@ class InvertedLists:
         return self._prepared(self.documents[rows])
 
     def nearest(self, queries: Vectors, *, count: int, fewest: int = 1) -> Iterator[RankedRows]:
-        """(rows, scores) of the `count` nearest documents of each query [n, d] among those looked at, nearest first.
+        """(rows, scores) of the `count` nearest documents of each query [n, d] among the searched lists, nearest first.
 
-        A query whose lists hold fewer than `fewest` documents is searched exactly, and so are all where they look into
-        all lists. Scores and the order of ties are those of `nearest`, up to the rounding of fp32.
+        A query whose lists have fewer than `fewest` documents is searched exactly, and so are all queries if all lists
+        are searched. Scores and the order of ties equal those of `nearest`, up to fp32 rounding.
         """
         if self.size.probes == self.size.lists:
             yield from nearest(queries, self.documents, similarity=self.similarity, count=count)
@@ -222,7 +221,7 @@ class InvertedLists:
             yield with_ties_in_row_order(rows[order], values[order].astype(np.float64))
 
     def _candidates(self, queries: Vectors, count: int) -> Iterator[NDArray[np.intp]]:
-        """The rows of the documents that the index puts first, sorted: some more than are wanted, since it rounds."""
+        """The rows of the index's first documents, sorted: a few more than `count`, since the index rounds."""
         probes = self.size.probes
         for start in range(0, len(queries), 1_024):
             some = self._prepared(queries[start : start + 1_024])
@@ -235,11 +234,12 @@ class InvertedLists:
 
 @dataclass(frozen=True)
 class FirstStage:
-    """What an index found of the answers of an exact search, on a sample of its queries.
+    """The recall of an index against exact search, on a sample of the queries.
 
-    `found` [n, depths] has the share of the first 10, 100 and 1,000 exact answers that are among as many answers of
-    the index; a tie with the last one counts. Of the `right` documents among the first ten exact answers, `lost` are
-    not among the index's first ten. `raised` right documents stand higher there, since it missed a nearer document.
+    `found` [n, depths] has the share of the first 10, 100 and 1,000 exact answers that are among equally many answers
+    of the index; a tie with the last answer counts. Of the `right` documents among the first ten exact answers, `lost`
+    are not among the index's first ten. `raised` right documents rank higher there, since the index missed a nearer
+    document.
     """
 
     size: IndexSize
@@ -252,7 +252,7 @@ class FirstStage:
 
 
 def sample_queries(queries: Sequence[SearchingQuery], count: int = SAMPLE) -> list[int]:
-    """The places of at most `count` queries, drawn by the hashes of their texts; in order."""
+    """The positions of at most `count` queries, sampled by the hashes of their texts; in order."""
     return sorted(sorted(range(len(queries)), key=lambda i: (content_hash(queries[i].source), i))[:count])
 
 
@@ -265,9 +265,9 @@ def compare_with_exact(
     fewest: int = 1,
     own: Sequence[int | None] = (),
 ) -> FirstStage:
-    """Search exactly and by the index for these queries [n, d], whose right documents have these rows.
+    """Search exactly and by the index for these queries [n, d]; `right` has the rows of their right documents.
 
-    `own` has the row of each query's own document, which neither search counts.
+    `own` has the row of each query's own document, which both searches leave out.
     """
     own = own or [None] * len(vectors)
     most = count_with_own(count, own)
@@ -287,7 +287,7 @@ def compare_with_exact(
 
 
 def _rank_changes(right: frozenset[int], exact: RankedRows, other: RankedRows) -> tuple[int, int, int]:
-    """How many right documents are among the first ten exact answers, how many the other lost, how many it raised."""
+    """The numbers of right documents among the first ten exact answers, and of those that the index lost and raised."""
     first, then = (
         {row: place for place, row in enumerate(found[0][: DEPTHS[0]].tolist()) if row in right}
         for found in (exact, other)
@@ -297,7 +297,7 @@ def _rank_changes(right: frozenset[int], exact: RankedRows, other: RankedRows) -
 
 
 def _share_of_exact(exact: RankedRows, other: RankedRows, depth: int) -> float:
-    """The share of the first `depth` exact answers, of fewer where there are fewer, that the other search has."""
+    """The share of the first `depth` exact answers, or of all if there are fewer, that the other search has."""
     wanted, there = exact[1][:depth], other[1][:depth]
     last = wanted[-1] - fp32_tolerance(exact[1])
     return float(np.sum(there >= last) / len(wanted))

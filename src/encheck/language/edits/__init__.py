@@ -1,1 +1,1 @@
-"""Which words of a sentence may change, into what, in which form."""
+"""Edits of a sentence: replaceable words, their replacements, and the forms of these."""

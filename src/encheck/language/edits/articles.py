@@ -1,4 +1,4 @@
-"""a or an: by the sound that the next word begins with."""
+"""Choose a or an by the first sound of the next word."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import re
 from collections.abc import Collection, Sequence
 
 SILENT_H = re.compile(r"hour|honest|honou?r|heir")
-CONSONANT_O = re.compile(r"one(?!ir|rous)|once|ouija")  # said with a w
-CONSONANT_E = re.compile(r"eu|ewe")  # said with a y
+CONSONANT_O = re.compile(r"one(?!ir|rous)|once|ouija")  # pronounced with a w
+CONSONANT_E = re.compile(r"eu|ewe")  # pronounced with a y
 UN = re.compile(r"un(?!i|anim|esco)|uni(?:d(?!i)|gn|ll|m|n|ssu|r(?:on|rit))|urug")  # the prefix, as in "unable"
 YOU = re.compile(r"u(?:$|-|[bcfgkrstv][aeiouy]|ni|nanim|nesco|kr|k$|ta|tr)")  # use, union, unanimous, Ukraine, Utah
 SPELLED = "AEFHILMNORSX"
 SAID_AS_WORDS = frozenset({"LAN", "RAM", "ROM", "SIM", "MAC", "NAS", "SAM"})
-OPENING = frozenset(['"', "'", "“", "‘", "«", "`", "``", "(", "[", "{"])  # what may stand between article and word
+OPENING = frozenset(['"', "'", "“", "‘", "«", "`", "``", "(", "[", "{"])  # signs between article and word
 NUMBER = re.compile(r"[$€£#]?(\d[\d,]*)")
 
 
 def article(word: str, *, capitals: bool = False) -> str:
-    """The article that goes before a word, in lower case; in a text all in `capitals` no word is an acronym.
+    """The article before a word, in lower case; in a text all in `capitals` no word is an acronym.
 
     >>> [article(w) for w in ("hour", "university", "European", "one-off", "umbrella", "unimportant", "hero")]
     ['an', 'a', 'a', 'a', 'an', 'an', 'a']
@@ -37,7 +37,7 @@ def article(word: str, *, capitals: bool = False) -> str:
 
 
 def _vowel_number(digits: str) -> bool:
-    """Eight, eighty, eight hundred (thousand), and eleven or eighteen, alone or of thousands or of hundreds."""
+    """Whether a number begins with eight, or with eleven or eighteen as a word of its own."""
     if digits[0] == "8":
         return True
     groups = digits.split(",")
@@ -47,7 +47,7 @@ def _vowel_number(digits: str) -> bool:
 
 
 def _spelled(word: str, letters: str) -> bool:
-    """Whether letters are said one by one: a single capital (X-ray, U.S.), or capitals that make no word."""
+    """Whether letters are spelled out: a single capital (X-ray, U.S.), or capitals that do not form a word."""
     if len(letters) == 1:
         return letters.isupper() and len(word) > 1
     head = re.match(r"[A-Z]+(?=s?(?:$|[^A-Za-z]))", word)
@@ -57,7 +57,7 @@ def _spelled(word: str, letters: str) -> bool:
 
 
 def _vowel_sound(word: str) -> bool:
-    """By spelling, and by the words that are not said as they are spelled."""
+    """Decide by spelling, with a list of exceptions in pronunciation."""
     first = word[0]
     if first == "h":
         return bool(SILENT_H.match(word))
@@ -73,10 +73,10 @@ def _vowel_sound(word: str) -> bool:
 
 
 def articles(tokens: Sequence[str], *, changed: Collection[int] | None = None) -> dict[int, str]:
-    """The articles that have to change: position of each a or an that is not as its next word wants it -> the other.
+    """The articles that have to change: the position of each a or an that does not fit its next word -> the other form.
 
-    The next word may stand behind an opening quote or bracket. `changed` are the positions of words that were
-    replaced; articles elsewhere stay as their author wrote them. The case of the article is kept.
+    The next word may follow an opening quote or bracket. `changed` are the positions of replaced words; articles
+    elsewhere stay as written. The case of the article is kept.
 
     >>> articles(["An", "large", "dog", "ate", "a", "egg"])
     {0: 'A', 4: 'an'}
@@ -98,7 +98,7 @@ def articles(tokens: Sequence[str], *, changed: Collection[int] | None = None) -
 
 
 def word_after(tokens: Sequence[str], at: int) -> int | None:
-    """The position of the next word behind `at`, past opening quotes and brackets; None at the end."""
+    """The position of the next word after `at`, past opening quotes and brackets; None at the end."""
     return next((i for i in range(at + 1, len(tokens)) if tokens[i] not in OPENING), None)
 
 

@@ -1,7 +1,7 @@
 """Words that differ by a few letters and mean something else: "million" and "billion", "employer" and "employee".
 
-The table was written for encheck. A word gives way only where the other one fits whatever the sentence says, as far as
-its tag, its neighbours and the other words of the text can tell.
+The table was written for encheck. A word is replaced only if the other one fits for any meaning of the sentence,
+judging by its tag, its neighbours and the other words of the text.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ OF_DAY = frozenset("a.m. p.m. am pm breakfast dinner sunrise sunset night aftern
 COMPASS = frozenset("north south east west".split())
 DAYS = tuple("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
 MONTHS = tuple("January February April June July August September October November December".split())
-UNITS = ("minutes", "hours", "days", "weeks", "months", "years")  # each beside those that are next to it
-LONG_MONTHS = 29  # days that not all months have
+UNITS = ("minutes", "hours", "days", "weeks", "months", "years")  # each next to its neighbours
+LONG_MONTHS = 29  # days that some months lack
 MEASURES = "mg/g g/kg mm/cm cm/m m/km ml/l KB/MB MB/GB GB/TB ms/s kW/MW Hz/kHz"
 
 
 class CloseWords(NamedTuple):
-    """Words that can stand for each other in such a place, with these tags."""
+    """Words that can replace each other in such a place, with these tags."""
 
     words: tuple[str, ...]
     tags: frozenset[str]
@@ -52,7 +52,7 @@ class CloseWords(NamedTuple):
 
 
 def _fits(place: Place, lexicon: Lexicon, parse: Parse, at: int, new: str) -> bool:
-    """Whether the other word fits whatever the sentence says, as far as tags, neighbours and other words can tell."""
+    """Whether the other word fits for any meaning of the sentence, judging by tags, neighbours and other words."""
     word, head = parse.lowers[at], parse.heads[at]
     before = parse.lowers[at - 1] if at else ""
     behind = parse.lowers[at + 1] if at + 1 < len(parse) else ""
@@ -60,17 +60,17 @@ def _fits(place: Place, lexicon: Lexicon, parse: Parse, at: int, new: str) -> bo
     match place:
         case "any":
             return True
-        case "day":  # the only one, and no part of a name such as Black Friday
+        case "day":  # the only one, and not part of a name such as Black Friday
             is_named = tag_before.startswith("NNP") or tag_behind.startswith("NNP")
             return sum(word in DAYS for word in parse.words) <= 1 and not is_named
-        case "month":  # the only one; its day, if any, is one that all months have
+        case "month":  # the only one; its day, if any, exists in all months
             numbers = [int(word) for word in (behind, before) if word.isdigit() and len(word) < 3]
             months = sum(word in (*MONTHS, "March", "May") for word in parse.words)
             return months == 1 and all(number < LONG_MONTHS for number in numbers)
-        case "counted":  # behind a number; no other span of time is in the text
+        case "counted":  # after a number; the text has no other span of time
             spans = sum(word.rstrip("s") + "s" in UNITS for word in parse.lowers)
             return tag_before == "CD" and spans == 1 and behind not in ("old", "of", "'", "’")
-        case "amount":  # behind a number that counts no people: there are no 50 billion of them
+        case "amount":  # after a number that does not count people: there are not 50 billion of them
             is_counted = tag_before == "CD" and before[:1].isdigit()
             return is_counted and behind not in ("people", "persons", "years", "of")
         case "this or last":
@@ -85,33 +85,33 @@ def _fits(place: Place, lexicon: Lexicon, parse: Parse, at: int, new: str) -> bo
             is_noun = senses and parse.tags[head] in ("NN", "NNS") and head == at + 1
             colours = {ARTIFACT: OF_THINGS, ANIMAL: OF_ANIMALS}.get(senses[0].lexfile, ()) if is_noun else ()
             return is_own and word in colours and new in colours and parse.lower_lemmas[head] not in SKILLED
-        case "somebody" | "people" | "pronoun":  # no other word tells whether it is a man or a woman
+        case "somebody" | "people" | "pronoun":  # no other word shows whether it is a man or a woman
             is_named = any(entity.endswith("PER") for entity in parse.entities)
             is_named |= place == "pronoun" and any(tag in ("NNP", "NNPS") for tag in parse.tags)
             is_called = parse.bases[at] in ("vocative", "discourse", "parataxis", "root")
             is_alone = sum(word in PERSONS for word in parse.lowers) == 1
-            # "Oh man" names nobody.
+            # "Oh man" names no person.
             is_noun = place != "somebody" or parse.child(at, "det", "nummod", "nmod") is not None
             return is_noun and is_alone and not is_named and not is_called
-        case "before a number":  # under or over an amount, and not over some time
+        case "before a number":  # under or over an amount, not over a period
             words = parse.lowers[at + 2 : at + 4]
             return tag_behind == "CD" and not any(word.rstrip("s") + "s" in UNITS for word in words)
         case "without":  # "without a licence" can be with one
             return tag_behind in ("DT", "PRP$") and behind not in ("any", "either", "another")
-        case "there":  # a place behind its verb
+        case "there":  # a place after its verb
             return at > 1 and tag_before in BEFORE_THERE and not behind.isalpha()
         case "described":  # before its noun
             return parse.bases[at] == "amod" and head > at
-        case "compass":  # the only one, and no name
+        case "compass":  # the only one, and not a name
             return parse.words[at] in COMPASS and sum(word in COMPASS for word in parse.lowers) == 1
         case "limit":
             return before != "bare"
-        case "passive":  # nothing is said of where it is counted: "excluded from", "included in"
+        case "passive":  # without a following place: "excluded from", "included in"
             is_passive = before in ("is", "are", "was", "were", "be", "been")
             return is_passive and {"from", "in", "with"}.isdisjoint(parse.lowers[at + 1 : at + 6])
 
 
-TABLE: tuple[tuple[str, str, Place], ...] = (  # sets of words, their tags, and where they fit
+TABLE: tuple[tuple[str, str, Place], ...] = (  # sets of words, their tags, and the places where they fit
     ("/".join(DAYS), "NNP", "day"),
     ("/".join(MONTHS), "NNP", "month"),
     (" ".join(map("/".join, pairwise(UNITS))), "NNS", "counted"),
@@ -150,7 +150,7 @@ TABLE: tuple[tuple[str, str, Place], ...] = (  # sets of words, their tags, and 
     ("included/excluded", "VBD VBN", "passive"),
     ("indoors/outdoors upstairs/downstairs", "RB", "any"),
 )  # fmt: skip
-ONE_WAY = frozenset(  # words that are put, and never given up: the other one would often fit nowhere
+ONE_WAY = frozenset(  # words that only replace others: their own replacement would often not fit
     "with there employee employees trainee trainees assignee lessee rat rats credit credits".split()
 )
 
@@ -165,13 +165,13 @@ for _sets, _tags, _place in TABLE:
 
 
 def close_words(lexicon: Lexicon, expressions: Expressions, parse: Parse) -> Iterator[Edit]:
-    """The edits of one word that say another thing by a few letters."""
+    """The edits of one word that change the meaning by a few letters."""
     for at, word in enumerate(parse.words):
         known = word if word in BY_WORD or (word.isupper() and len(word) > 1) else word.lower()
         rows = [row for row in BY_WORD.get(known, ()) if parse.tags[at] in row.tags]
         if not rows or expressions.hold(parse, at):
             continue
-        # It is joined to no other word, stands once in its text, and is no part of a name of more words.
+        # It is not joined to another word, occurs once in the text, and is not part of a longer name.
         around = (parse.text[: parse.starts[at]][-1:], parse.text[parse.ends[at] :][:1])
         is_joined = any(sign.isalnum() or (sign and sign in "-–/_@#'’") for sign in around)
         is_named = parse.entities[at][2:] in ("PER", "ORG", "LOC")

@@ -1,7 +1,7 @@
-"""The conditions under which a substitute can stand at a token: what a flag of the table asks of the parse there.
+"""The conditions under which a substitute can replace a token: the tests of the parse that a flag of the table names.
 
-A flag is a name of `CONDITIONS`, or a collocation: `obj=weight|fat` asks for one of these words in that place
-(`PLACES`), `next!=of` for none of them. A comma is written COMMA.
+A flag is a name of `CONDITIONS`, or a collocation: `obj=weight|fat` requires one of these words in that place
+(`PLACES`), `next!=of` excludes them. A comma is written COMMA.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def base_of(dep: str) -> str:
 
 
 def _has(*deps: str) -> Condition:
-    """Whether a token hangs on it by one of these relations."""
+    """Whether it has a dependent by one of these relations."""
     wanted = mask(*deps)
     return lambda parse, at: parse.below[at] & wanted != 0
 
@@ -54,8 +54,8 @@ def _object(parse: Parse, at: int) -> bool:
 def _object_gap(parse: Parse, at: int) -> bool:
     """Whether a verb heads a relative clause whose subject is another word: "the game (that) they won".
 
-    What is left out there is taken for its object, but where a relative adverb opens the clause ("where they won"), or
-    an infinitive follows that may have it ("what they want to say").
+    The missing word is taken to be its object, unless a relative adverb opens the clause ("where they won"), or a
+    following infinitive may govern it ("what they want to say").
     """
     if parse.deps[at] != "acl:relcl" or parse.child(at, "xcomp") is not None:
         return False
@@ -69,9 +69,9 @@ def _clause(parse: Parse, at: int) -> bool:
 
 
 def _prepositional(parse: Parse, at: int) -> bool:
-    """Whether a prepositional phrase follows: anywhere in the clause of a verb, else right behind the word.
+    """Whether a prepositional phrase follows: for a verb anywhere in the clause, otherwise right after the word.
 
-    A date or time after a verb is none: it hangs on any verb.
+    A date or time after a verb does not count, since any verb can have it.
     """
     if not parse.below[at] & PHRASE:
         return False
@@ -107,13 +107,13 @@ def _of_sentence(parse: Parse, at: int) -> bool:
 
 
 def _with_plain_object(parse: Parse, at: int) -> bool:
-    """The object is a common noun behind the verb."""
+    """Whether the object is a common noun after the verb."""
     thing = parse.child(at, "obj")
     return thing is not None and thing > at and parse.pos[thing] == "NOUN"
 
 
 PLAIN = frozenset({"inf", "grad", "compl", "last"})  # read by fits and by the generators
-REFUSED: Mapping[str, int] = {  # what may not hang on the word
+REFUSED: Mapping[str, int] = {  # dependents that the word may not have
     "noclause": mask("ccomp", "parataxis", "xcomp"),
     "nocomp": mask("compound"),
     "bare": mask("det", "amod", "compound", "nummod", "nmod", "acl"),
@@ -123,7 +123,7 @@ CONDITIONS: Mapping[str, Condition] = {
     "obj": _object,
     "noobj": lambda p, i: not (_object(p, i) or _object_gap(p, i)),
     "clause": _clause,
-    "noclause": lambda p, i: p.bases[i] != "parataxis",  # besides what is REFUSED
+    "noclause": lambda p, i: p.bases[i] != "parataxis",  # in addition to REFUSED
     "noprep": lambda p, i: not _prepositional(p, i),
     "attr": lambda p, i: p.bases[i] == "amod" and p.heads[i] > i,
     "pred": _predicative,
@@ -140,11 +140,11 @@ CONDITIONS: Mapping[str, Condition] = {
     "follows": lambda p, i: p.below[i] & CLAUSE != 0 and any(p.bases[j] == "ccomp" and j > i for j in p.children[i]),
 }
 
-Place = Callable[[frozenset[str], bool], Condition]  # (words, wanted): whether one of them is there is what is wanted
+Place = Callable[[frozenset[str], bool], Condition]  # (words, wanted): whether one of them must or must not be there
 
 
 def _beside(column: str, step: int = 0) -> Place:
-    """The entry of a column so many tokens behind the word."""
+    """The entry of a column so many tokens after the word."""
     read = attrgetter(column)
 
     def place(words: frozenset[str], wanted: bool) -> Condition:
@@ -158,13 +158,13 @@ def _beside(column: str, step: int = 0) -> Place:
 
 
 def _at_head(column: str) -> Place:
-    """The entry of a column where the word hangs on."""
+    """The entry of a column for the word's head."""
     read = attrgetter(column)
     return lambda words, wanted: lambda parse, at: (read(parse)[parse.heads[at]] in words) is wanted
 
 
 def _lemmas_below(*deps: str) -> Place:
-    """The lemmas of the tokens that hang on the word by one of these relations."""
+    """The lemmas of the word's dependents by one of these relations."""
     hanging = mask(*deps)
 
     def place(words: frozenset[str], wanted: bool) -> Condition:
@@ -184,7 +184,7 @@ _SUBJECT, _HEAD = _lemmas_below("nsubj"), _at_head("lower_lemmas")
 
 
 def _noun(words: frozenset[str], wanted: bool) -> Condition:
-    """The noun that an adjective describes: behind it or by way of a copula."""
+    """The noun that an adjective describes, after it or through a copula."""
     head, subject = _HEAD(words, wanted), _SUBJECT(words, wanted)
     return lambda parse, at: (head if parse.bases[at] == "amod" else subject)(parse, at)
 
@@ -207,13 +207,13 @@ PLACES: Mapping[str, Place] = {
 
 
 class Requirements(NamedTuple):
-    """What flags ask of a place: which relations may not hang on the word, and what else has to hold."""
+    """The requirements of flags on a place: relations that the word's dependents may not have, and further tests."""
 
     refused: int
     conditions: tuple[Condition, ...]
 
     def hold(self, parse: Parse, at: int) -> bool:
-        """Whether the place gives what is asked."""
+        """Whether the place meets the requirements."""
         if parse.below[at] & self.refused:
             return False
         for condition in self.conditions:  # noqa: SIM110 - asked of every place, and this is faster
@@ -224,19 +224,19 @@ class Requirements(NamedTuple):
 
 @cache
 def requirements(flags: frozenset[str], pos: Pos | None = None) -> Requirements:
-    """What a substitute of this part of speech with these flags asks of its place; ValueError for an unknown flag.
+    """The requirements of a substitute of this part of speech with these flags; ValueError for an unknown flag.
 
-    Without `inf` no infinitive may hang on a verb, without `grad` no adjective or adverb may be compared or
-    intensified; a verb with two objects always stays. Without a part of speech, what the flags ask by themselves.
+    Without `inf` a verb may not have an infinitive, without `grad` an adjective or adverb may not be compared or
+    intensified; a verb with two objects is never replaced. Without a part of speech, only the flags' requirements.
     """
     refused, conditions = 0, []
-    # Those first that ask for certain words: they seldom hold.
+    # Requirements of certain words come first: they rarely hold.
     for flag in sorted(flags, key=lambda flag: ("=" not in flag or "!=" in flag, flag)):
         place, equals, listed = flag.partition("=")
         if not equals:
             if flag not in CONDITIONS and flag not in REFUSED and flag not in PLAIN:
                 known = sorted({*CONDITIONS, *REFUSED})
-                raise ValueError(f"{flag!r} is no condition: expected one of {known}, or PLACE=word|word")
+                raise ValueError(f"{flag!r} is not a condition: expected one of {known}, or PLACE=word|word")
             refused |= REFUSED.get(flag, 0)
             conditions += [CONDITIONS[flag]] if flag in CONDITIONS else []
         elif place.rstrip("!") not in PLACES:

@@ -1,4 +1,4 @@
-"""Contractions of English, where both forms are sure to mean the same: "do not" and "don't", no lone "'s" or "'d"."""
+"""Contractions with one certain full form, such as "do not" and "don't"; not a lone "'s" or "'d"."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from encheck.types import Edit
 
 _NOT = "do|does|did|is|are|was|were|has|have|had|would|could|should|must|need"
-_NEXT = r"(?=\s+\w)"  # nothing is contracted at the end of a clause: "that is what it is."
+_NEXT = r"(?=\s+\w)"  # no contraction at the end of a clause: "that is what it is."
 SHORT = [
     (re.compile(rf"\b({_NOT}) not\b{_NEXT}", re.IGNORECASE), r"\1n't"),
     (re.compile(rf"\b(w)ill not\b{_NEXT}", re.IGNORECASE), r"\1on't"),
@@ -31,7 +31,7 @@ LONGEST = [*LONG, (re.compile(r"\b(it|that|there|here)['’]s\b", re.IGNORECASE)
 
 
 def contractions(text: str) -> Iterator[Edit]:
-    """The edits that write the text's contractions in full, or where it has none, those that contract it.
+    """The edits that expand the text's contractions, or contract it if it has none.
 
     >>> [(e.start, e.end, e.text) for e in contractions("They do not know that I am late.")]
     [(5, 11, "don't"), (22, 26, "I'm")]
@@ -40,7 +40,7 @@ def contractions(text: str) -> Iterator[Edit]:
 
 
 def expanded(text: str) -> str:
-    """The text with its contractions in full.
+    """The text with expanded contractions.
 
     >>> expanded("We can't say that they're wrong.")
     'We cannot say that they are wrong.'

@@ -1,10 +1,10 @@
-"""Inflection: a replacement takes the form of the word that it replaces.
+"""Inflection: give a replacement the form of the word that it replaces.
 
-A form is given only where it is attested: what LemmInflect's word list says was held against WordNet's irregular forms,
-the treebank and the regular patterns when the table beside this file was made (lab/recipes/build_inflections.py). What
-is in doubt is refused, and the caller leaves the word as it is.
+Only attested forms are returned: the table next to this file compares LemmInflect's word list with WordNet's irregular
+forms, the treebank and the regular patterns (lab/recipes/build_inflections.py). Doubtful forms are refused, and the
+caller leaves the word unchanged.
 
-`regular` gives what no list speaks of, so it refuses what may go either way: *potato* and *photo*, *visited* and
+`regular` handles words that are on no list, so it refuses ambiguous patterns: *potato* and *photo*, *visited* and
 *admitted*, *stomachs* and *coaches*.
 """
 
@@ -29,7 +29,7 @@ SHORT_COMPARED = re.compile(r"[^aeiou]y$|le$|er$|ow$")
 
 
 def syllables(word: str) -> int:
-    """About how many syllables a word has, by its letters.
+    """Estimate a word's syllables from its letters.
 
     >>> [syllables(w) for w in ("big", "like", "happy", "simple", "interesting", "tired")]
     [1, 1, 2, 2, 4, 2]
@@ -40,7 +40,7 @@ def syllables(word: str) -> int:
 
 
 def regular(lemma: str, tag: str) -> str | None:
-    """The form of a lower-case lemma for a Penn tag, if a rule gives it with certainty.
+    """The form of a lower-case lemma for a Penn tag, if a rule is certain, otherwise None.
 
     >>> regular("study", "VBD"), regular("stop", "VBG"), regular("box", "NNS")
     ('studied', 'stopping', 'boxes')
@@ -59,9 +59,9 @@ def regular(lemma: str, tag: str) -> str | None:
 
 
 def candidates(lemma: str, tag: str) -> frozenset[str]:
-    """Every form that follows a pattern that fits the lemma; whether this lemma follows it, a list has to say.
+    """All forms by patterns that fit the lemma; a list decides which of them it really has.
 
-    Comparatives only of words that take -er for certain: of one syllable, or of two with -y, -le, -er, -ow.
+    Comparatives only for words that certainly take -er: with one syllable, or two with -y, -le, -er, -ow.
 
     >>> sorted(candidates("admit", "VBD")), sorted(candidates("let", "VBD"))
     (['admit', 'admited', 'admitted'], ['let', 'leted', 'letted'])
@@ -83,7 +83,7 @@ def candidates(lemma: str, tag: str) -> frozenset[str]:
 
 
 def compares(lemma: str) -> bool:
-    """Whether an adjective is short enough to take -er for certain."""
+    """Whether an adjective is short enough to certainly take -er."""
     count = syllables(lemma)
     return count == 1 or (count == 2 and bool(SHORT_COMPARED.search(lemma)))
 
@@ -96,7 +96,7 @@ def with_s(lemma: str) -> str:
 
 
 def with_suffix(lemma: str, suffix: str) -> str:
-    """The lemma with -ed, -ing, -er or -est; nothing is doubled.
+    """The lemma with -ed, -ing, -er or -est, without doubling consonants.
 
     >>> with_suffix("die", "ing"), with_suffix("agree", "ed"), with_suffix("large", "er"), with_suffix("happy", "est")
     ('dying', 'agreed', 'larger', 'happiest')
@@ -138,12 +138,12 @@ WORD = re.compile(r"[a-z]+")
 
 
 def inflect(lemma: str, tag: str, *, like: str, periphrasis: bool = False) -> str | None:
-    """The lemma in the form of the Penn tag, written as the word `like` that it replaces; None if that is refused.
+    """Inflect the lemma for the Penn tag, in the style of the word `like` that it replaces; None if refused.
 
-    `like` gives the case of the letters (lower, Capitalised, ALL CAPITALS) and its clitic ("'s", "'re") is kept. With
-    `periphrasis`, an adjective or adverb that has no -er is compared with *more* and *most*, which makes two words.
-    Refused are auxiliaries, letters in mixed case, several words, negated auxiliaries ("n't"), words that the lexicon
-    lacks in that part of speech, and forms that are not attested.
+    The result has the letter case of `like` (lower, Capitalised, ALL CAPITALS) and its clitic ("'s", "'re"). With
+    `periphrasis`, an adjective or adverb without -er is compared with *more* and *most*, which makes two words. Refused
+    are auxiliaries, letters in mixed case, several words, negated auxiliaries ("n't"), words that the lexicon lacks in
+    that part of speech, and forms that are not attested.
 
     >>> inflect("seek", "VBD", like="Wanted")
     'Sought'
@@ -170,9 +170,9 @@ def inflect(lemma: str, tag: str, *, like: str, periphrasis: bool = False) -> st
 
 
 def formed(lemma: str, tag: str, *, like: str) -> str | None:
-    """What takes the place of the word `like`: the lemma in the form of the tag, or as it is where none is inflected.
+    """The replacement for the word `like`: the lemma inflected for the tag, or uninflected if the tag needs no form.
 
-    Two words where a degree has no form of its own ("more expensive").
+    It has two words if a degree has no form ("more expensive").
     """
     return in_case_of(lemma, like) if tag in UNINFLECTED else inflect(lemma, tag, like=like, periphrasis=True)
 
@@ -192,7 +192,7 @@ def inflected(lemma: str, tag: str) -> str | None:
 
 
 def is_form_of(word: str, verb: str, tag: str, *, but: str) -> bool:
-    """Whether a word is this form of an irregular verb and not that other one.
+    """Whether a word is this form of an irregular verb and not the other form.
 
     >>> is_form_of("rose", "rise", "VBD", but="VBN"), is_form_of("told", "tell", "VBD", but="VBN")
     (True, False)
@@ -203,9 +203,9 @@ def is_form_of(word: str, verb: str, tag: str, *, but: str) -> bool:
 
 @cache
 def table() -> dict[tuple[str, str], dict[str, str]]:
-    """(lemma, part of speech) -> tag -> form, for what no rule gives; "-" for a form that is refused.
+    """(lemma, part of speech) -> tag -> form, for forms without a rule; "-" for a refused form.
 
-    A line of the file: part of speech, lemma, and a form for each tag of COLUMNS; an empty one follows the rule.
+    A line of the file: part of speech, lemma, and a form for each tag of COLUMNS; an empty form follows the rule.
     """
     text = (resources.files("encheck.language.edits") / "inflections.tsv").read_text("utf-8")
     rows = (line.split("\t") for line in text.splitlines() if not line.startswith("#"))
@@ -213,7 +213,7 @@ def table() -> dict[tuple[str, str], dict[str, str]]:
 
 
 def split_clitic(word: str) -> tuple[str, str]:
-    """A word and the clitic that hangs on it.
+    """Split a word from its clitic.
 
     >>> split_clitic("friends'"), split_clitic("who're"), split_clitic("plain")
     (('friends', "'"), ('who', "'re"), ('plain', ''))
@@ -223,9 +223,9 @@ def split_clitic(word: str) -> tuple[str, str]:
 
 
 def in_case_of(form: str, like: str) -> str | None:
-    """The form in the case of the letters of `like`; None if that is mixed or has other signs than - in it.
+    """The form in the letter case of `like`; None if that is mixed or has signs other than a hyphen.
 
-    A capital that the form has by itself stays.
+    The form's own capitals stay.
 
     >>> in_case_of("swift", "Fast"), in_case_of("swift", "FAST"), in_case_of("Christian", "pious")
     ('Swift', 'SWIFT', 'Christian')

@@ -1,9 +1,9 @@
-"""Noise: words as people mistype them, never another real word; and other ways to write the same text.
+"""Noise: typing errors that are not real words, and other notations of the same text.
 
-Kinds of slips after Damerau 1964 (https://doi.org/10.1145/363958.363994): another letter (a neighbour on the keyboard),
-two letters exchanged, a letter that is missing. Notations are Unicode forms, quotes, blanks, accents, capitals, markup
-and emoji: each kind gives, of a text, the edits that it could make, each with how many characters it changes;
-`choose_notation_edits` takes some of them that change exactly as many as are wanted.
+Kinds of typing errors after Damerau 1964 (https://doi.org/10.1145/363958.363994): another letter (a neighbour on the
+keyboard), two letters swapped, a missing letter. Notations are Unicode forms, quotes, blanks, accents, capitals, markup
+and emoji: each kind yields a text's possible edits with their numbers of changed characters; `choose_notation_edits`
+chooses edits with exactly the wanted number.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from encheck.language.prose import left_spans
 from encheck.language.words import FUNCTION_WORDS
 from encheck.types import Edit
 
-ROWS = ("qwertyuiop", " asdfghjkl", "  zxcvbnm")  # each row stands half a key to the right of the one above
-SHORTEST = 5  # letters: what is shorter cannot be told from other words
+ROWS = ("qwertyuiop", " asdfghjkl", "  zxcvbnm")  # each row is half a key to the right of the row above
+SHORTEST = 5  # letters: shorter words are too like other words
 STAYING = frozenset("NNP NNPS CD FW UH SYM ADD AFX GW LS XX".split())
 COARSE = ("cunt", "fuck", "shit", "cock", "dick", "fag", "slut", "piss", "rape", "nig", "anal", "whore", "tits", "arse")
 GAP, LETTERS = "\0", frozenset(ascii_lowercase)
@@ -34,7 +34,7 @@ JOINERS = "-\u2010\u2011\u2013/'’@#_&.\\"
 
 
 def _neighbours() -> dict[str, str]:
-    """Letter -> the letters beside it on a QWERTY keyboard, in its own row and in the next ones."""
+    """Letter -> its neighbours on a QWERTY keyboard, in its own row and the next ones."""
     beside: dict[str, set[str]] = {letter: set() for letter in ascii_lowercase}
     for row in ROWS:
         for one, other in pairwise(row.strip()):
@@ -74,7 +74,9 @@ SLIPS: Mapping[str, Callable[[str], Iterator[str]]] = {
 
 
 def slip(lexicon: Lexicon, word: str, kind: str, rng: Random) -> str | None:
-    """A slip of this kind of a word in lower case: no word, and no other common word is as near to it; None without.
+    """A typing error of this kind in a lower-case word, or None.
+
+    It is not a word, and no other common word is as near to it.
 
     >>> from random import Random
     >>> from encheck.language.lexicon.embedded import EmbeddedLexicon
@@ -88,19 +90,19 @@ def slip(lexicon: Lexicon, word: str, kind: str, rng: Random) -> str | None:
 
 @lru_cache(maxsize=50_000)
 def is_clear(lexicon: Lexicon, slip: str, word: str) -> bool:
-    """Whether a reader takes the slip for this word: it is none itself, and no other common word is as near."""
+    """Whether the error is recognisable: it is not a word itself, and no other common word is as near."""
     if slip == word or is_word(lexicon, slip) or any(part in slip and part not in word for part in COARSE):
         return False
     return not _is_near_another(slip, word)
 
 
 def is_word(lexicon: Lexicon, word: str) -> bool:
-    """Whether the lexicon has the word in any form, or its treebank was seen to use it."""
+    """Whether the lexicon has the word in any form, or its treebank contains it."""
     return bool(lexicon.word_count(word)) or any(lexicon.base_forms(word, pos) for pos in PARTS)
 
 
 def _is_near_another(slip: str, word: str) -> bool:
-    """Whether one letter more, less or other, or two exchanged, make a slip another common word than this one."""
+    """Whether a letter added, removed or changed, or two swapped, makes the error another common word."""
     forms, by_gap = EmbeddedLexicon.opened().treebank.forms, _words_by_gap()
     own = (word,)
     for i in range(len(slip)):
@@ -118,7 +120,7 @@ def _is_near_another(slip: str, word: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _words_by_gap() -> dict[str, tuple[str, ...]]:
-    """Each common word by what is left of it where one of its letters is a gap."""
+    """The common words by their patterns with one letter as a gap."""
     result: dict[str, tuple[str, ...]] = {}
     for word in EmbeddedLexicon.opened().treebank.forms:
         for i, letter in enumerate(word):
@@ -129,9 +131,9 @@ def _words_by_gap() -> dict[str, tuple[str, ...]]:
 
 
 def typable(parse: Parse, lexicon: Lexicon, expressions: Expressions) -> tuple[int, ...]:
-    """The tokens that may be mistyped: known words of five letters or more in lower case.
+    """The tokens that may be mistyped: known lower-case words of five letters or more.
 
-    Words in names, addresses, code and fixed expressions stay, and what is joined to its neighbour.
+    Not in names, addresses, code and fixed expressions, and not joined to a neighbour.
     """
     taken = left_spans(parse.text)
     return tuple(
@@ -190,7 +192,7 @@ Piece = tuple[int, int, str]  # start, end and text of an edit
 
 
 class NotationEdit(NamedTuple):
-    """Edits that belong together, and how many characters they change; most are never made, so they are plain."""
+    """Edits that belong together, and their number of changed characters; plain tuples, since most are never made."""
 
     edits: tuple[Piece, ...]
     size: int
@@ -212,22 +214,22 @@ def _pair(match: re.Match[str], opening: str, closing: str) -> NotationEdit:
 
 
 def blanks(text: str) -> Iterator[NotationEdit]:
-    """Blanks that no line breaks at, for blanks, and the other way round."""
+    """No-break blanks for blanks, and the reverse."""
     for match in re.finditer(rf"(?<=\S)[ {NO_BREAK}](?=\S)", text):
         yield NotationEdit(((*match.span(), NO_BREAK if match[0] == " " else " "),), 1)
 
 
 def composition(text: str) -> Iterator[NotationEdit]:
-    """Letters with marks as letter and mark (NFD), or marks composed with their letters (NFC)."""
+    """Marked letters decomposed (NFD), or letters and marks composed (NFC)."""
     for match in re.finditer(r"[^\W\d_][\u0300-\u036f]+|[^\W\d_]", "" if text.isascii() else text):
         composed, apart = (unicodedata.normalize(form, match[0]) for form in ("NFC", "NFD"))
-        if composed != apart and unicodedata.combining(apart[1]):  # not the syllables of Korean
+        if composed != apart and unicodedata.combining(apart[1]):  # except Korean syllables
             other = apart if match[0] == composed else composed
             yield NotationEdit(((*match.span(), other),), max(len(match[0]), len(other)))
 
 
 def accents(text: str) -> Iterator[NotationEdit]:
-    """Accents left out where the text has them, and set where a list of loan words does."""
+    """Accents removed, or added to listed loan words."""
     for match in re.finditer(r"[^\W\d_]", "" if text.isascii() else text):
         apart = unicodedata.normalize("NFD", match[0])
         if len(apart) > 1 and apart[0].isascii():
@@ -248,7 +250,7 @@ def _content(text: str) -> Iterator[re.Match[str]]:
 
 
 def capitals(text: str) -> Iterator[NotationEdit]:
-    """Words of four letters or more with a capital, as in a title."""
+    """Words of four letters or more capitalised, as in a title."""
     for result in _content(text):
         yield NotationEdit(((result.start(), result.start() + 1, result[0][0].upper()),), 1)
 
@@ -265,7 +267,7 @@ def markup(text: str) -> Iterator[NotationEdit]:
 
 
 def emoji(text: str) -> Iterator[NotationEdit]:
-    """An emoji that points at the text before it, or one behind it."""
+    """An emoji that points at the text before it, or one after it."""
     end = len(text)
     for sign in EMOJI:
         yield NotationEdit(((0, 0, f"{sign} "),), 2)
@@ -277,12 +279,12 @@ NOTATIONS: Mapping[str, Callable[[str], Iterator[NotationEdit]]] = {
     "quotes": quotes, "blanks": blanks, "composition": composition, "accents": accents, "capitals": capitals,
     "markup": markup, "emoji": emoji,
 }  # fmt: skip
-OF_ENGLISH = frozenset(["accents", "capitals"])  # elsewhere an accent or a capital may make another word
-ALONE = frozenset(["markup", "emoji"])  # one of them a text: a second one would be another way to write
+OF_ENGLISH = frozenset(["accents", "capitals"])  # in other places an accent or a capital may give another word
+ALONE = frozenset(["markup", "emoji"])  # one per text: a second one would be another notation
 
 
 def choose_notation_edits(text: str, kind: str, size: int, rng: Random) -> tuple[Edit, ...] | None:
-    """Edits of this kind that change so many characters, none of them in addresses or code; None if there are none.
+    """Choose edits of this kind that change so many characters, outside addresses and code; None if impossible.
 
     >>> from random import Random
     >>> choose_notation_edits("A café", "accents", 1, Random(0))
@@ -298,9 +300,9 @@ def choose_notation_edits(text: str, kind: str, size: int, rng: Random) -> tuple
     return None if result is None else tuple(Edit(*one) for one in result)
 
 
-@lru_cache(maxsize=16)  # one size is tried after the other
+@lru_cache(maxsize=16)  # sizes are tried in turn
 def _notation_edits(text: str, kind: str) -> tuple[NotationEdit, ...]:
-    """The edits of this kind that a text can have, outside addresses and code."""
+    """The possible edits of this kind in a text, outside addresses and code."""
     taken = left_spans(text)
     return tuple(
         unit

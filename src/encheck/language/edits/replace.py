@@ -1,4 +1,4 @@
-"""Replace words of a parsed sentence: the form of the word that goes, the article before it, the tags afterwards."""
+"""Replace words of a parsed sentence: inflect the new word, adjust the article, and check the tags afterwards."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from encheck.language.parse import Parse
 from encheck.types import Edit, apply_edits
 
 BEFORE = OPENING | {"a", "an"}
-COMPARED = {"JJR": "RBR", "JJS": "RBS", "RBR": "RBR", "RBS": "RBS"}  # tag of "more" or "most" in their place
-Window = tuple[int, int]  # its first token, one past its last
-Words = Mapping[int, str]  # position of a token -> the word that takes its place
+COMPARED = {"JJR": "RBR", "JJS": "RBS", "RBR": "RBR", "RBS": "RBS"}  # tag of "more" or "most" before them
+Window = tuple[int, int]  # its first token, and the one after its last
+Words = Mapping[int, str]  # position of a token -> the new word
 
 
 def form(parse: Parse, at: int, lemma: str) -> str | None:
-    """The lemma in the form of the word at `at`, or None if there is none or the sentence has the word already."""
+    """The lemma in the form of the word at `at`, or None if it has no such form or the sentence contains it already."""
     tag, old, lower = parse.tags[at], parse.words[at], parse.lowers[at]
     if not has_form(lower, parse.lower_lemmas[at], tag):
         return None
@@ -27,15 +27,15 @@ def form(parse: Parse, at: int, lemma: str) -> str | None:
 
 
 def put(english: English, parse: Parse, words: Words) -> Replaced | None:
-    """The edits that put these words in their places, and the text they make; None if their tags are others there.
+    """The edits for these words, and the new text; None if the words have other tags there.
 
-    Raises Waiting where the tagger was not asked yet. Decided once: further levels, seeds and generators try it again.
+    Raises Waiting until the tagger has run. The result is cached, since levels, seeds and generators repeat it.
     """
     key = (parse.text, *words.items())
     if key not in english.decided:
         change = edits(parse, words)
         text = apply_edits(parse.text, change)
-        # The tagger gives the new words, in the text that the edits make, the tags of the old ones.
+        # In the new text, the tagger must give the new words the tags of the old ones.
         windows = _windows(parse, words, english.pipeline.reach)
         tagged = english.tags_of([_text(parse, window, change) for window in windows])
         english.decided[key] = (
@@ -47,7 +47,7 @@ def put(english: English, parse: Parse, words: Words) -> Replaced | None:
 
 
 def edits(parse: Parse, words: Words) -> tuple[Edit, ...]:
-    """The edits that put `words` in their places, an article before them repaired, past an opening quote too."""
+    """The edits for `words`, including a changed article before them, also before an opening quote."""
     placed = words
     for at in words:
         if at and parse.lowers[at - 1] in BEFORE:
@@ -58,7 +58,7 @@ def edits(parse: Parse, words: Words) -> tuple[Edit, ...]:
 
 
 def _windows(parse: Parse, words: Words, reach: int | None) -> list[Window]:
-    """The tokens that decide about the tags of these words; what overlaps is one window."""
+    """The windows of tokens that determine the tags of these words; overlapping windows are merged."""
     result: list[Window] = []
     for at in sorted(words):
         first, after = _window(parse, at, reach)
@@ -70,9 +70,9 @@ def _windows(parse: Parse, words: Words, reach: int | None) -> list[Window]:
 
 
 def _window(parse: Parse, at: int, reach: int | None) -> Window:
-    """The tokens around one that decide about its tag, as far as the blanks before and after them; else the whole text.
+    """The window of tokens that determines a token's tag, bounded by blanks; otherwise the whole text.
 
-    Blanks divide what the tokenizer looks at, so that it finds the same tokens in the window alone.
+    The tokenizer works between blanks, so it finds the same tokens in the window alone.
     """
     if reach is None:
         return 0, len(parse)
@@ -85,7 +85,7 @@ def _window(parse: Parse, at: int, reach: int | None) -> Window:
 
 
 def _is_open(parse: Parse, at: int) -> bool:
-    """Whether nothing but one blank stands between a token and the one before it, or where the text begins or ends."""
+    """Whether a single blank separates a token from the one before it; also at the text's beginning and end."""
     if at in (0, len(parse)):
         return True
     between = parse.text[parse.ends[at - 1] : parse.starts[at]]
@@ -93,7 +93,7 @@ def _is_open(parse: Parse, at: int) -> bool:
 
 
 def _text(parse: Parse, window: Window, change: Sequence[Edit]) -> str:
-    """The text of a window with the edits that lie in it."""
+    """The text of a window with the edits inside it."""
     start = parse.starts[window[0]] if window[0] else 0
     end = parse.ends[window[1] - 1] if window[1] < len(parse) else len(parse.text)
     inside = (Edit(e.start - start, e.end - start, e.text) for e in change if start <= e.start and e.end <= end)
@@ -101,9 +101,9 @@ def _text(parse: Parse, window: Window, change: Sequence[Edit]) -> str:
 
 
 def _keeps(parse: Parse, words: Words, window: Window, tagged: Tagged) -> bool:
-    """Whether the new words of a window have the tags of the old ones, and no other token came or went there.
+    """Whether the new words of a window have the tags of the old ones, and its other tokens are unchanged.
 
-    "more expensive" has those of an adverb that compares and of a plain adjective.
+    "more expensive" has the tags of a comparative adverb and a plain adjective.
     """
     first, after = window
     tokens, tags = tagged
@@ -118,5 +118,5 @@ def _keeps(parse: Parse, words: Words, window: Window, tagged: Tagged) -> bool:
 
 
 def _more(words: Words, first: int, after: int) -> int:
-    """How many tokens more the new words make in a part of the text."""
+    """The number of tokens that the new words add in a part of the text."""
     return sum(word.count(" ") for at, word in words.items() if first <= at < after)

@@ -1,7 +1,7 @@
-"""Which word can stand for which, and where: synonyms and antonyms that hold in nearly every sentence.
+"""Synonyms and antonyms that are correct in nearly every sentence, with their conditions.
 
-The table (substitutes.tsv) was written word by word over the lexicon's relations (docs/method/generators.md). The
-lexicon has a say in how common a word is, and which sense the two have together.
+The table (substitutes.tsv) was written word by word from the lexicon's relations (docs/method/generators.md). The
+lexicon gives the frequency of a word, and the sense that two words share.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NONE = "-"  # no conditions
 
 
 class TableRow(NamedTuple):
-    """A lemma, another one that can stand for it by this relation, and the conditions of that."""
+    """A lemma, a substitute by this relation, and the conditions."""
 
     pos: Pos
     lemma: str
@@ -40,7 +40,7 @@ class TableRow(NamedTuple):
 
 @cache
 def rows() -> tuple[TableRow, ...]:
-    """All rows; of those for the same word, the best first."""
+    """All rows; for each word, the best first."""
     lines = (line.split("\t") for line in TABLE.read_text("utf-8").splitlines() if line and not line.startswith("#"))
     return tuple(
         TableRow(cast("Pos", pos), lemma, relation, other, frozenset(flags.split(",")) - {NONE})
@@ -55,7 +55,7 @@ def lemmas(pos: Pos) -> frozenset[str]:
 
 
 def table_hash() -> str:
-    """Stands for the table in what is recorded of a run."""
+    """A hash of the table, for the record of a run."""
     return content_hash(TABLE.read_text("utf-8"))
 
 
@@ -72,7 +72,7 @@ EXTENDING = mask("compound:prt", "fixed", "flat", "goeswith")  # a particle, or 
 DESCRIBED = mask("cop", "advmod")
 SUBJECTS, SUBJECT_PRONOUNS = frozenset("NN NNP PRP WP WDT".split()), frozenset("PRP WP WDT".split())
 FINITE = frozenset("VBD VBZ VBP MD".split())
-# Nouns whose plural is also a form of the verb, as far as the table has them.
+# Nouns of the table whose plural is also a form of a verb.
 VERBAL = frozenset(
     """aim answer attack attempt battle benefit call cause change charge claim comment concern cost cover damage demand
     design desire display drink effort end estimate exam fear fight film fix form gain guess harm hate help hire hope
@@ -82,7 +82,7 @@ VERBAL = frozenset(
     share shop sign smell sort sound stop store study support surprise talk task taste test threat tie tour trade
     travel trip trouble try use value view visit vote wage walk want warn watch way wish work worry wound""".split()
 )
-# Words that are technical terms beside code.
+# Words that are technical terms next to code.
 TERMS = frozenset(
     """answer argument array attribute block branch bug build call case catch change character check class clean client
     clone close command comment commit compile condition create crash cursor delete destroy display end error event
@@ -106,8 +106,7 @@ JOINERS = "-\u2010\u2011\u2013/'’@#_"
 class Places(NamedTuple):
     """The tokens that may be replaced by words of the table, each with tag and lemma as its key ("NNS house").
 
-    `capital` are those of them that begin with a capital letter, `staying` the keys of words that are in the table and
-    have to stay.
+    `capital` are those with a capital initial, `staying` the keys of table words that must not be replaced.
     """
 
     at: tuple[int, ...]
@@ -117,7 +116,7 @@ class Places(NamedTuple):
 
 
 def places_of(parse: Parse) -> Places:
-    """Which tokens may be replaced, worked out once for each parse."""
+    """The tokens that may be replaced, cached per parse."""
     if parse.derived is None:
         object.__setattr__(parse, "derived", places(parse))
     result: Places = parse.derived
@@ -125,12 +124,12 @@ def places_of(parse: Parse) -> Places:
 
 
 def places(parse: Parse) -> Places:
-    """Which tokens may be replaced.
+    """The tokens that may be replaced.
 
-    A word has to stay where tagger and parser disagree on what it is, or its ending is not what its tag says, in names
-    and fixed expressions, as a phrasal verb or a part of one, joined to its neighbour, in capitals or mixed case, as
-    an adjective in the place of a noun, as a noun where a verb is wanted, in addresses and code, and, where the text
-    names code, as a technical term.
+    Not replaced are words on which tagger and parser disagree, or whose ending does not fit their tag; words in names,
+    fixed expressions and phrasal verbs; words joined to a neighbour, in capitals or mixed case; adjectives in the place
+    of a noun, and nouns in the place of a verb; words in addresses and code, and technical terms if the text mentions
+    code.
     """
     at: list[int] = []
     keys: list[str] = []
@@ -155,12 +154,12 @@ def places(parse: Parse) -> Places:
 
 @cache
 def _known_lemmas() -> Mapping[str, frozenset[str]]:
-    """Tag -> the lemmas that the table has."""
+    """Tag -> the lemmas of the table."""
     return {tag: lemmas(pos) for tag, pos in POS_OF_TAG.items()}
 
 
 def _is_plain(parse: Parse, at: int) -> bool:
-    """Whether it is written as a word among others, in the form of its tag, and stands as one."""
+    """Whether it is written as an ordinary word, in the form of its tag, and used as one."""
     tag, word, below, base = parse.tags[at], parse.words[at], parse.below[at], parse.bases[at]
     pos = POS_OF_TAG[tag]
     if parse.pos[at] not in AGREE[pos] or parse.entities[at]:
@@ -179,7 +178,7 @@ def _is_plain(parse: Parse, at: int) -> bool:
 
 
 def _may_be_verb(parse: Parse, at: int) -> bool:
-    """Whether a plural noun stands where the verb would: "She worries about it", "The nurse drinks coffee"."""
+    """Whether a plural noun is in the place of a verb: "She worries about it", "The nurse drinks coffee"."""
     if parse.tags[at] != "NNS" or at == 0 or parse.tags[at - 1] not in SUBJECTS:
         return False
     if not parse.lowers[at].endswith("s") or parse.lower_lemmas[at] not in VERBAL:
@@ -189,9 +188,9 @@ def _may_be_verb(parse: Parse, at: int) -> bool:
 
 
 def _may_be_name(parse: Parse, at: int) -> bool:
-    """Whether a capital word that opens a sentence may be a name: a verb or another capital follows.
+    """Whether a capitalised word that opens a sentence may be a name: a verb or another capital follows.
 
-    "Smart believes", "Best Buy". The same word with a capital further on tells a name too.
+    "Smart believes", "Best Buy". A later occurrence with a capital also indicates a name.
     """
     if parse.words.count(parse.words[at]) > 1:
         return True
@@ -204,7 +203,7 @@ def _may_be_name(parse: Parse, at: int) -> bool:
 
 
 def has_form(word: str, lemma: str, tag: str) -> bool:
-    """Whether a verb or adjective looks as its tag says: "allege" is no VBZ and "rose" no VBN."""
+    """Whether a verb or adjective has the form of its tag: "allege" is not VBZ and "rose" not VBN."""
     if tag in ("VB", "VBP", "JJ"):
         return word == lemma
     if tag in PAST:
@@ -213,7 +212,7 @@ def has_form(word: str, lemma: str, tag: str) -> bool:
 
 
 def _joined(parse: Parse, at: int) -> bool:
-    """Whether the word touches another one: well-known, and/or, don't."""
+    """Whether the word is joined to another one: well-known, and/or, don't."""
     text, start, end = parse.text, parse.starts[at], parse.ends[at]
     if text[start - 1 : start] == " " == text[end : end + 1]:
         return False
@@ -231,7 +230,7 @@ class Expressions:
         self._beside = _Beside(self._known)
 
     def hold(self, parse: Parse, at: int) -> bool:
-        """Whether the token stands in one, by its words or by their lemmas."""
+        """Whether the token is part of one, by words or lemmas."""
         words, lemmas = parse.lowers, parse.lower_lemmas
         for column in (words, lemmas):
             beside = self._beside[column[at]]
@@ -248,7 +247,7 @@ class Expressions:
 
 
 class _Beside(dict[str, frozenset[str]]):
-    """Word -> the words beside it in expressions; of those that are asked for, so that it stays small."""
+    """Word -> its neighbours in expressions, filled on demand to stay small."""
 
     def __init__(self, expressions: Iterable[str]) -> None:
         super().__init__()
@@ -256,7 +255,7 @@ class _Beside(dict[str, frozenset[str]]):
         for expression in expressions:
             for word in expression.split():
                 having[word].append(expression)
-        self.having = {word: tuple(found) for word, found in having.items()}  # tuples of text are no work for the GC
+        self.having = {word: tuple(found) for word, found in having.items()}  # the GC does not track tuples of text
 
     def __missing__(self, word: str) -> frozenset[str]:
         pairs = [pair for expression in self.having.get(word, ()) for pair in pairwise(expression.split())]
@@ -266,21 +265,21 @@ class _Beside(dict[str, frozenset[str]]):
 
 SYNONYM, ANTONYM = "s", "a"  # relations
 MIN_ZIPF = 3.0  # once in a million words
-LIGHT = frozenset("be come do get give go have keep let make put take".split())  # verbs that say little by themselves
+LIGHT = frozenset("be come do get give go have keep let make put take".split())  # light verbs
 COMPANY = ("obj=", "noun=", "head=", "next=", "prev=")
 ALL = frozenset("nvar")  # parts of speech
-LAST = "last"  # the flag of one that is taken only where a sentence has no better one
+LAST = "last"  # the flag of a substitute used only if a sentence has no better one
 
 
 @dataclass(frozen=True, slots=True)
 class Substitute:
-    """A lemma that can stand for another one, under its flags (see `conditions`); `origin` says who holds so."""
+    """A lemma that can replace another one, under its flags (see `conditions`); `origin` names the source."""
 
     lemma: str
     relation: str
     flags: frozenset[str] = frozenset()
     origin: str = "table"
-    is_last: bool = field(init=False, repr=False, compare=False)  # taken only where a sentence has no better one
+    is_last: bool = field(init=False, repr=False, compare=False)  # used only if a sentence has no better one
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "is_last", LAST in self.flags)
@@ -290,10 +289,9 @@ Key = tuple[str, str]
 
 
 class SubstituteOption(NamedTuple):
-    """A substitute, what it asks of its place (see `Asked`), and its form where the word is in lower case.
+    """A substitute, its requirements on its place (see `Asked`), and its form in lower case.
 
-    `in_expressions` says whether it names its company, and so was judged for what a lexicon has as an expression ("earn
-    money").
+    `in_expressions`: it names its neighbours, so it was also judged for expressions of a lexicon ("earn money").
     """
 
     substitute: Substitute
@@ -318,7 +316,7 @@ def table() -> dict[Key, tuple[Substitute, ...]]:
 
 @dataclass
 class Substitutes:
-    """The table, with the words that the lexicon finds common enough, and what the lexicon says of a pair."""
+    """The table, limited to words that the lexicon counts as common, and the lexicon's relations of a pair."""
 
     lexicon: Lexicon
     _known: dict[tuple[str, str, str], tuple[Substitute, ...]] = field(default_factory=dict)
@@ -335,7 +333,7 @@ class Substitutes:
         return self._known[key]
 
     def why(self, lemma: str, pos: Pos, substitute: Substitute) -> str:
-        """What a certificate says of one that stands for the lemma: who holds so, in which sense, under which flags."""
+        """The certificate of a lemma's substitute: source, sense and flags."""
         key = (lemma, pos, substitute.lemma, substitute.relation, substitute.flags)
         if key not in self._why:
             sense = self._sense(lemma, pos, substitute)
@@ -344,7 +342,7 @@ class Substitutes:
         return self._why[key]
 
     def opposed(self, lemma: str, pos: Pos) -> frozenset[str]:
-        """The word, its opposites under any condition, and their synonyms."""
+        """The word, all its opposites, and their synonyms."""
         if (lemma, pos) not in self._opposed:
             direct = [s.lemma for s in self.of(lemma, pos, ANTONYM)]
             same = (s.lemma for other in direct for s in self.of(other, pos, SYNONYM))
@@ -352,7 +350,7 @@ class Substitutes:
         return self._opposed[lemma, pos]
 
     def alike(self, lemma: str, pos: Pos) -> frozenset[str]:
-        """The synonyms of the word under any condition."""
+        """All synonyms of the word."""
         if (lemma, pos) not in self._alike:
             self._alike[lemma, pos] = frozenset(s.lemma for s in self.of(lemma, pos, SYNONYM))
         return self._alike[lemma, pos]
@@ -363,7 +361,7 @@ class Substitutes:
         return Expressions(self.lexicon)
 
     def at(self, relation: str, only: Set[str] = ALL) -> ByKey:
-        """A look-up of a key of `Places`, of these parts of speech: its options."""
+        """A function from a key of `Places` to its options, for these parts of speech."""
         key = (relation, only)
         if key not in self._by_key:
             self._by_key[key] = ByKey(self, relation, only)
@@ -375,7 +373,7 @@ class Substitutes:
             yield from (s for s in judged if s.relation == relation and self._plain(s.lemma, pos))
 
     def _sense(self, lemma: str, pos: Pos, substitute: Substitute) -> int:
-        """The number of the lexicon's first sense that has both, from 1; 0 where none has."""
+        """The number of the lexicon's first sense with both words, from 1; 0 if there is none."""
         if substitute.relation not in (SYNONYM, ANTONYM):
             return 0
         for number, sense in enumerate(self.lexicon.senses(lemma, pos), 1):
@@ -385,14 +383,14 @@ class Substitutes:
         return 0
 
     def _plain(self, lemma: str, pos: Pos) -> bool:
-        """No stop word, no light verb, and no rare one; the lexicon does not count adverbs and what it lacks."""
+        """Whether it is neither a stop word nor a light verb nor rare; adverbs and unknown words have no counts."""
         if lemma in STOP_WORDS or (pos == "v" and lemma in LIGHT):
             return False
         return pos == "r" or self.lexicon.frequency(lemma, pos) >= MIN_ZIPF
 
 
 class ByKey(dict[str, Options]):
-    """Tag and lemma ("NNS house") -> options of one relation, filled as it is asked."""
+    """Tag and lemma ("NNS house") -> options of one relation, filled on demand."""
 
     def __init__(self, substitutes: Substitutes, relation: str, only: Set[str]) -> None:
         super().__init__()

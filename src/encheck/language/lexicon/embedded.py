@@ -1,8 +1,8 @@
-"""The lexicon that comes with the package: arrays in an .npz file, made by lab/recipes/build_lexicon.py.
+"""The packaged lexicon: arrays in an .npz file, made by lab/recipes/build_lexicon.py.
 
-A *row* is a word in a synset. Rows stand synset by synset; the arrays say for each row which word it is, which of that
-word's senses this is, and how often it was tagged so. Everything else is found from there. Whole numbers lie by their
-bytes, texts as bytes; nothing in the file is executed.
+A *row* is a word in a synset. Rows are grouped by synset; for each row the arrays have the word, the number of its
+sense, and how often it was tagged with it. Everything else is derived. Integers are stored by byte planes, texts as
+bytes; nothing in the file is executed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ BROKEN = (OSError, ValueError, LookupError, EOFError, NotImplementedError, BadZi
 
 
 def planes(values: Sequence[int] | Ints) -> Bytes:
-    """Whole numbers as an array (bytes, n), lowest byte first: compresses far better than the bytes side by side.
+    """Integers as an array (bytes, n), lowest byte first, which compresses far better than interleaved bytes.
 
     >>> planes([3, 70000]).shape
     (3, 2)
@@ -44,7 +44,7 @@ def planes(values: Sequence[int] | Ints) -> Bytes:
 
 
 def whole(array: Bytes) -> Ints:
-    """The numbers that `planes` laid out."""
+    """The integers from `planes`."""
     numbers = np.zeros(array.shape[1], np.int32)
     for i, plane in enumerate(array):
         numbers |= plane.astype(np.int32) << (8 * i)
@@ -57,7 +57,7 @@ def packed_text(text: str) -> Bytes:
 
 
 class Packed:
-    """The arrays of one file, each read when it is asked for. DataError if the file is missing or something else."""
+    """The arrays of one file, each read on demand. DataError if the file is missing or of another kind."""
 
     def __init__(self, file: Path) -> None:
         self._path = file
@@ -78,7 +78,7 @@ class Packed:
         return array
 
     def whole(self, name: str) -> Ints:
-        """An array of whole numbers."""
+        """An array of integers."""
         return whole(self.bytes(name))
 
     def text(self, name: str) -> str:
@@ -90,7 +90,7 @@ KINDS = (*PARTS, "s")
 
 
 class EmbeddedLexicon(Lexicon):
-    """`Lexicon` over the packaged file, or over another that the recipe made; words are indexed when it is opened."""
+    """`Lexicon` over the packaged file, or another one made by the recipe; words are indexed when it is opened."""
 
     def __init__(self, file: Path) -> None:
         super().__init__()
@@ -104,7 +104,7 @@ class EmbeddedLexicon(Lexicon):
         self._synset_of = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
         self._members, self._ranks = self._packed.whole("members"), self._packed.bytes("ranks")
         self._counts = self._packed.whole("counts")
-        # Sort the rows by part of speech, word (whatever its case) and sense; a word's rows then lie together.
+        # Sort the rows by part of speech, word (ignoring case) and sense, so that a word's rows are consecutive.
         lowered = self._packed.text("names").lower().split("\n")
         group = np.cumsum(self._packed.bytes("lowered_anew"), dtype=np.int32) - 1
         self._groups = dict(zip(lowered, group.tolist(), strict=True))
@@ -120,16 +120,16 @@ class EmbeddedLexicon(Lexicon):
     @cache
     @without_collection()
     def opened() -> EmbeddedLexicon:
-        """The packaged one, opened once a process."""
+        """The packaged lexicon, opened once per process."""
         return EmbeddedLexicon(Path(str(resources.files("encheck.language.lexicon") / "lexicon.npz")))
 
     def _entries(self, lemma: str, pos: Pos) -> list[int]:
-        """The rows of a lemma in sense order, both of a synset that has it in two cases."""
+        """The rows of a lemma in sense order, including both rows of a synset that has it in two cases."""
         group = self._groups.get(lemma.lower())
         if group is None:
             return []
         key = PARTS.index(pos) * len(self._groups) + group
-        bounds = np.array((key, key + 1), np.int32)  # of the keys' own type: else they are cast
+        bounds = np.array((key, key + 1), np.int32)  # of the keys' own type, to avoid a cast
         low, high = self._keys.searchsorted(bounds)
         rows: list[int] = self._order[low:high].tolist()
         return rows
@@ -175,7 +175,7 @@ class EmbeddedLexicon(Lexicon):
         return tuple(self._names[i] for i in self._members[rows])
 
     def _synset(self, sense: str) -> int:
-        """The number of the synset with this id; -1 where there is none."""
+        """The number of the synset with this id; -1 if there is none."""
         lemma, _, rest = sense.rpartition(".")[0].rpartition(".")
         rows = self._entries(lemma, part_of(rest)) if rest in KINDS else []
         return next((int(self._synset_of[r]) for r in rows if self._id(int(self._synset_of[r])) == sense), -1)
@@ -204,7 +204,7 @@ class EmbeddedLexicon(Lexicon):
         return {name: _grouped(np.cumsum(steps), targets) for name, (steps, targets) in halves.items()}
 
     def antonyms(self, lemma: str, pos: Pos, sense: Sense, *, indirect: bool = False) -> tuple[Antonym, ...]:
-        """What opposes the lemma in this sense; with `indirect`, after it what opposes the heads of a satellite."""
+        """The antonyms of the lemma in this sense; with `indirect`, followed by those of a satellite's heads."""
         key = lemma, pos, sense.id, indirect
         result = self._antonyms.get(key)
         if result is None:
@@ -234,7 +234,7 @@ class EmbeddedLexicon(Lexicon):
         return self._linked("similar", sense)
 
     def hypernyms(self, sense: str) -> tuple[str, ...]:
-        """The ids of the next wider senses of a noun or verb, sorted."""
+        """The ids of the hypernyms of a noun or verb, sorted."""
         return self._linked("hypernyms", sense)
 
     def _linked(self, name: str, sense: str) -> tuple[str, ...]:
@@ -246,19 +246,19 @@ class EmbeddedLexicon(Lexicon):
         return {(pos, form): tuple(bases) for pos, form, *bases in rows}
 
     def irregular(self, form: str, pos: Pos) -> tuple[str, ...]:
-        """The base forms of a form in WordNet's list of irregular forms, whether they are lemmas or not."""
+        """The base forms of an irregular form in WordNet's list, even if they are not lemmas."""
         return self._exceptions.get((pos, form.lower()), ())
 
     @cached_property
     def treebank(self) -> TreebankCounts:
-        """The counts of the treebank, which other lexicons share."""
+        """The treebank's counts, which other lexicons use too."""
         return TreebankCounts(
             self._packed.text("forms"), self._packed.text("lemmas"), words=self._meta["treebank_words"]
         )
 
     @cached_property
     def words(self) -> float:
-        """How much running text its counts stand for, the treebank's and WordNet's together."""
+        """The number of words of running text behind its counts, the treebank's and WordNet's together."""
         return self.treebank.words_with(self._meta["tagged"])
 
 

@@ -1,11 +1,9 @@
-"""The lexicon: which words share a sense, which are opposed, how common they are.
+"""The lexicon: synonyms, antonyms and frequencies of words.
 
-`lexicon()` opens the one that comes with the package, built from WordNet 3.0 (docs/method/language.md);
-`lexicon("nltk")` asks NLTK's WordNet, and `lexicon(PATH)` the WordNet files of a folder. All three give the same
-answers on the same release.
-
-Words are written as WordNet writes them: in their own case, with `_` for a blank. Parts of speech are "n", "v", "a" and
-"r"; satellite adjectives ("s") count as "a".
+`lexicon()` opens the packaged one, built from WordNet 3.0 (docs/method/language.md); `lexicon("nltk")` uses NLTK's
+WordNet, and `lexicon(PATH)` the WordNet files of a folder. All three give the same answers for the same release. Words
+are written as in WordNet: in their own case, with `_` for a blank. Parts of speech are "n", "v", "a" and "r"; satellite
+adjectives ("s") count as "a".
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ LEXICOGRAPHER_FILES = 45
 
 
 def corpus() -> Any:
-    """The reader of nltk.corpus.wordnet; DataError if nltk_data doesn't hold it."""
+    """The reader of nltk.corpus.wordnet; DataError if nltk_data does not have it."""
     import_nltk()
     from nltk.corpus import wordnet
 
@@ -45,20 +43,20 @@ def corpus() -> Any:
 def folder(path: Path) -> Any:
     """A reader of WordNet's files in a folder, as Debian's wordnet-base installs them in /usr/share/wordnet.
 
-    NLTK (3.10 and later) reads from the folders of nltk.data.path only: the user has named this one, so it joins them.
+    NLTK (3.10 and later) reads only from the folders of nltk.data.path, so this folder is added to them.
     """
     nltk = import_nltk()
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
     class Reader(WordNetCorpusReader):  # type: ignore[misc]
         def open(self, file: str) -> Any:
-            """A file of the folder; the names of topics, which Debian leaves out, are numbered."""
+            """A file of the folder; numbers replace the names of topics, which Debian leaves out."""
             if file == "lexnames" and not (path / file).is_file():
                 return io.StringIO("".join(f"{i:02d}\t{i:02d}\t0\n" for i in range(LEXICOGRAPHER_FILES)))
             return super().open(file)
 
         def map_wn(self, version: str = "wordnet") -> None:
-            """No map to the WordNet of nltk_data, which need not be there: it serves other languages only."""
+            """Skip the map to the WordNet of nltk_data, which only other languages need."""
 
     missing = [name for name in (*HASHED, "noun.exc", "cntlist.rev") if not (path / name).is_file()]
     if missing:
@@ -66,12 +64,12 @@ def folder(path: Path) -> Any:
     if str(path) not in nltk.data.path:
         nltk.data.path.append(str(path))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that it has no other languages
+        warnings.simplefilter("ignore")  # NLTK's warning that it has no other languages
         return Reader(str(path), None)
 
 
 class NltkLexicon(Lexicon):
-    """`Lexicon` over a reader of NLTK's; the treebank's counts are the packaged ones."""
+    """`Lexicon` over an NLTK reader, with the packaged counts of the treebank."""
 
     def __init__(self, wordnet: Any) -> None:
         super().__init__()
@@ -94,7 +92,7 @@ class NltkLexicon(Lexicon):
         return tuple(sorted(set(self._wordnet.all_lemma_names(pos))))
 
     def _entries(self, lemma: str, pos: Pos) -> list[Any]:
-        """NLTK's lemmas in sense order; both of a synset that has it in two cases."""
+        """NLTK's lemmas in sense order, including both of a synset that has the lemma in two cases."""
         result: list[Any] = self._wordnet.lemmas(lemma, pos)
         return result
 
@@ -122,7 +120,7 @@ class NltkLexicon(Lexicon):
         )
 
     def _id(self, synset: Any) -> str:
-        """By WordNet's own number of the sense; NLTK 3.10 and later numbers satellites among themselves."""
+        """The id by WordNet's own number of the sense; NLTK 3.10 and later numbers satellites separately."""
         name, kind = synset.lemma_names()[0].lower(), synset.pos()
         known = self._ids.get((kind, synset.offset()))
         if known is not None:
@@ -141,7 +139,7 @@ class NltkLexicon(Lexicon):
         return self._synsets.get(sense)
 
     def antonyms(self, lemma: str, pos: Pos, sense: Sense, *, indirect: bool = False) -> tuple[Antonym, ...]:
-        """What opposes the lemma in this sense; with `indirect`, after it what opposes the heads of a satellite."""
+        """The antonyms of the lemma in this sense; with `indirect`, followed by those of a satellite's heads."""
         synset = self._synset(sense.id)
         own = [] if synset is None else [each for each in self._entries(lemma, pos) if each.synset() == synset]
         result = [self._antonym(o, direct=True) for each in own for o in each.antonyms()]
@@ -163,7 +161,7 @@ class NltkLexicon(Lexicon):
         return self._linked(sense, "similar_tos") if ".s." in sense else ()
 
     def hypernyms(self, sense: str) -> tuple[str, ...]:
-        """The ids of the next wider senses of a noun or verb, sorted."""
+        """The ids of the hypernyms of a noun or verb, sorted."""
         return self._linked(sense, "hypernyms")
 
     def _linked(self, sense: str, relation: str) -> tuple[str, ...]:
@@ -171,7 +169,7 @@ class NltkLexicon(Lexicon):
         return () if synset is None else tuple(sorted(self._id(other) for other in getattr(synset, relation)()))
 
     def irregular(self, form: str, pos: Pos) -> tuple[str, ...]:
-        """The base forms of a form in WordNet's list of irregular forms, whether they are lemmas or not."""
+        """The base forms of an irregular form in WordNet's list, even if they are not lemmas."""
         return tuple(self._wordnet._exception_map[pos].get(form.lower(), ()))
 
     @property
@@ -181,7 +179,7 @@ class NltkLexicon(Lexicon):
 
     @cached_property
     def words(self) -> float:
-        """How much running text its counts stand for, the treebank's and WordNet's together."""
+        """The number of words of running text behind its counts, the treebank's and WordNet's together."""
         with self._wordnet.open("cntlist.rev") as file:
             tagged = sum(int(line.split()[2]) for line in file)
         return self.treebank.words_with(tagged)
@@ -194,7 +192,7 @@ NAMES = ("embedded", "nltk")
 def lexicon(name: str = "embedded") -> Lexicon:
     """The lexicon of this name: "embedded", "nltk", or the path of a folder with WordNet's files.
 
-    Opened once a process. UsageError for an unknown name; DataError if the files are missing or not WordNet's.
+    Opened once per process. UsageError for an unknown name; DataError if the files are missing or not WordNet's.
 
     >>> [s.id for s in lexicon().senses("garden", "n")]
     ['garden.n.01', 'garden.n.02', 'garden.n.03']

@@ -1,4 +1,4 @@
-"""What a lexicon answers: senses, synonyms and antonyms of a word, and the lemmas that a form may belong to."""
+"""The interface of a lexicon: senses, synonyms and antonyms of a word, and the possible lemmas of a form."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Sense:
     """One sense of a lemma.
 
     `id` is the first word of the synset, its part of speech and the number of this sense among that word's, as in
-    "dog.n.01"; `lemmas` are all words of the synset in WordNet's order, the lemma itself among them. `count` says how
-    often the *lemma* was tagged with this sense. `marker` is where an adjective may stand: "a" before its noun only,
-    "p" as a predicate only, "ip" right after its noun only. `frames` are the numbers of a verb's sentence frames
+    "dog.n.01"; `lemmas` are all words of the synset in WordNet's order, including the lemma. `count` says how often the
+    *lemma* was tagged with this sense. `marker` is the position of an adjective: "a" only before its noun, "p" only as
+    a predicate, "ip" only right after its noun. `frames` are the numbers of a verb's sentence frames
     (https://wordnet.princeton.edu/documentation/wninput5wn), `lexfile` that of the lexicographer's file, a coarse
-    topic. `satellite` tells an adjective whose antonym, if any, is that of the head it is similar to.
+    topic. `satellite` marks an adjective whose antonym, if any, is that of a similar head adjective.
     """
 
     id: str
@@ -46,7 +46,7 @@ class Sense:
 
 @dataclass(frozen=True, slots=True)
 class Antonym:
-    """A word in a sense that opposes; not `direct` where only the heads of the two are opposed."""
+    """An antonym in its sense; not `direct` if only the heads of the two are antonyms."""
 
     lemma: str
     sense: str
@@ -54,9 +54,9 @@ class Antonym:
 
 
 def zipf(count: int, words: float) -> float:
-    """The logarithm (base 10) of how often a word is met in 1e9 words; half an occurrence is added.
+    """The logarithm (base 10) of a word's frequency per 1e9 words, with half an occurrence added.
 
-    So a word that was never met stands at the floor that the size of the corpus sets. Scale: van Heuven et al. 2014,
+    So an unseen word has the lowest value for the size of the corpus. Scale: van Heuven et al. 2014,
     https://doi.org/10.1080/17470218.2013.850521.
 
     >>> round(zipf(99, 1_000_000), 2), round(zipf(0, 1_000_000), 2)
@@ -66,9 +66,9 @@ def zipf(count: int, words: float) -> float:
 
 
 class TreebankCounts:
-    """How often a treebank of `words` words has a form with a tag, and a lemma of WordNet's with a part of speech.
+    """Counts of a treebank of `words` words: of forms by tag, and of WordNet's lemmas by part of speech.
 
-    The texts have a line a word: `light ADJ 12 NOUN 20`.
+    The texts have one line per word: `light ADJ 12 NOUN 20`.
 
     >>> counts = TreebankCounts("light ADJ 12 NOUN 20\\nlights NOUN 3", "light a 12 n 23", words=1000)
     >>> counts.form("Light"), counts.form("light", "ADJ"), counts.lemma("light", "n")
@@ -83,25 +83,25 @@ class TreebankCounts:
         )
 
     def lemma(self, lemma: str, pos: str) -> int:
-        """How often the lemma occurs."""
+        """The count of the lemma."""
         return self._lemmas.get(lemma.lower(), {}).get(pos, 0)
 
     def form(self, word: str, upos: str | None = None) -> int:
-        """How often the form occurs, with this universal tag or with any."""
+        """The count of the form, with this universal tag or any."""
         counts = self.forms.get(word.lower(), {})
         return sum(counts.values()) if upos is None else counts.get(upos, 0)
 
     def words_with(self, tagged: int) -> float:
-        """How much running text the treebank and so many words that WordNet tagged stand for.
+        """The running text behind the treebank and so many words tagged by WordNet, in words.
 
-        WordNet tagged open classes only: as much as holds so many of them in the treebank.
+        WordNet tagged only open classes, so its share is estimated from the treebank.
         """
         of_open_classes = sum(n for of in self.forms.values() for tag, n in of.items() if tag in OPEN_CLASSES)
         return self.words + tagged / (of_open_classes / self.words)
 
 
 class Lexicon(ABC):
-    """What every lexicon answers. A word or sense that it doesn't know has no senses and no relations."""
+    """The methods of every lexicon. An unknown word or sense has no senses and no relations."""
 
     release: str
 
@@ -111,16 +111,16 @@ class Lexicon(ABC):
     @property
     @abstractmethod
     def treebank(self) -> TreebankCounts:
-        """How often a treebank has words and lemmas."""
+        """A treebank's counts of words and lemmas."""
 
     @property
     @abstractmethod
     def words(self) -> float:
-        """How much running text its counts stand for, the treebank's and WordNet's together."""
+        """The number of words of running text behind its counts, the treebank's and WordNet's together."""
 
     @abstractmethod
     def fingerprint(self) -> str:
-        """What stands in the record for this lexicon: its release and its files' content."""
+        """The lexicon's release and a hash of its files, for the record."""
 
     @abstractmethod
     def lemmas(self, pos: Pos) -> tuple[str, ...]:
@@ -128,7 +128,7 @@ class Lexicon(ABC):
 
     @abstractmethod
     def _entries(self, lemma: str, pos: Pos) -> Sequence[Any]:
-        """The lemma in each of its senses, in their order."""
+        """The lemma in each of its senses, in order."""
 
     @abstractmethod
     def senses(self, lemma: str, pos: Pos) -> tuple[Sense, ...]:
@@ -136,7 +136,7 @@ class Lexicon(ABC):
 
     @abstractmethod
     def antonyms(self, lemma: str, pos: Pos, sense: Sense, *, indirect: bool = False) -> tuple[Antonym, ...]:
-        """What opposes the lemma in this sense; with `indirect`, after it what opposes the heads of a satellite."""
+        """The antonyms of the lemma in this sense; with `indirect`, followed by those of a satellite's heads."""
 
     @abstractmethod
     def members(self, sense: str) -> tuple[str, ...]:
@@ -148,17 +148,17 @@ class Lexicon(ABC):
 
     @abstractmethod
     def hypernyms(self, sense: str) -> tuple[str, ...]:
-        """The ids of the next wider senses of a noun or verb, sorted."""
+        """The ids of the hypernyms of a noun or verb, sorted."""
 
     @abstractmethod
     def irregular(self, form: str, pos: Pos) -> tuple[str, ...]:
-        """The base forms of a form in WordNet's list of irregular forms, whether they are lemmas or not."""
+        """The base forms of an irregular form in WordNet's list, even if they are not lemmas."""
 
     def base_forms(self, form: str, pos: Pos) -> tuple[str, ...]:
-        """The lemmas that a form may belong to, by WordNet's list of irregular forms and its rules.
+        """The possible lemmas of a form, by WordNet's list of irregular forms and its rules.
 
-        The endings count where no irregular form does: https://wordnet.princeton.edu/documentation/morphy7wn, for
-        single words, and as NLTK reads it.
+        Endings are used only without an irregular form (https://wordnet.princeton.edu/documentation/morphy7wn, for
+        single words, as NLTK implements it).
         """
         lower = form.lower()
         regular = (lower.removesuffix(old) + new for old, new in ENDINGS[pos] if lower.endswith(old))
@@ -166,22 +166,22 @@ class Lexicon(ABC):
         return tuple(lemma for lemma in candidates if self._entries(lemma, pos))
 
     def count(self, lemma: str, pos: Pos) -> int:
-        """How often the lemma was seen: WordNet's tags and the treebank's words together."""
+        """The count of the lemma in WordNet's tags and the treebank together."""
         return sum(s.count for s in self.senses(lemma, pos)) + self.treebank.lemma(lemma, pos)
 
     def frequency(self, lemma: str, pos: Pos) -> float:
-        """How common the lemma is on the Zipf scale."""
+        """The frequency of the lemma on the Zipf scale."""
         known = self._frequency.get((lemma, pos))
         if known is None:
             known = self._frequency[lemma, pos] = zipf(self.count(lemma, pos), self.words)
         return known
 
     def word_count(self, word: str, upos: str | None = None) -> int:
-        """How often the treebank has the word in this form, with this universal tag or with any; case is ignored."""
+        """The treebank's count of this form, with this universal tag or any; case is ignored."""
         return self.treebank.form(word, upos)
 
     def word_frequency(self, word: str) -> float:
-        """How common the word in this form is on the Zipf scale, in the treebank alone."""
+        """The frequency of this form on the Zipf scale, in the treebank only."""
         return zipf(self.treebank.form(word), self.treebank.words)
 
 

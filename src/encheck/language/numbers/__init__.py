@@ -1,1 +1,1 @@
-"""Numbers in English text: their values, and the notations that they can have."""
+"""Numbers in English text: values and notations."""

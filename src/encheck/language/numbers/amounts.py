@@ -1,4 +1,4 @@
-"""Counts, percentages, fractions, ranges, ordinals, labels, versions and codes, as they stand in a text."""
+"""Counts, percentages, fractions, ranges, ordinals, labels, versions and codes in a text."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ UNIT_SIGNS = frozenset(
 )
 ABOUT = frozenset("about around almost nearly over only roughly some under".split())
 DEAD = frozenset("dead dies died".split())
-SAID_MOST = 99  # of a number in words that counts no noun
+SAID_MOST = 99  # for a number in words that does not count a noun
 UNITS_AFTER = frozenset(["'s", "’s", "$", "€", "£", "s", "°", "%", "``", "''", '"', "”"])
-LETTERS = frozenset(["m", "M", "b", "B", "mn", "bn", "tn"])  # of money; elsewhere they are bytes and metres too
+LETTERS = frozenset(["m", "M", "b", "B", "mn", "bn", "tn"])  # for money; elsewhere they also mean bytes and metres
 
 
 def cardinal(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
@@ -107,12 +107,12 @@ def cardinal(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
 
 
 def _is_abbreviated(word: str) -> bool:
-    """Whether a word is a unit's sign or abbreviation, before which nobody writes a number in words."""
+    """Whether a word is a unit's sign or abbreviation, which needs a number in digits before it."""
     return word in UNIT_SIGNS or (word[:1].isalpha() and not word.replace("-", "").replace("'", "").isalpha())
 
 
 def _single(spot: NumberPlace) -> MentionOrReason:
-    """A single thing, with its noun, which goes with another number: 1 month, "2 months"."""
+    """A single thing with its noun, whose form depends on the number: "1 month", "2 months"."""
     at = spot.after
     if spot.noun != at or spot.parse.tags[at] != "NN" or spot.parse.bases[at] in ("nsubj", "compound", "nmod:poss"):
         return NO_PLURAL
@@ -145,11 +145,11 @@ def _beside(
 
 
 def _no_count(style: Style, spot: NumberPlace) -> str:
-    """Why a number in digits is no count; empty if it may be one."""
+    """Why a number in digits is not a count; empty if it may be one."""
     is_rupees = spot.before() in (".", ":") and spot.before(2) == "rs"
     if style.scale.strip() in LETTERS or spot.next() in UNITS_AFTER or is_rupees:
         return NO_OTHER
-    # It is one of a headline: "Man, 20, kills", "Singer dead at 87".
+    # A headline: "Man, 20, kills", "Singer dead at 87".
     if (spot.before() == "," or (spot.before() == "at" and spot.before(2) in DEAD)) and spot.next() in (
         ",",
         ".",
@@ -179,7 +179,7 @@ def _no_count(style: Style, spot: NumberPlace) -> str:
 
 
 def _in_name(spot: NumberPlace) -> bool:
-    """Whether a capitalised word stands right before it, and no sentence begins there: "Windows 10", "iPhone 6"."""
+    """Whether a capitalised word inside a sentence is right before it: "Windows 10", "iPhone 6"."""
     at = spot.first - 1
     word = spot.parse.words[at] if at >= 0 else ""
     if word.islower() or not word[:1].isalpha() or spot.parse.ends[at] + 1 < spot.start:
@@ -423,7 +423,7 @@ def ordinals(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     own, form = (spoken, NumberForm("digits", ordinal)) if words else (ordinal, NumberForm("words", spelled_ordinal))
     if own(value) != text:
         return NO_OTHER
-    # The noun behind it, past one word: "third calendar quarter".
+    # The noun after it, past one word: "third calendar quarter".
     most = {"century": 21, "centuries": 21, "quarter": 4, "half": 2, "grade": 12}.get(
         spot.next(2) if spot.next(2) in ("quarter", "century", "half") else spot.next(), 99
     )
@@ -435,7 +435,7 @@ def ordinals(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
 
 
 def compound(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """A number that is joined to a noun: a 14-year-old boy, a 12-member board."""
+    """A number joined to a noun: a 14-year-old boy, a 12-member board."""
     text, tail = match["number"], match["tail"]
     value = words_value(text) if text[0].isalpha() else Fraction(text)
     if value is None or not 1 <= value <= COMPOUND_MOST or (value == 1 and text[0].isalpha()):
@@ -457,7 +457,7 @@ def compound(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
 
 
 def score(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """A score: 3-2, told by a word of winning and losing before it."""
+    """A score: 3-2, recognised by a word of winning or losing before it."""
     low, high = int(match["low"]), int(match["high"])
     near = {spot.before(k) for k in range(1, 8)}
     if near.isdisjoint({"won", "win", "wins", "lost", "lose", "loses", "beat", "beats", "defeated", "victory", "defeat",
@@ -516,7 +516,7 @@ def code(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
 
 
 def _codes(digits: str, size: int) -> list[int]:
-    """Codes of as many digits: another last digit, another digit in the middle, all digits turned round."""
+    """Codes with the same number of digits: another last digit, another digit in the middle, all digits reversed."""
     value, places = int(digits), len(digits)
     reach = {NEAR: (1, 2), MIDDLE: (10, 20, 30), FAR: (10 ** (places - 1), 2 * 10 ** (places - 1))}[size]
     result = [value + k for k in reach] + [value - k for k in reach]

@@ -30,12 +30,12 @@ SIGNS = {SAID[currency]: sign for sign, currency in CURRENCIES.items() if not si
 PIECES_MOST = 100  # dollars and cents in words
 CENTS_MOST = 1_000  # "a $40.00 ticket", not "$100,000.00 bail"
 LETTERS = {"million": "m", "billion": "bn", "trillion": "tn"}
-LONG = 12  # of a converted amount: more is not how people say it
+LONG = 12  # digits of a converted amount: more would be unusual
 
 
 @dataclass(frozen=True, slots=True)
 class MeasureUnit:
-    """A unit by its name in CLDR; `smaller` is one that it is `times` of, up to `most` of it."""
+    """A unit by its name in CLDR; it is `times` its `smaller` unit, which is used up to `most` of the unit."""
 
     name: str
     smaller: str = ""
@@ -86,7 +86,7 @@ WORDY = frozenset(
 
 @cache
 def names() -> dict[str, str]:
-    """What a unit is called in a text, in the plural: its name in CLDR; babel's names and abbreviations, and ours."""
+    """Plural names of units in texts -> name in CLDR: babel's names and abbreviations, and ours."""
     result: dict[str, str] = {}
     for name in UNITS:
         for length in ("long", "short"):
@@ -99,7 +99,7 @@ def names() -> dict[str, str]:
 
 @cache
 def unit(name: str, length: str) -> str:
-    """What babel calls several of a unit: "kilometers", or "km" where the length is short.
+    """Babel's plural of a unit: "kilometers", or "km" for the length short.
 
     >>> unit("length-kilometer", "long"), unit("length-kilometer", "short")
     ('kilometers', 'km')
@@ -111,7 +111,7 @@ def unit(name: str, length: str) -> str:
 
 @cache
 def unit_name_of_one(name: str) -> str:
-    """What babel calls one of a unit."""
+    """Babel's singular of a unit."""
     from babel.units import format_unit
 
     return format_unit(1, name, length="long", locale=LOCALE).removeprefix("1").strip()
@@ -130,7 +130,7 @@ def measure(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
     def own(v: Fraction) -> str:
         return (_spelled(v, capital=capital) if is_wordy else style.write(v)) + gap + word
 
-    # An abbreviated unit stands before the noun that it describes: "a 2 mm nodule".
+    # An abbreviated unit precedes the noun that it describes: "a 2 mm nodule".
     made = _beside_noun(style, word, name) if spot.is_modifier and word not in WORDY and not word.endswith("s") else []
     made = made or list(_forms(value, style, word, name, is_wordy=is_wordy))
     if (smaller := UNITS[name].smaller) and _converts(value, name, spot, is_wordy=is_wordy):
@@ -163,7 +163,7 @@ def _forms(value: Fraction, style: Style, word: str, name: str, *, is_wordy: boo
     result = []
     if is_wordy:
         return [NumberForm("digits", lambda v: f"{Style(commas=v >= 1_000).write(v)} {word}")]
-    plain = () if style.decimals else other_forms(value, style)  # nobody writes "two point eight kilograms"
+    plain = () if style.decimals else other_forms(value, style)  # "two point eight kilograms" is unusual
     result += [NumberForm(form.name, partial(_with_unit, form.write, long)) for form in plain]
     if word != long:
         result.append(NumberForm("unit in full", lambda v: f"{style.write(v)} {long}"))
@@ -181,7 +181,7 @@ def _with_unit(write: Write, long: str, value: Fraction) -> str:
 
 
 def _converts(value: Fraction, name: str, spot: NumberPlace, *, is_wordy: bool) -> bool:
-    """Whether people would say the amount in the smaller unit too."""
+    """Whether the amount is natural in the smaller unit too."""
     kind = UNITS[name]
     if value > kind.most or value * kind.times % 1 or spot.is_modifier or spot.next() in ("old", "a", "per", "each"):
         return False
@@ -248,7 +248,7 @@ def _before_noun(value: Fraction, style: Style, spot: NumberPlace, before: str, 
 
 
 def sign_behind(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """An amount with its sign behind it: 50 $, 20€."""
+    """An amount with its sign after it: 50 $, 20€."""
     value, style = read_digits(match["number"])
     sign, gap = match["sign"], match["gap"]
 
@@ -262,7 +262,7 @@ def sign_behind(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
 
 
 def _pieces(currency: str, value: Fraction) -> str:
-    """Dollars and cents in words: "four dollars and fifty cents"; ValueError if there are none of either."""
+    """Dollars and cents in words: "four dollars and fifty cents"; ValueError if either is zero."""
     large, small = divmod(value * 100, 100)
     if large < 2 or small < 2:
         raise ValueError(f"{value} is not said in two parts")

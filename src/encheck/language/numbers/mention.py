@@ -1,4 +1,4 @@
-"""A number in a text, the place that it stands in, and names that it is part of: events, acts, films, addresses."""
+"""A number in a text, its place, and names that it is part of: events, acts, films, addresses."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 
 from encheck.language.parse import Parse
 
-Value = Any  # a Fraction, or what a date or a range is made of: each kind has its own
+Value = Any  # a Fraction, or the parts of a date or range, depending on the kind
 Write = Callable[[Value], str]
 NOMINAL = frozenset({"NOUN", "PROPN", "ADJ"})
 
 
 @dataclass(frozen=True, slots=True)
 class NumberForm:
-    """Another way to write a value; `name` says which."""
+    """Another notation of a value, by `name`."""
 
     name: str
     write: Write
@@ -25,9 +25,9 @@ class NumberForm:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A number at characters `start` to `end`: its kind, its value, how it is written and how else it can be.
+    """A number at characters `start` to `end`: its kind, value, notation and other notations.
 
-    `beside` gives the other values of a size (see `values`).
+    `beside` returns other values at a distance (see `values`).
     """
 
     start: int
@@ -41,7 +41,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class NumberPlace:
-    """Characters `start` to `end` of a parsed text, and what stands around them."""
+    """Characters `start` to `end` of a parsed text, and their neighbours."""
 
     parse: Parse
     start: int
@@ -49,12 +49,12 @@ class NumberPlace:
 
     @property
     def first(self) -> int:
-        """The token that begins here, or the one that begins next."""
+        """The token that begins here, or the next token."""
         return bisect_left(self.parse.starts, self.start)
 
     @property
     def after(self) -> int:
-        """The first token behind it; the number of tokens where there is none."""
+        """The first token after it; at the end, the number of tokens."""
         return bisect_left(self.parse.starts, self.end)
 
     def before(self, count: int = 1) -> str:
@@ -64,11 +64,11 @@ class NumberPlace:
 
     @property
     def previous(self) -> str:
-        """The word before as it is written; "" if there is none."""
+        """The word before, unchanged; "" if there is none."""
         return self.parse.words[self.first - 1] if self.first > 0 else ""
 
     def next(self, count: int = 1) -> str:
-        """The word so many tokens behind, in lower case; "" if there is none."""
+        """The word so many tokens after it, in lower case; "" if there is none."""
         at = self.after + count - 1
         return self.parse.lowers[at] if at < len(self.parse) else ""
 
@@ -94,7 +94,7 @@ class NumberPlace:
 
     @property
     def noun(self) -> int | None:
-        """The noun that it counts: behind it, past adjectives; None if there is none."""
+        """The noun that it counts, after it, past adjectives; None if there is none."""
         at = self.after
         while at < len(self.parse) and self.parse.pos[at] == "ADJ":
             at += 1
@@ -121,7 +121,7 @@ ONCE = frozenset("crisis recession crash war revolution coup massacre tsunami in
 STREETS = frozenset("street st road rd avenue ave lane drive square boulevard terrace".split())
 ATTACKS = frozenset("attack attacks attacker attackers bombing bombings bomber bombers hijackers terrorist".split())
 RECENT = range(1900, 2050)
-ROUND = 100  # of round numbers of the size of a year people mean a count
+ROUND = 100  # round numbers of the size of a year are usually counts
 PEOPLE = re.compile(
     r"\w+(?:ans|is)|Arabs|Brits|Croats|Danes|Democrats|Finns|Greeks|Jews|Kurds|Muslims|Poles|Scots|Serbs|Swedes|Turks"
 )
@@ -132,15 +132,15 @@ BEGINS = re.compile(r"(?:^|[.!?:;])[\"'”’)\s]*[\"'“‘(]*\s*$")
 
 
 def describes(spot: NumberPlace) -> bool:
-    """Whether it hangs on a word behind it: "the 1998 season", not "In 1998 Brazil lost"."""
+    """Whether it depends on a word after it: "the 1998 season", not "In 1998 Brazil lost"."""
     parse, at = spot.parse, spot.first
     return at < len(parse) and parse.heads[at] > at and parse.bases[at] in DESCRIBES
 
 
 def cycle(spot: NumberPlace) -> int:
-    """How many years lie between two events of the kind that is named behind a year; 0 if it may not recur.
+    """The years between two events of the kind named after a year; 0 if it may not recur.
 
-    Four of "the 1998 World Cup" and "the 2012 Olympics", one of "the 1994 NBA season".
+    Four for "the 1998 World Cup" and "the 2012 Olympics", one for "the 1994 NBA season".
     """
     last = max(_title(spot), default=spot.after)
     kinds = set(spot.parse.lowers[last : last + 2])
@@ -148,17 +148,17 @@ def cycle(spot: NumberPlace) -> int:
 
 
 def is_once(spot: NumberPlace) -> bool:
-    """Whether it describes an event of which there is one: "the 2008 financial crisis"."""
+    """Whether it describes a unique event: "the 2008 financial crisis"."""
     return spot.parse.lowers[spot.parse.heads[spot.first]] in ONCE
 
 
 def is_titled(spot: NumberPlace) -> bool:
-    """Whether a word with a capital stands right behind it: "2008 Financial Crisis"."""
+    """Whether a capitalised word is right after it: "2008 Financial Crisis"."""
     return next(_title(spot), None) is not None
 
 
 def heads_title(spot: NumberPlace) -> bool:
-    """Whether it belongs to a name with capitals: "10 Commandments", not "20 EU states", "20 MPs" or "20 Americans"."""
+    """Whether it is part of a capitalised name: "10 Commandments", not "20 EU states", "20 MPs" or "20 Americans"."""
     last, parse = max(_title(spot), default=None), spot.parse
     if last is None or parse.words[last].removesuffix("s").isupper() or PEOPLE.fullmatch(parse.words[last]):
         return False
@@ -166,13 +166,13 @@ def heads_title(spot: NumberPlace) -> bool:
 
 
 def is_address(spot: NumberPlace) -> bool:
-    """Whether it is the number of a house: "42 Park Lane", not "2 Wall Street banks"."""
+    """Whether it is a house number: "42 Park Lane", not "2 Wall Street banks"."""
     last, parse = max(_title(spot), default=None), spot.parse
     return last is not None and parse.lowers[last] in STREETS and parse.tags[last + 1 : last + 2] != ("NNS",)
 
 
 def follows_title(spot: NumberPlace) -> bool:
-    """Whether a name with a capital stands right before it, or before "of": "London 2012", "the Act of 1994"."""
+    """Whether a capitalised name is right before it, or before "of": "London 2012", "the Act of 1994"."""
     if spot.before() == "of" and spot.before(2) == "class":
         return True
     at = spot.first - (2 if spot.before() == "of" else 1)
@@ -182,7 +182,7 @@ def follows_title(spot: NumberPlace) -> bool:
 
 
 def is_capital(spot: NumberPlace) -> bool:
-    """Whether number words have a capital inside a sentence, beside another one: "Five Guys", "Fantastic Four"."""
+    """Whether number words are capitalised in a sentence, next to another capital: "Five Guys", "Fantastic Four"."""
     if not spot.is_title or BEGINS.search(spot.parse.text[: spot.start]):
         return False
     return spot.previous[0].isupper() or is_titled(spot)
@@ -194,7 +194,7 @@ def is_attack(spot: NumberPlace) -> bool:
 
 
 def _title(spot: NumberPlace) -> Iterator[int]:
-    """The words with capitals right behind it, past what joins them: "Tour de France"."""
+    """The capitalised words right after it, including joining words: "Tour de France"."""
     parse, at = spot.parse, spot.after
     while at < len(parse) and (parse.words[at][0].isupper() or _joins(spot, at)):
         if parse.words[at][0].isupper():
@@ -208,6 +208,6 @@ def _joins(spot: NumberPlace, at: int) -> bool:
 
 
 def is_hour(spot: NumberPlace) -> bool:
-    """Whether a number is an hour by what follows: "six in the evening"."""
+    """Whether the following words show that a number is an hour: "six in the evening"."""
     in_part = (spot.next(), spot.next(2)) == ("in", "the") and spot.next(3) in PARTS_OF_DAY
     return in_part or (spot.next(), spot.next(2)) == ("at", "night") or spot.next() in ("o'clock", "o’clock")

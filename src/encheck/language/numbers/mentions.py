@@ -1,6 +1,6 @@
-"""The numbers of a text that can be written otherwise; never those in addresses, code and names.
+"""The numbers of a text that have another notation, except those in addresses, code and names.
 
-Other numbers of the text, and words that know how many there are, hold a number to its notation or to its value.
+Other numbers of the text can require the same notation, and words that presuppose a number the same value.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PLAIN = frozenset(["cardinal", "decimal", "measure", "label", "fraction", "compo
 COUNTED = ("cardinal", "decimal")
 COMMAS = frozenset(["commas", "without commas"])
 LONG = re.compile(r"\d{1,3},\d|\d{4}")
-FIGURE = {  # how a number of a kind is told elsewhere in a text
+FIGURE = {  # patterns of a kind of number elsewhere in a text
     "money": re.compile(r"[$€£¥₹]|\b(?:dollars?|euros?|pounds?|yen|rupees|cents|pence|Rs)\b"),
     "percentage": re.compile(r"%|\b(?:percent|per cent|pct)\b"),
     "time": re.compile(r"\b\d{1,2}:\d\d|\b\d{1,2} ?[ap]\.?m\b|\b(?:midnight|noon)\b|o['’]clock", re.IGNORECASE),
@@ -42,7 +42,7 @@ NAMED_MOST = 10
 
 
 def with_free_forms(parse: Parse, mention: Mention, every: Sequence[Mention]) -> Mention | str:
-    """The number with the notations that its text leaves to it; or why none is left."""
+    """The number with the notations that its text allows, or the reason why none is left."""
     if is_presupposed(parse, mention):
         return PRESUPPOSED
     if _is_parallel(parse, mention, every):
@@ -52,7 +52,7 @@ def with_free_forms(parse: Parse, mention: Mention, every: Sequence[Mention]) ->
 
 
 def is_presupposed(parse: Parse, mention: Mention) -> bool:
-    """Whether the text knows how many there are: "the two", "between six cities", "two towns, Bonn and Köln"."""
+    """Whether the text presupposes the number: "the two", "between six cities", "two towns, Bonn and Köln"."""
     if mention.kind not in ("cardinal", "measure", "range"):
         return False
     spot = NumberPlace(parse, mention.start, mention.end)
@@ -67,7 +67,7 @@ def is_presupposed(parse: Parse, mention: Mention) -> bool:
 
 
 def _is_parallel(parse: Parse, mention: Mention, every: Sequence[Mention]) -> bool:
-    """Whether another number of its kind stands in the notation that it would leave."""
+    """Whether another number of its kind has the notation that it would give up."""
     if mention.kind == "date":
         return sum(other.kind == "date" for other in every) > 1
     if mention.kind in ("money", "percentage", "time", "score"):
@@ -82,7 +82,7 @@ def _is_parallel(parse: Parse, mention: Mention, every: Sequence[Mention]) -> bo
 
 
 def _clashes(parse: Parse, mention: Mention, form: NumberForm, every: Sequence[Mention]) -> bool:
-    """Whether nobody would write a number in that form in that text."""
+    """Whether the number's form would be unnatural in that text."""
     if form.name == "two figures":
         return _elsewhere(mention, parse.text)
     if mention.kind not in PLAIN or not _is_in_digits(mention, parse.text):
@@ -110,7 +110,7 @@ def _is_in_digits(mention: Mention, text: str) -> bool:
 
 
 def _counts(parse: Parse, mention: Mention, every: Sequence[Mention], *, digits: bool) -> list[int]:
-    """Where other numbers of the text begin that count or measure, in digits or in words."""
+    """The starts of other numbers in the text that count or measure, in digits or words."""
     result = []
     for i, (start, word) in enumerate(zip(parse.starts, parse.words, strict=True)):
         if mention.start <= start < mention.end or parse.tags[i] != "CD" or any(map(str.isdigit, word)) is not digits:
@@ -124,7 +124,7 @@ def _counts(parse: Parse, mention: Mention, every: Sequence[Mention], *, digits:
 
 
 def _kind_at(start: int, every: Sequence[Mention]) -> str:
-    """The kind of the number that stands there; "" where none was found."""
+    """The kind of the number there; "" if none was found."""
     return next((other.kind for other in every if other.start <= start < other.end), "")
 
 
@@ -147,9 +147,9 @@ FIXED = re.compile(
     re.VERBOSE,
 )
 DIGIT = re.compile(r"\d")
-SPELLED = "seven"  # stands in each pattern that reads number words: of sevens, sevenths and seventies
-FIGURES = 3  # digits that are no chance
-COUNTS = re.compile(  # what is counted once more
+SPELLED = "seven"  # part of each pattern for number words: sevens, sevenths and seventies
+FIGURES = 3  # enough digits to rule out coincidence
+COUNTS = re.compile(  # signs of a further count
     r"\b(?:neither|both|either|latter|former|respectively|another|the (?:others?|rest|remain\w+|two|three)"
     r"|between (?:them|the))\b"
     r"|^[^.;]*\S: |, one (?!of)|\bone (?:is|was|of (?:them|whom|which))\b",
@@ -168,14 +168,14 @@ NAMES = ("PER", "ORG", "LOC")
 
 @cache
 def _patterns(*, has_digits: bool) -> tuple[tuple[re.Pattern[str], Maker], ...]:
-    """What finds numbers, in the order in which it takes them; of a text without digits what reads words alone."""
+    """The patterns for numbers, in order of precedence; without digits in the text, only those for words."""
     every = (*moments.PATTERNS, *measures.PATTERNS, *amounts.PERCENT, *moments.YEAR, *amounts.PATTERNS)
     every = every if has_digits else tuple(one for one in every if SPELLED in one[0])
     return tuple((re.compile(f"{LEFT}(?:{pattern}){RIGHT}"), maker) for pattern, maker in every)
 
 
 def mentions(parse: Parse) -> tuple[Mention, ...] | str:
-    """The numbers of a text that can be written otherwise, in order; or the reason why there is none."""
+    """The numbers of a text that have another notation, in order; or the reason why there is none."""
     text = parse.text
     if not MAYBE.search(text):
         return NONE
@@ -190,7 +190,7 @@ def mentions(parse: Parse) -> tuple[Mention, ...] | str:
 
 
 def _found(parse: Parse, reasons: list[str]) -> Iterator[Mention]:
-    """The numbers by each pattern in turn; what one has taken, or refused, no later one looks at."""
+    """The numbers by each pattern in turn; later patterns skip what an earlier one has matched or refused."""
     text = parse.text
     taken = [*left_spans(text), *(match.span() for match in FIXED.finditer(text))]
     for pattern, maker in _patterns(has_digits=DIGIT.search(text) is not None):
@@ -209,7 +209,7 @@ def _found(parse: Parse, reasons: list[str]) -> Iterator[Mention]:
 
 
 def _is_free(parse: Parse, mention: Mention, reasons: list[str]) -> bool:
-    """Whether it stands in no name, once in the text, and hangs on no other number."""
+    """Whether it is in no name, occurs once in the text, and depends on no other number."""
     reason = _why_not(parse, mention)
     if reason:
         reasons.append(reason)
@@ -226,14 +226,14 @@ def _why_not(parse: Parse, mention: Mention) -> str:
     said = parse.text[mention.start : mention.end]
     if len(re.findall(rf"(?<!\w){re.escape(said)}(?!\w)", parse.text)) > 1:
         return "a number that appears twice"
-    # The same digits stand elsewhere with other signs: "$12.50" and "1250".
+    # The same digits occur elsewhere with other signs: "$12.50" and "1250".
     digits = re.sub(r"\D", "", said)
     every = [re.sub(r"\D", "", result) for result in re.findall(r"\d[\d.,]*", parse.text)]
     if len(digits) >= FIGURES and every.count(digits) > 1:
         return "a number that appears twice"
     if mention.kind not in ("range", "score", "code", "version") and _is_tied(spot):
         return "numbers that depend on each other"
-    # A comma divides it from another number in digits: "1.1, 1.5 and 2.0".
+    # A comma separates it from another number in digits: "1.1, 1.5 and 2.0".
     if mention.kind in ("cardinal", "decimal") and (
         (spot.next() == "," and spot.next_tag(2) == "CD")
         or (spot.before() == "," and spot.first >= 2 and spot.parse.tags[spot.first - 2] == "CD")
@@ -243,7 +243,7 @@ def _why_not(parse: Parse, mention: Mention) -> str:
 
 
 def _is_counted(mention: Mention, text: str) -> bool:
-    """Whether what follows has as many: "two died; neither", "three things: a, b and c", "by 20%, from 30 to 24"."""
+    """Whether later text confirms it: "two died; neither", "three things: a, b and c", "by 20%, from 30 to 24"."""
     behind = text[mention.end :]
     if mention.kind == "cardinal":
         return COUNTS.search(behind) is not None
@@ -251,7 +251,7 @@ def _is_counted(mention: Mention, text: str) -> bool:
 
 
 def _ends_a_range(spot: NumberPlace) -> bool:
-    """Whether "from" or "between" stands shortly before, with a number behind it."""
+    """Whether "from" or "between" is shortly before it, followed by a number."""
     tags, first = spot.parse.tags, spot.first
     return any(
         spot.before(k) in ("from", "between") and tags[first - k + 1] in ("CD", "$")
@@ -260,7 +260,7 @@ def _ends_a_range(spot: NumberPlace) -> bool:
 
 
 def _is_tied(spot: NumberPlace) -> bool:
-    """Whether another number stands beside it that it is measured by: "from 5 to 7", "two of three"."""
+    """Whether it is compared with a neighbouring number: "from 5 to 7", "two of three"."""
     if spot.next() in TIED and (
         spot.next_tag(2) == "CD" or (spot.next(2) in ("of", "the") and spot.next_tag(3) == "CD")
     ):

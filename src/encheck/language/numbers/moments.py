@@ -1,4 +1,4 @@
-"""Dates, times, years and decades in their notations; the names of months are those of CLDR, by way of babel."""
+"""Dates, times, years and decades in their notations; names of months are from CLDR, through babel."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from encheck.language.numbers.numerals import FAR, MIDDLE, ordinal, spelled, spe
 LOCALE = "en_US"
 LAST_DAY, MONTHS, LAST_YEAR = 28, 12, 2049
 Day = tuple[int, int, int]  # year (0: none), month, day (0: none)
-STEPS = {1: ((1, 2), (4, 6, 9), (20, 30, 40)), 4: ((4, 8), (12, 16), (20, 28, 40))}  # by how often it recurs
+STEPS = {1: ((1, 2), (4, 6, 9), (20, 30, 40)), 4: ((4, 8), (12, 16), (20, 28, 40))}  # by frequency
 DECADES = "twenties thirties forties fifties sixties seventies eighties nineties".split()
 IN = frozenset("in since until till by before after from during of".split())
 FORMULA = frozenset(["-", "/", "+", "=", ")", "#", "–", "$", "%", "am", "pm"])
@@ -53,7 +53,7 @@ def months(width: str) -> tuple[str, ...]:
 
 
 def month_of(name: str) -> int:
-    """The number of a month by its name or its first letters.
+    """The number of a month from its name or first letters.
 
     >>> month_of("Mar."), month_of("September"), month_of("Sept")
     (3, 9, 9)
@@ -105,7 +105,7 @@ def date(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
 
 
 def _layout(text: str, parts: dict[str, str | None]) -> str:
-    """The layout that the text is in."""
+    """The layout of the text."""
     result = text.replace(str(parts["month"]), "{m}")
     if parts.get("year"):
         result = result[::-1].replace(str(parts["year"])[::-1], "}y{", 1)[::-1]
@@ -138,7 +138,7 @@ def _days(value: Day, size: int) -> list[Day]:
 
 
 def iso(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """A date in figures: 2024-03-05, or 3/25/2024 where no day can be taken for a month."""
+    """A date in figures: 2024-03-05, or 3/25/2024 if the day cannot be a month."""
     year, month, day = (int(match[name]) for name in ("year", "month", "day"))
     if match["sep"] == "/" and (month > MONTHS) == (day > MONTHS):
         return "a date that can be read in two ways"
@@ -169,7 +169,7 @@ def iso(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
 
 
 def year(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
-    """A year by itself: "in 1998", "the 1998 season"; of a name only if the event recurs ("the 1998 World Cup")."""
+    """A year alone: "in 1998", "the 1998 season"; in a name only if the event recurs ("the 1998 World Cup")."""
     value, before = int(match["year"]), spot.before()
     if spot.next() == ":" or follows_title(spot):
         return IN_NAME
@@ -204,19 +204,19 @@ def _counts(value: int, spot: NumberPlace) -> bool:
 
 
 def _described(spot: NumberPlace) -> str:
-    """Why a year before what it describes is left alone; empty if another year of it is as good English."""
+    """Why a year that describes a noun is left alone; empty if another year is equally good English."""
     if is_once(spot) or (is_titled(spot) and not cycle(spot)):
         return OF_NAME
     return YEAR_OR_COUNT if not is_titled(spot) and spot.counts_many and spot.before() != "the" else ""
 
 
 def _is_short(value: int) -> bool:
-    """Whether two figures say the year."""
+    """Whether two digits identify the year."""
     return 1930 <= value < 2020 and value != 2000
 
 
 def _short(value: int) -> str:
-    """Two figures, where nobody takes them for another century's; ValueError elsewhere."""
+    """The year in two digits; ValueError if the century would be unclear."""
     if not _is_short(value):
         raise ValueError(f"{value} is not said by two figures")
     return f"\u2019{value % 100:02}"
@@ -305,7 +305,7 @@ def _clock12(value: tuple[int, int]) -> str:
 
 
 def _in_day(value: tuple[int, int]) -> str:
-    """The time as it is said, with the part of the day: seven in the evening; ValueError around midnight and noon."""
+    """The time in words with the part of the day: seven in the evening; ValueError around midnight and noon."""
     hour, minute = value
     if hour in (0, 12) or hour < 5 or (hour in (11, 23) and minute == 45):
         raise ValueError(f"{hour}:{minute:02} is not said so")
@@ -315,7 +315,7 @@ def _in_day(value: tuple[int, int]) -> str:
 
 
 def _said(value: tuple[int, int]) -> str:
-    """The time as it is said: half past two."""
+    """The time in words: half past two."""
     hour, minute = value
     if minute == 0:
         return f"{spelled(hour)} o\u2019clock"

@@ -1,4 +1,4 @@
-"""Numbers in words and in digits: read, and written in the same style; and other values beside one."""
+"""Read numbers in words and digits, write them in the same style, and find other values near one."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ ORDINAL_WORDS = "|".join(sorted(ORDINALS, key=len, reverse=True))
 
 
 def read_words(text: str) -> int | None:
-    """What number words are worth; None for anything else.
+    """The value of number words; None for other text.
 
     >>> read_words("two hundred and five"), read_words("Twelve"), read_words("a hundred thousand"), read_words("dozen")
     (205, 12, 100000, None)
@@ -108,7 +108,7 @@ SIZE = re.compile(rf"({PLAIN})({SCALE})?")
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a number is written: commas, decimal places, a nought before the point, and the word or letter behind it."""
+    """A number's style: commas, decimal places, a zero before the point, and the word or letter after it."""
 
     commas: bool = False
     decimals: int = 0
@@ -117,12 +117,12 @@ class Style:
 
     @property
     def size(self) -> int:
-        """What the scale stands for."""
+        """The value of the scale."""
         name = self.scale.strip().lower()
         return SCALES.get(name) or SHORT.get(name) or 1
 
     def write(self, value: Fraction) -> str:
-        """The value in this style; ValueError for one that it has no place for."""
+        """The value in this style; ValueError if it needs more decimal places."""
         result = value / self.size
         if result * 10**self.decimals % 1:
             raise ValueError(f"{value} has more than {self.decimals} decimal places")
@@ -132,7 +132,7 @@ class Style:
 
 
 def read_digits(text: str) -> tuple[Fraction, Style]:
-    """What digits are worth, and their style; ValueError for anything else.
+    """The value of digits, and their style; ValueError for other text.
 
     >>> value, style = read_digits("1,250.50"); str(value), style.write(value + 1)
     ('2501/2', '1,251.50')
@@ -148,7 +148,7 @@ def read_digits(text: str) -> tuple[Fraction, Style]:
 
 
 def other_forms(value: Fraction, style: Style) -> tuple[NumberForm, ...]:
-    """Other ways to write a number that stands in digits."""
+    """Other notations of a number in digits."""
     result = []
     if style.scale:
         result.append(NumberForm("digits", Style(commas=True).write))
@@ -169,7 +169,7 @@ def other_forms(value: Fraction, style: Style) -> tuple[NumberForm, ...]:
 
 
 def whole_in_words(value: Fraction) -> str:
-    """A whole number in words; ValueError for any other."""
+    """An integer in words; ValueError for other numbers."""
     if value % 1:
         raise ValueError(f"{value} is no whole number")
     return spelled(int(value))
@@ -199,7 +199,7 @@ def _decimals(value: Fraction, style: Style) -> list[NumberForm]:
 
 
 def spoken_writer(value: Fraction, style: Style) -> Write | None:
-    """Writes a number in words where people do; None if they do not."""
+    """Write a number in words if that is natural, otherwise return None."""
     if style.decimals:
         return decimal_writer(Style(decimals=style.decimals)) if _is_pointed(value, style) and not style.scale else None
     if style.scale:
@@ -208,12 +208,12 @@ def spoken_writer(value: Fraction, style: Style) -> Write | None:
 
 
 def _is_pointed(value: Fraction, style: Style) -> bool:
-    """Whether people say the decimals one by one: neither "ten point zero zero" nor "zero point four five"."""
+    """Whether reading the decimals one by one is natural: not "ten point zero zero" or "zero point four five"."""
     return 1 <= value < 100 and style.decimals <= 2 and value * 10 ** (style.decimals - 1) % 1 != 0
 
 
 def halves(value: Fraction) -> str:
-    """A number and a half in words; what is no half with a point.
+    """A number and a half in words; other numbers with "point".
 
     >>> halves(Fraction(5, 2))
     'two and a half'
@@ -224,7 +224,7 @@ def halves(value: Fraction) -> str:
 
 
 def decimal_writer(style: Style) -> Write:
-    """Writes decimals in words, digit by digit: "three point one four"; ValueError if the last of them is 0."""
+    """Write decimals in words, digit by digit: "three point one four"; ValueError if the last of them is 0."""
 
     def write(value: Fraction) -> str:
         whole, _, places = style.write(value).replace(",", "").partition(".")
@@ -236,7 +236,7 @@ def decimal_writer(style: Style) -> Write:
 
 
 def words_value(text: str) -> Fraction | None:
-    """What number words are worth."""
+    """The value of number words."""
     result = read_words(text)
     return None if result is None else Fraction(result)
 
@@ -245,12 +245,12 @@ NEAR, MIDDLE, FAR = 1, 2, 3
 SIZES = {NEAR: "near", MIDDLE: "middle", FAR: "far"}
 EIGHTHS = (2, 3, 4, 5, 11, 12, 13, 14)
 TIMES = (5, 6, 8, 9, 10, 12, 15)
-FEW = 12  # steps: of smaller values the middle is so many steps away, and no share
+FEW = 12  # steps: for smaller values, middle is so many steps away instead of a share
 MOST = 10**13
 
 
 def last_place(value: Fraction, decimals: int) -> Fraction:
-    """The last place that the value is written to: of round numbers the place of the last digit that is not 0.
+    """The place of the value's last written digit: for round numbers, of the last digit that is not 0.
 
     >>> str(last_place(Fraction(2500), 0)), str(last_place(Fraction(7), 0)), str(last_place(Fraction("1.50"), 2))
     ('100', '1', '1/100')
@@ -264,10 +264,10 @@ def last_place(value: Fraction, decimals: int) -> Fraction:
 def other_values(
     value: Fraction, *, decimals: int = 0, size: int, least: Fraction | int = 2, most: Fraction | int = MOST
 ) -> list[Fraction]:
-    """Values at this distance, written to as many places, from `least` to `most`; none of them is `value`.
+    """Other values at this distance, with as many places, from `least` to `most`.
 
-    Near is one or two steps of the last place (of round numbers one, or a part of it), middle a quarter to three
-    quarters of the value, far five to fifteen times it or a tenth.
+    Near is one or two steps of the last place (for round numbers one step or a part of it), middle a quarter to three
+    quarters of the value, far five to fifteen times the value or a tenth.
 
     >>> [[int(v) for v in other_values(Fraction(12), size=size)] for size in (NEAR, MIDDLE)]
     [[10, 11, 13, 14], [3, 4, 6, 8, 16, 18, 20, 21]]
@@ -283,7 +283,7 @@ def other_values(
 
 
 def _near(value: Fraction, one: Fraction, last: Fraction) -> list[Fraction]:
-    """One or two steps away; of a round number that is few of them one step, or a half or a tenth of it."""
+    """One or two steps away; for a round number of few steps one step, or a half or a tenth of it."""
     if one <= last:
         return [value + k * one for k in (-2, -1, 1, 2)]
     steps = value / one
@@ -303,7 +303,7 @@ def _rounded(value: Fraction, one: Fraction) -> Fraction:
 
 
 def values_around(value: int, size: int, steps: Sequence[Sequence[int]], *, least: int, most: int) -> list[int]:
-    """Whole numbers so many steps away on either side, by size, within bounds: days, hours, years.
+    """Integers so many steps away on both sides, by distance, within bounds: days, hours, years.
 
     >>> values_around(5, MIDDLE, ((1,), (2, 3), (6,)), least=1, most=12)
     [3, 2, 7, 8]

@@ -1,4 +1,4 @@
-"""The spaCy pipeline that reads sentences: the bundled English one, or an installed one of the user's choice."""
+"""The spaCy pipeline for parsing: the bundled English one, or an installed one."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ Section = Mapping[str, Any]
 
 
 def reach_of(folder: Path) -> int | None:
-    """How many words on each side the tagger of this pipeline looks at; None if its configuration does not tell.
+    """The number of words on each side that this pipeline's tagger uses; None if unknown from its configuration.
 
-    A window encoder of spaCy's looks at `window_size` words on each side, `depth` times over; hashes of a word's forms
-    look at the word alone. Any other network, or another tokenizer, may look at the whole text.
+    spaCy's window encoder uses `window_size` words on each side, `depth` times; hash embeddings use only the word. Any
+    other network or tokenizer may use the whole text.
     """
     config = _config(folder / "config.cfg")
-    # The tagger has an encoder of its own, and does not listen to the pipeline's.
+    # The tagger has its own encoder, not the pipeline's.
     name = (
         "tagger.model.tok2vec"
         if not _is(config.get("components.tagger.model.tok2vec", {}), "@architectures", ("spacy.Tok2VecListener.",))
@@ -60,7 +60,7 @@ def _is(section: Section, kind: str, names: tuple[str, ...]) -> bool:
 
 
 def _config(path: Path) -> dict[str, Section]:
-    """The sections of a spaCy configuration; nothing if it cannot be read."""
+    """The sections of a spaCy configuration; empty if it cannot be read."""
     parser = ConfigParser(interpolation=None)
     parser.optionxform = str  # type: ignore[assignment,method-assign]
     try:
@@ -78,9 +78,9 @@ def _value(text: str) -> Any:
 
 
 BUNDLED = Path(__file__).parent / "english"
-MAX_CHARACTERS = 100_000  # a longer text is not parsed, and has no variants
+MAX_CHARACTERS = 100_000  # longer texts are not parsed and have no variants
 NEEDED = ("tagger", "parser")
-CONVERTED = "+ud1"  # says in a fingerprint that, and by which version of the rules, labels were converted
+CONVERTED = "+ud1"  # marks in a fingerprint that labels were converted, with the version of the rules
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 FileHash = Callable[[Path], str]
 
@@ -88,7 +88,7 @@ FileHash = Callable[[Path], str]
 class Pipeline:
     """A pipeline by name: None for the bundled one, an installed package, or a folder.
 
-    Raises LanguageError if there is none of that name. Nothing is read before it is asked for.
+    Raises LanguageError if it does not exist. Everything is read on demand.
     """
 
     def __init__(self, name: str | None = None, *, file_hash: FileHash = file_sha256) -> None:
@@ -97,7 +97,7 @@ class Pipeline:
 
     @cached_property
     def meta(self) -> dict[str, Any]:
-        """What its meta.json says; LanguageError if there is none."""
+        """The content of its meta.json; LanguageError if there is none."""
         try:
             result: dict[str, Any] = json.loads((self.folder / "meta.json").read_text("utf-8"))
         except (OSError, ValueError) as error:
@@ -108,14 +108,14 @@ class Pipeline:
 
     @property
     def label(self) -> str:
-        """Name and version, as its meta.json has them."""
+        """Name and version from its meta.json."""
         return "{lang}_{name} {version}".format(**{"lang": "?", "name": "?", "version": "?"} | self.meta)
 
     @cached_property
     def fingerprint(self) -> str:
-        """Changes when any file of the pipeline changes; spaCy is not imported for it.
+        """A hash of the pipeline's files, and whether parses are converted.
 
-        Unless meta.json does not list the parser's labels: whether parses are converted is part of the fingerprint.
+        spaCy is not imported, unless meta.json does not list the parser's labels.
         """
         digest = hashlib.sha256()
         for path in sorted(p for p in self.folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts):
@@ -125,12 +125,12 @@ class Pipeline:
 
     @cached_property
     def reach(self) -> int | None:
-        """How many words on each side the tagger looks at; None if it may look at the whole text."""
+        """The number of words on each side that the tagger uses; None if it may use the whole text."""
         return reach_of(self.folder)
 
     @cached_property
     def is_converted(self) -> bool:
-        """Whether its parser has the labels of ClearNLP, so that its parses are made Universal Dependencies."""
+        """Whether its parser has ClearNLP labels, so its parses are converted to Universal Dependencies."""
         listed = self.meta.get("labels")
         labels = listed.get("parser") if isinstance(listed, dict) else None
         if isinstance(labels, list):
@@ -142,7 +142,7 @@ class Pipeline:
         import spacy
         from thinc.api import NumpyOps, get_current_ops, use_ops
 
-        # numpy's matrix products are twice as fast as those that spaCy takes by itself
+        # numpy's matrix products are twice as fast as spaCy's default
         on_cpu = type(get_current_ops()) is NumpyOps
         try:
             with use_ops("numpy", use_blis=False) if on_cpu else nullcontext():
@@ -154,7 +154,7 @@ class Pipeline:
         return nlp
 
     def parse(self, texts: Iterable[str]) -> Iterator[Parse]:
-        """The parse of each text, in order. A text that is longer than MAX_CHARACTERS comes out without tokens."""
+        """The parse of each text, in order. A text longer than MAX_CHARACTERS has no tokens."""
         result = (of_doc(doc, text) for doc, text in self._run(texts, disable=()))
         yield from map(universal, result) if self.is_converted else result
 
@@ -163,11 +163,11 @@ class Pipeline:
         keep = {"tok2vec", "transformer", "tagger"}
         names = self._nlp.vocab.strings
         for doc, text in self._run(texts, disable=[n for n in self._nlp.pipe_names if n not in keep]):
-            rows = doc.to_array(["IDX", "LENGTH", "TAG"]).tolist()  # an object for each token would take its time
+            rows = doc.to_array(["IDX", "LENGTH", "TAG"]).tolist()  # one object per token would be slow
             yield shared([text[at : at + length] for at, length, _ in rows]), shared([names[tag] for _, _, tag in rows])
 
     def _run(self, texts: Iterable[str], *, disable: Iterable[str]) -> Iterator[tuple[Doc, str]]:
-        # The text with what UTF-8 has no code for exchanged one for one, and nothing of it where it is too long.
+        # Replace characters without UTF-8 one for one; empty if the text is too long.
         given = [(SURROGATE.sub("\ufffd", text) if len(text) <= MAX_CHARACTERS else "", text) for text in texts]
         yield from self._nlp.pipe(given, as_tuples=True, disable=list(disable), batch_size=256)
 

@@ -1,7 +1,7 @@
-"""Trees with the labels of ClearNLP, which spaCy's English models give, as trees of Universal Dependencies.
+"""Convert trees with ClearNLP labels, as from spaCy's English models, to Universal Dependencies.
 
-There a preposition heads its noun and "be" its predicate; here both hang on it, by case and cop. Nothing but heads and
-relations changes, and what fits no rule stays as it is.
+In ClearNLP a preposition heads its noun and "be" its predicate; in UD both depend on it, by case and cop. Only heads
+and relations change, and structures without a rule stay unchanged.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SUBJECTS = frozenset("nsubj nsubjpass csubj csubjpass expl".split())
 NOMINATIVE = frozenset("i he she we they".split())
 CLAUSAL = SUBJECTS | frozenset("aux auxpass cop mark".split())
 PREPOSITIONS = frozenset(["prep", "dative", "agent"])
-PHRASES = PREPOSITIONS | frozenset("advmod amod case mark prt quantmod".split())  # of a word that has an object
+PHRASES = PREPOSITIONS | frozenset("advmod amod case mark prt quantmod".split())  # dependents of a word with an object
 FIXED = frozenset(
     {"according to", "as for", "as of", "as to", "because of", "due to", "instead of", "rather than", "such as"}
 )
@@ -32,7 +32,7 @@ RENAMED = {
 
 
 def is_clear(labels: Iterable[str]) -> bool:
-    """Whether a parser with these labels has those of ClearNLP.
+    """Whether these are a parser's labels of ClearNLP.
 
     >>> is_clear(["ROOT", "dobj", "prep"]), is_clear(["ROOT", "obj", "case"])
     (True, False)
@@ -42,7 +42,7 @@ def is_clear(labels: Iterable[str]) -> bool:
 
 
 def universal(parse: Parse) -> Parse:
-    """The parse with heads and relations of Universal Dependencies for ClearNLP's; as it is where it is no tree."""
+    """The parse with heads and relations converted to Universal Dependencies; unchanged if it is not a tree."""
     tree = Tree(parse)
     if len(tree.order()) != len(parse):
         return parse
@@ -52,7 +52,7 @@ def universal(parse: Parse) -> Parse:
 
 
 class Tree:
-    """Heads and relations of a parse while they change; a root heads itself."""
+    """Heads and relations of a parse during conversion; a root heads itself."""
 
     def __init__(self, parse: Parse) -> None:
         self.parse = parse
@@ -60,18 +60,18 @@ class Tree:
         self._below: list[set[int]] = [set(result) for result in parse.children]
 
     def order(self) -> list[int]:
-        """All that hangs on a root, in some order in which heads go before what hangs on them."""
+        """All tokens of a root's tree, heads before their dependents."""
         result = [i for i, head in enumerate(self.heads) if head == i]
         for at in result:
             result += self._below[at]
         return result
 
     def below(self, at: int, *deps: str) -> list[int]:
-        """What hangs on a token, by one of these relations or by any, in order of the text."""
+        """The dependents of a token, by one of these relations or any, in text order."""
         return sorted(i for i in self._below[at] if not deps or self.deps[i] in deps)
 
     def first(self, at: int) -> int:
-        """The first token of all that hangs on `at`, itself included."""
+        """The first token of the subtree of `at`."""
         here, left = at, [at]
         while left:
             one = left.pop()
@@ -80,14 +80,14 @@ class Tree:
         return here
 
     def hang(self, at: int, head: int, dep: str) -> None:
-        """Hang a token on another one, which must not be below it, or make it a root."""
+        """Attach a token to another one that is not below it, or make it a root."""
         self._below[self.heads[at]].discard(at)
         self.heads[at], self.deps[at] = head, dep
         if head != at:
             self._below[head].add(at)
 
     def lift(self, at: int, dep: str, below: str) -> None:
-        """Let a token take the place of its head, by `dep`; the head, by `below`, and all that hung there go to it."""
+        """Let a token replace its head, by `dep`; the old head, by `below`, and its dependents attach to it."""
         high = self.heads[at]
         top = self.heads[high]
         self.hang(at, *((at, self.deps[high]) if top == high else (top, dep)))
@@ -97,7 +97,7 @@ class Tree:
 
 
 def _coordinate(tree: Tree) -> None:
-    """Hang "and", and a comma, on what follows it, and each part on the first."""
+    """Attach "and" and commas to the following part, and each part to the first."""
     joined = [i for i, dep in enumerate(tree.deps) if dep == "conj" and tree.heads[i] != i]
     for link in (i for i, dep in enumerate(tree.deps) if dep == "cc" and tree.heads[i] < i):
         following = (i for i in tree.below(tree.heads[link], "conj") if i > link)
@@ -114,12 +114,12 @@ def _coordinate(tree: Tree) -> None:
 
 
 def _shares(tree: Tree, at: int, head: int) -> bool:
-    """Whether a part has the subject of the one before it: "he came and she sat and read"."""
+    """Whether a part shares the subject of the previous part: "he came and she sat and read"."""
     return bool(tree.below(head, *SUBJECTS)) and not tree.below(at, *SUBJECTS)
 
 
 def _invert_copulas(tree: Tree) -> None:
-    """Let what stands under "be" head its clause, except for "there is": what there is, is the subject."""
+    """Make the complement of "be" the head of its clause; in "there is" it is the subject."""
     parse = tree.parse
     for at in range(len(parse)):
         is_be = parse.lemmas[at].lower() == "be" or parse.lowers[at] in BE
@@ -134,7 +134,7 @@ def _invert_copulas(tree: Tree) -> None:
 
 
 def _invert_prepositions(tree: Tree) -> None:
-    """Let what a preposition governs head its phrase, the innermost first."""
+    """Make the object of a preposition the head of the phrase, the innermost first."""
     for at in reversed(tree.order()):
         thing = _governed(tree, at)
         if thing is None:
@@ -156,7 +156,7 @@ def _governed(tree: Tree, at: int) -> int | None:
 
 
 def _relation(tree: Tree, at: int, *, clause: bool) -> str:
-    """By what the phrase of a preposition hangs on the preposition's head."""
+    """The relation of a preposition's phrase to the preposition's head."""
     parse, dep, outer = tree.parse, tree.deps[at], tree.heads[at]
     if outer != at and _opens(tree, outer, at):
         return "pcomp" if clause else "pobj"
@@ -169,7 +169,7 @@ def _relation(tree: Tree, at: int, *, clause: bool) -> str:
 
 
 def _opens(tree: Tree, outer: int, at: int) -> bool:
-    """Whether two prepositions make one: "out of", "because of"; then the outer one governs what the inner one did."""
+    """Whether two prepositions form one: "out of", "because of"; the outer one then governs the inner one's object."""
     if _governed(tree, outer) not in (None, at) or tree.deps[at] not in ("prep", "pcomp", "pobj"):
         return False
     if outer == at - 1 and _pair(tree.parse, at) in FIXED:
@@ -197,7 +197,7 @@ def _raise_subjects(tree: Tree) -> None:
 
 
 def _fix(tree: Tree) -> None:
-    """Hang the second word of "because of" and the like on the first."""
+    """Attach the second word of "because of" and the like to the first."""
     for at in range(1, len(tree.parse)):
         head, dep = tree.heads[at], tree.deps[at]
         beside = tree.heads[at - 1] == head and head not in (at, at - 1)
@@ -207,7 +207,7 @@ def _fix(tree: Tree) -> None:
 
 
 def _rename(tree: Tree) -> None:
-    """Give each relation that kept its place its name in Universal Dependencies."""
+    """Rename the remaining relations to Universal Dependencies."""
     parse = tree.parse
     for at, dep in enumerate(tree.deps):
         if dep == "aux" and parse.tags[at] == "TO":
