@@ -175,7 +175,9 @@ def test_small_losses_in_a_whole_family_do_not_pass():
     decision = decide(losses, rule=Rule(family=0.5))
     assert {row.outcome for row in decision.rows} == {"pass"}
     assert decision.outcome == "inconclusive"
-    assert decision.reasons[0].startswith("family order: its 6 gate rows together changed by -0.60 times what matters")
+    assert decision.reasons[0].startswith(
+        "family order: its 6 gate rows together changed by -0.60 times the loss that matters"
+    )
 
 
 def test_a_family_is_surer_of_its_mean_than_its_members():

@@ -193,7 +193,7 @@ def test_a_win_rate_that_is_no_better_than_guessing_decides_nothing(against, win
     found = against(*scores(wins=0.9), old=scores(wins=wins), split=DIVIDED)
     (row,) = found.decision.rows
     assert (row.name, row.n, row.evidence, row.unseen) == ("antonym/d/1", 200, False, True)
-    assert row.why.startswith("the old model is not shown to do better than guessing: of 200 other items it has")
+    assert row.why.startswith("the old model is not shown to do better than guessing: on 200 held-out items it scores")
     assert found.decision.outcome == "inconclusive"
 
 

@@ -73,7 +73,7 @@ def test_a_loss_that_only_unjudged_first_answers_show_asks_for_judgements(weighe
     row = against.rows[0]
     assert (row.outcome, row.unjudged) == ("inconclusive", 40)
     assert row.why == (
-        "40 queries have a first answer that nobody judged: no if all of these are wrong (-26.7 points), yes if all "
+        "40 queries have an unjudged first answer: no if all of these are wrong (-26.7 points), yes if all "
         "are right (+0.0 points)"
     )
     first = next(iter(terminal.gate_lines(entry)))
