@@ -115,7 +115,7 @@ def test_another_kind_of_model_is_refused(against):
 
 def test_other_data_are_refused_with_the_remedy(against):
     said = changed(data={"name": "probes-fresh=2"})
-    with pytest.raises(BaselineError, match=r"is of d, but this run is on probes-fresh=2: .* --save-baseline"):
+    with pytest.raises(BaselineError, match=r"was made on d, but this run is on probes-fresh=2: .* --save-baseline"):
         against(*scores(), said=said)
 
 

@@ -238,7 +238,7 @@ def test_roles_are_compared_and_a_change_to_queries_alone_is_another_model(tmp_p
 
     found = encheck.same(InRoles("query: "), InRoles())
     assert (found.outcome, found.causes) == ("another", ("prompt",)), found.reasons
-    assert found.reindex.endswith("stored vectors of queries do not stay)")
+    assert found.reindex.endswith("stored vectors of queries are no longer valid)")
     assert encheck.same(InRoles("query: "), InRoles(), role="document").outcome == "same"
     assert encheck.same(InRoles("query: "), InRoles(), role="query").outcome == "another"
     path = tmp_path / "q.json"
