@@ -133,7 +133,7 @@ def order_rate(scores: ChainScores) -> Estimate:
 
 @figure
 def order_rate_members(scores: ChainScores) -> Estimate:
-    """The same of the members alone."""
+    """Share of chains whose member scores all fall."""
     return _share("order_rate_members", scores, in_order(scores.values[:, 1:]))
 
 
@@ -174,7 +174,7 @@ def unusual(scores: ChainScores, *, step: int) -> Estimate:
 
 
 def surprisal(scores: ChainScores, *, step: int) -> Estimate:
-    """Mean bits a token after this many swaps, by the language model of `--continuation-model`; see `unusual`."""
+    """Mean bits per token after this many swaps, by the language model of `--continuation-model`; see `unusual`."""
     return _mean(f"surprisal_{step}", scores, np.array([item.surprisal[step] for item in scores.items]))
 
 
@@ -186,7 +186,7 @@ def length(scores: ChainScores, *, column: int) -> Estimate:
 
 
 def rejected(scores: ChainScores) -> Estimate:
-    """Mean number of exchanges a chain that would have kept the meaning and were not taken; why, in the params."""
+    """Mean number of rejected exchanges per chain, which would have kept the meaning; the params have the reasons."""
     reasons = [reason for item in scores.items for reason in item.rejected]
     counts = {reason: float(reasons.count(reason)) for reason in sorted(set(reasons))}
     each = np.array([len(item.rejected) for item in scores.items], float)
@@ -208,7 +208,7 @@ def by_overlap(scores: ChainScores) -> Iterator[Estimate]:
 
 
 def measured(scores: ChainScores) -> ChainScores:
-    """The chains of the test part, or all where none is named."""
+    """The chains of the test part, or all chains if no part is named."""
     test = np.flatnonzero([item.split in TEST for item in scores.items])
     return scores.of(test) if len(test) else scores
 
@@ -260,7 +260,7 @@ def _mean(name: str, scores: ChainScores, values: Floats) -> Estimate:
 
 
 def figures(scores: ChainScores, *, threshold: float | None = None) -> Iterator[Estimate]:
-    """All that is reported beside the R-Precision of a chain's measured part."""
+    """All figures that are reported with the R-Precision of a chain's measured part."""
     part = measured(scores)
     yield from (r_precision(part, ties="strict"), r_precision(part, ties="optimistic"))
     yield from (spearman(part), order_rate(part))
@@ -281,6 +281,6 @@ def swap_diagnostics(scores: ChainScores) -> Iterator[Estimate]:
 
 
 def lengths(scores: ChainScores) -> Iterator[Estimate]:
-    """Words before and after each cut of a continuation: length gives its order away."""
+    """Words before and after each cut of a continuation, since the length can reveal the order."""
     part = measured(scores)
     yield from (length(part, column=column) for column in range(part.values.shape[1]))

@@ -29,14 +29,14 @@ _MAX_WEIGHTS = 60_000_000  # weights kept in memory, four bytes each
 _MAX_ITEM_WEIGHTS = 2_000_000
 _WEIGHTS_AT_ONCE = 1_000_000
 _CAST_AT_ONCE = 100_000  # weights that become fp64: what stays in the cache takes a third of the time
-MOST_CLUSTERS = 50_000  # that are drawn one by one; above, groups of them are
+MOST_CLUSTERS = 50_000  # with more, groups of clusters are drawn
 GROUPS, GROUP_REPLICATES = 20_000, 2_000
-MANY_ITEMS = 200_000  # above, figures of ranks take each item's influence and rank no replicate again
+MANY_ITEMS = 200_000  # with more, rank figures use each item's influence instead of ranking every replicate
 
 
 @lru_cache(maxsize=4)
 def bootstrap_weights(clusters: int, seed: int, replicates: int = REPLICATES) -> NDArray[np.float32]:
-    """How often each cluster is drawn in each replicate; shape [replicates, clusters], rows sum to `clusters`.
+    """The number of times that each cluster is drawn, shape [replicates, clusters]; rows sum to `clusters`.
 
     The replicates of one cluster lie side by side in memory, since most figures take a few of the clusters. Beyond
     6,000 clusters fewer replicates are drawn (at least 500), so that the table stays within 240 MB up to 120,000
@@ -55,7 +55,7 @@ def bootstrap_weights(clusters: int, seed: int, replicates: int = REPLICATES) ->
 
 
 def overlapping_weights(names: Sequence[Sequence[str]], things: NDArray[np.intp], seed: int) -> NDArray[np.float32]:
-    """How often each item counts in each replicate, for items that overlap; shape [replicates, items].
+    """The weight of each item in each replicate, for items that overlap; shape [replicates, items].
 
     It is 1 and a standard normal draw of each thing that the item shares with others (Rubin 1981, Annals of Statistics
     9, has such weights of other shapes), or of its own where it shares none. A thing has the same draws in every
@@ -88,7 +88,7 @@ class _Drawn:
 def weights_of_clusters(drawn: _Drawn, columns: bytes) -> NDArray[np.float32]:
     """The weights of the clusters in these columns, given as bytes of `np.intp`; shape [some, replicates].
 
-    The last ones are kept, since all figures of a check take those of the same clusters.
+    The latest result is cached, since all figures of a check use the same clusters.
     """
     return drawn.weights.T[np.frombuffer(columns, np.intp)]
 
@@ -181,13 +181,13 @@ class Resampler:
 
     @property
     def sharing(self) -> Sharing:
-        """What the items share. Not of grouped ones, which are too many."""
+        """The sharing structure of the items; not available for grouped clusters, which are too many."""
         assert not self.is_grouped
         return sharing_of(self._things)
 
     @property
     def overlaps(self) -> bool:
-        """Whether items share things that are no clusters: then no draw of clusters follows what they share."""
+        """Whether items share things beyond clusters, which a draw of clusters cannot represent."""
         return not self.is_grouped and self.others is None and self.sharing.clusters is None
 
     def share_interval(self, values: Floats) -> tuple[Floats, Floats]:
@@ -213,7 +213,7 @@ class Resampler:
 
     @cached_property
     def clusters(self) -> int:
-        """Number of clusters with an item; where items overlap, of equal clusters that are worth as much."""
+        """Number of clusters with an item; for overlapping items, the effective number of equal clusters."""
         if self.overlaps:
             return self.sharing.independent
         return len(self.present) if not self.is_grouped else self._seen(None)
@@ -283,9 +283,9 @@ class Resampler:
 
     @cached_property
     def _drawn_by_both(self) -> NDArray[np.unsignedinteger[Any]]:
-        """How often each item that hangs on two clusters is drawn; shape [replicates, such items].
+        """The weight of each item that belongs to two clusters; shape [replicates, such items].
 
-        It is kept, since all figures on the same items ask for it.
+        It is cached, since all figures on the same items use it.
         """
         assert self.others is not None
         both = np.flatnonzero(self.others >= 0)
@@ -299,7 +299,7 @@ class Resampler:
     def item_weights(self) -> Iterator[NDArray[np.float32]]:
         """Weights of the items, a few replicates at a time; shape [some, n].
 
-        What needs every item in every replicate takes the first 2,000 replicates where there are many items.
+        With many items, only the first 2,000 replicates are given.
         """
         rows = self.weights[: max(2_000, _MAX_ITEM_WEIGHTS // max(len(self.columns), 1))]
         for some in _slices((len(rows), len(self.columns))):
@@ -334,10 +334,10 @@ def percentile_interval(replicates: Floats) -> tuple[Floats, Floats]:
 
 
 def widened_interval(share: float, low: float, high: float, *, n: int, clusters: int) -> tuple[float, float]:
-    """The interval of a share of n items, no narrower than Clopper-Pearson's over clusters where that is near an edge.
+    """The interval of a share of n items; near 0 or 1, it is no narrower than Clopper-Pearson's over clusters.
 
-    There, with fewer than MIN_ITEMS_A_SIDE items on one side, percentiles of a bootstrap reach too short, and where all
-    agree they have no width at all.
+    With fewer than MIN_ITEMS_A_SIDE items on one side, bootstrap percentiles are too narrow, and if all items agree
+    they have no width at all.
 
     >>> low, high = widened_interval(1.0, 1.0, 1.0, n=60, clusters=60)
     >>> round(low, 3), high
@@ -442,9 +442,9 @@ class Figure:
 
 @dataclass(frozen=True)
 class LogFigures:
-    """The queries of a log: how often each was asked, and its cluster; both of shape [n].
+    """The queries of a log: the frequency and the cluster of each, both of shape [n].
 
-    All figures of a log are of the same draws of clusters.
+    All figures of a log use the same draws of clusters.
     """
 
     weights: Floats
@@ -453,12 +453,12 @@ class LogFigures:
 
     @classmethod
     def of(cls, weights: Sequence[int], clusters: Sequence[str], *, seed: int) -> LogFigures:
-        """With the draws of a seed."""
+        """The queries with draws from this seed."""
         return cls(np.array(weights, np.float64), tuple(clusters), Resampler(clusters, seed=seed))
 
     @property
     def worth(self) -> int:
-        """How many clusters of the same weight would say as much (Kish 1965, section 11.7)."""
+        """The effective number of clusters of equal weight (Kish 1965, section 11.7)."""
         sizes = np.bincount(self.resampler.columns, weights=self.weights)
         return int(sizes.sum() ** 2 / (sizes**2).sum())
 
@@ -469,7 +469,7 @@ class LogFigures:
     def ratio(self, part: Floats, whole: Floats) -> Figure:
         """The sum of `part` over that of `whole`, shape [n] each; NaN if the whole is 0.
 
-        The interval is no narrower than Clopper-Pearson's over clusters where the ratio is nearly 0 or 1.
+        Near 0 or 1, the interval is no narrower than Clopper-Pearson's over clusters.
         """
         both = np.column_stack([part, whole]) * self.weights[:, None]
         total = both.sum(axis=0)
@@ -482,7 +482,7 @@ class LogFigures:
         return Figure(value, min(low, ends[0]), max(high, ends[1]))
 
     def change(self, before: Floats, after: Floats) -> Figure:
-        """The mean of `after` less `before`, shape [n] each."""
+        """The mean of `after` minus `before`, shape [n] each."""
         both = np.column_stack([after - before, np.ones(len(before))]) * self.weights[:, None]
         sums = self.resampler.totals(both)
         low, high = percentile_interval(sums[:, 0] / sums[:, 1])

@@ -1,4 +1,4 @@
-"""The randomness that a generator has for one sentence."""
+"""The random numbers of a generator for one sentence."""
 
 from __future__ import annotations
 
