@@ -214,7 +214,7 @@ def test_a_twin_of_another_dimension_is_refused(run, saved):
         (lambda f: (f / "items.parquet").write_bytes(b"PAR1"), "*was changed after it was saved*"),
         (
             lambda f: edit(f, encheck_baseline=5),
-            "*of the baseline version 5, but this encheck reads 4: make the baseline again, or install*",
+            "*has baseline version 5, but this encheck reads version 4: make the baseline again, or install*",
         ),
         (lambda f: reseal(f, lambda s: s.pop("cases")), "*has other fields than --save-baseline writes*"),
         (lambda f: rewritten(f), "*has other fields than --save-baseline writes*"),
