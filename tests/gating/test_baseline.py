@@ -151,9 +151,7 @@ def test_changed_items_are_refused(folder):
 @pytest.mark.parametrize("version", [3, 5])
 def test_a_baseline_of_another_version_says_which_encheck_made_it(folder, version):
     change(folder, encheck_baseline=version)
-    with pytest.raises(
-        BaselineError, match=rf"version {version}, but this encheck reads version 4: make the baseline again"
-    ):
+    with pytest.raises(BaselineError, match=rf"version {version}, but this encheck reads version 4: make"):
         read(folder)
 
 

@@ -182,7 +182,7 @@ def test_the_same_model_and_a_scorer_of_pairs_change_nothing_but_thresholds():
     found = [list(required_changes(OLD, about(), reindex=same, index=None, thresholds=[few])),
              list(required_changes(OLD, about(), reindex=None, index=None, thresholds=[few]))]  # fmt: skip
     assert found[0] == []
-    assert found[1][0].startswith("Choose the threshold 0.8 anew")
+    assert found[1][0].startswith("Choose a new value for the threshold 0.8")
     built_in = threshold_shift(scores, scores / 2, threshold=0.8, data="probes")
     (moved,) = required_changes(OLD, about(), reindex=None, index=None, thresholds=[few, built_in])
     assert moved == "Move the threshold 0.8 to 0.4, which accepts the same share of probes."

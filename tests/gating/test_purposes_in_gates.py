@@ -223,7 +223,7 @@ def test_texts_in_another_language_leave_out_the_sentences_that_come_with_enchec
     [
         (["--for", "serch"], "unknown --for 'serch'; did you mean 'search'"),
         (["--margin", "50"], "--margin is 50 points, but should be between 2 and 10"),
-        (["--max-false-accepts", "2"], "--max-false-accepts is a share between 0 and 1"),
+        (["--max-false-accepts", "2"], "--max-false-accepts should be a share between 0 and 1"),
         (["--for", "change", "--protect", "number"], "need another model"),
         (["--for", "search", "--accept", "ngation"], "unknown --accept 'ngation'; did you mean 'negation'"),
         (["--for", "search", "--protect", "number", "--accept", "number"], "number is protected"),

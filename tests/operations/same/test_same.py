@@ -451,4 +451,4 @@ def test_a_file_of_vectors_is_compared_on_its_own_texts(command):
     assert (done.exit_code, "over 20 texts" in done.output) == (0, True), done.output
     assert command("vectors:mine.parquet", "random").exit_code == 1
     assert command("vectors:none.parquet", "random").exit_code == 4
-    assert "lacks the texts" in command("vectors:mine.parquet", "--save", "c.json").output
+    assert "lacks encheck" in command("vectors:mine.parquet", "--save", "c.json").output

@@ -415,7 +415,7 @@ def test_a_pair_that_is_repeated_with_its_label_counts_once_and_that_is_said(tmp
     spec = write(tmp_path / "p.csv", "\n".join(["first,second,label", *rows, *["q0,a0,0"] * 5]) + "\n")
     found = encheck.threshold("jaccard", spec, max_false_accepts=0.5)
     assert (found.data.negatives, found.promise.negatives, found.data.repeated) == (15, 10, 5)
-    assert any("repeated with its label counts once: 5 repeats" in line for line in threshold_lines(found))
+    assert any("repeated pairs with the same label count once: 5 repeats" in line for line in threshold_lines(found))
 
 
 def test_data_without_negatives_or_of_one_cluster_are_refused(tmp_path, folder):
