@@ -126,7 +126,7 @@ class Surprisal:
 
 PIVOTS = ("pivot=a", "pivot=b")
 Pivot = Literal["a", "b"]
-Sources = Callable[[Sequence[Group], Maker], Sequence[Variant | str]]  # for each group, a reason where there is none
+Sources = Callable[[Sequence[Group], Maker], Sequence[Variant | str]]  # a variant, or a reason, for each group
 
 
 def swap_chains(sources: Sources | None = None) -> Builder:

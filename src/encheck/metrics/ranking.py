@@ -87,7 +87,7 @@ def in_order(values: Floats) -> Floats:
 
 
 def reversed_at(values: Floats, step: int) -> Floats:
-    """1 where the value after `step` is larger than the one before it, 1/2 where equal, NaN if there is none."""
+    """1 if the value after `step` is larger than the one before it, 1/2 if equal, else 0; NaN if a value is missing."""
     change = values[:, step] - values[:, step - 1]
     return np.where(np.isnan(change), np.nan, (change > 0) + (change == 0) / 2)
 

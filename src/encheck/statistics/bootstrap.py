@@ -79,7 +79,7 @@ def overlapping_weights(names: Sequence[Sequence[str]], things: NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class _Drawn:
-    """Weights as `bootstrap_weights` has them, which are told apart by identity."""
+    """The weights of `bootstrap_weights`, hashed by identity."""
 
     weights: NDArray[np.float32]
 
@@ -95,10 +95,10 @@ def weights_of_clusters(drawn: _Drawn, columns: bytes) -> NDArray[np.float32]:
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """The clusters of items, by number: that of each item, shape [n], of `count` in all.
+    """The cluster number of each item, shape [n], out of `count` clusters.
 
-    `others` has a second one of items that hang on two, -1 for none. `hashes`, shape [count], has a number of 64 bits
-    for each cluster that depends on its name alone.
+    `others` has a second cluster for items that belong to two, -1 for none. `hashes`, shape [count], has a 64-bit
+    number for each cluster, which depends on its name alone.
     """
 
     numbers: NDArray[np.signedinteger[Any]]
@@ -108,7 +108,7 @@ class Clusters:
 
     @classmethod
     def named(cls, names: Sequence[str], universe: Sequence[str] | None, others: Sequence[str]) -> Clusters:
-        """From the name of each item's cluster, numbered in the order of all names; "" stands for no second one."""
+        """The clusters with these names, numbered in the order of all names; "" means no second cluster."""
         every = sorted({*(universe if universe is not None else names), *filter(None, others)})
         column = {name: i for i, name in enumerate(every)}
         second = np.array([column[name] if name else -1 for name in others], np.int64) if any(others) else None
@@ -122,15 +122,15 @@ class Resampler:
     """Bootstrap replicates of figures over items that belong to clusters.
 
     `universe` names all clusters of the run's data, in any order; weights depend on their number and the seed
-    alone. `clusters` names the cluster of each item, `others` a second one of items that hang on two (a random pair of
-    sentences), "" for none: such an item is drawn as often as one times the other is (Owen 2007, "The pigeonhole
-    bootstrap"), which errs on the wide side. `Clusters` has all of that in numbers. `shares` names what each item has
-    in common with others where items overlap, and is empty for items that share their cluster alone. Overlapping items
-    have each a weight of their own in a replicate (`overlapping_weights`). Items that hang on two clusters, and more
-    than `MANY_ITEMS`, are drawn by their clusters alone.
+    alone. `clusters` names the cluster of each item, `others` a second one for items that belong to two (a random pair
+    of sentences), "" for none. The weight of such an item is the product of both (Owen 2007, "The pigeonhole
+    bootstrap"), which gives slightly wide intervals. `Clusters` has all of that as numbers. `shares` names the things
+    that overlapping items have in common, and is empty for items that only share their cluster. Overlapping items have
+    their own weights in a replicate (`overlapping_weights`). Items that belong to two clusters, and more than
+    `MANY_ITEMS` items, are drawn by their clusters alone.
 
-    More than `MOST_CLUSTERS` are put into `GROUPS` random groups by their hash, and groups are drawn: the method of
-    random groups (Wolter 2007, section 2.4). The variance of a sum over independent clusters is the same in
+    More than `MOST_CLUSTERS` clusters are put into `GROUPS` random groups by their hash, and groups are drawn: the
+    method of random groups (Wolter 2007, section 2.4). The variance of a sum over independent clusters is the same in
     expectation, and memory does not grow with their number.
     """
 
@@ -387,9 +387,9 @@ def weighted_auc(positive: ArrayLike, negative: ArrayLike, resampler: Resampler 
 def auc_of(values: Floats, is_positive: NDArray[np.bool_], resampler: Resampler) -> tuple[float, Floats]:
     """The AUC of the positive items against the others, and that of each replicate, shape [replicates].
 
-    Of more than `MANY_ITEMS` no replicate is ranked again: each is the figure and what its draws move it by, to first
-    order: by placements, the share of the other side that each item beats (DeLong et al. 1988; of clusters, Obuchowski
-    1997).
+    With more than `MANY_ITEMS`, replicates are not ranked again: each is the figure plus the first-order effect of its
+    draws, from placements, the share of the other side that each item beats (DeLong et al. 1988; for clusters,
+    Obuchowski 1997).
     """
     if len(values) > MANY_ITEMS:
         sizes = int(is_positive.sum()), int((~is_positive).sum())
@@ -398,7 +398,7 @@ def auc_of(values: Floats, is_positive: NDArray[np.bool_], resampler: Resampler)
         value = float(_placements(values, is_positive).sum() / sizes[0])
 
         def influence() -> Iterator[Floats]:
-            """The positives' placements less the AUC, which items are positive; then the same of the others."""
+            """The positives' placements minus the AUC and the mask of positives, then the same for the others."""
             for side, sign in ((is_positive, 1), (~is_positive, -1)):
                 placements = _placements(sign * values, side)
                 placements[side] -= value
@@ -415,7 +415,7 @@ def auc_of(values: Floats, is_positive: NDArray[np.bool_], resampler: Resampler)
 
 
 def _placements(values: Floats, side: NDArray[np.bool_]) -> Floats:
-    """The share of the other side that each item of this side is above, equal ones counting half; 0 of the other."""
+    """The share of the other side below each item of this side, ties counting half; 0 for items of the other side."""
     among, own = np.sort(values[~side]), values[side]
     found = np.zeros(len(values))
     found[side] = (places_in(among, own) + places_in(among, own, "right")) / (2 * len(among))

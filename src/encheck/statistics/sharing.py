@@ -1,7 +1,7 @@
 """Inference on means of items that share things: documents, sentences, a topic, a skeleton.
 
-Two items may err together where they share at least one thing, and not otherwise. With S = 1 for such pairs and on the
-diagonal, e the residuals of n values, and M what takes the mean out, the variance of the mean is
+Errors of two items may be correlated if they share at least one thing, and not otherwise. With S = 1 for such pairs and
+on the diagonal, e the residuals of n values, and M the matrix that removes the mean, the variance of the mean is
 
     V = max(e'e / (n (n - 1)), e'S e / n^2 * tr(S) / tr(MSM)),    df = tr(MSM)^2 / tr((MSM)^2)
 
@@ -224,8 +224,8 @@ class Sharing:
     def counted(self, errors: Errors, rare: Floats) -> Floats:
         """The effective number of items of rates of which `rare` items [k] are on the rarer side.
 
-        Where these are too few to show how alike items are that share something, they are supposed to correlate by
-        `SUPPOSED`: wholly where there is none, not at all from `FEW` on.
+        If these are too few to estimate how much sharing items correlate, a correlation of `SUPPOSED` is assumed: fully
+        with no rare item, not at all from `FEW` on.
         """
         supposed = SUPPOSED * np.maximum(1 - rare / FEW, 0)
         found: Floats = np.minimum(errors.effective, len(self) / (1 + supposed * (len(self) / self.worth - 1)))

@@ -182,8 +182,8 @@ class MarginMeter:
         return min(texts, (self.budget.seconds - self.budget.spent) * self.speed)
 
 
-FIRST, ROUNDS = 10, 5  # clusters a cell in the first round, doubled in each
-KEPT = 40  # cells that no round drops
+FIRST, ROUNDS = 10, 5  # clusters per cell in the first round, doubled in each round
+KEPT = 40  # cells that are always kept
 BATCH = 64  # items an ask
 FILLED = 60  # frames a round that are filled again
 A_CLUSTER = 4  # items of one that a cell asks for

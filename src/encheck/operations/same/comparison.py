@@ -57,14 +57,14 @@ TRIED = (
     "case",
     "accents",
 )  # kinds of the short texts to try a change on
-OF_A_KIND, LONG_TRIED = 2, 3  # so many texts of each kind, and long ones
-PROGRESS = 0.9  # a change that is worth keeping leaves so much of the distance, or less
+OF_A_KIND, LONG_TRIED = 2, 3  # texts of each kind, and long texts
+PROGRESS = 0.9  # a useful change leaves at most this share of the distance
 COMMON_LIMITS = (32, 64, 128, 256, 384, 512)
-LONGER = 0.95  # of pairs of a text that moved and one that stayed, where a maximum length was changed
-STAYED = 8  # texts that have to stay where a tokenizer was changed
-RUNGS = 2  # steps of the ladder of long twins by which a maximum length differs, where prompts differ too
-STEP = 0.01  # of a step to which weights were rounded
-ONE = 1e-6  # of a cosine: twins that lie nearer have one vector
+LONGER = 0.95  # share of (changed, unchanged) text pairs whose changed one is longer, if a maximum length changed
+STAYED = 8  # texts that have to stay if a tokenizer changed
+RUNGS = 2  # steps between long twins by which a maximum length has to differ if prompts differ too
+STEP = 0.01  # tolerance, in units of the step to which weights were rounded
+ONE = 1e-6  # cosine distance: nearer twins have the same vector
 TWINS = ("case", "accents", "composed", "blanks")
 PREPARED: Mapping[str, Callable[[str], str]] = {
     "capitals as small letters": str.lower,
@@ -362,12 +362,12 @@ def _normalisation(made: Vectors, target: Vectors, left: Bools, names: tuple[str
 def _signs(
     texts: Sequence[FixedText], x: Vectors, y: Vectors, left: Bools, names: tuple[str, str], *, has_prompt: bool
 ) -> list[ChangeCause]:
-    """What twins among the texts show that explains why vectors still differ (`left`, shape [n]); or nothing."""
+    """The causes that twins among the texts show for vectors that still differ (`left`, shape [n])."""
     if x.shape[1] == 1:
         return []
     long = [_told_apart(texts, side, "long") for side in (x, y)]
     ends = [some[-1] if some else "0 words" for some in long]
-    said = f"{names[0]} tells long texts apart by what follows their first {ends[0]}, {names[1]} {ends[1]}"
+    said = f"{names[0]} distinguishes long texts that differ only after their first {ends[0]}, {names[1]} {ends[1]}"
     if not has_prompt and (prompt := _prompt_of_twins(texts, x, y, names)):
         return [prompt, ChangeCause("truncation", said)] if abs(len(long[0]) - len(long[1])) >= RUNGS else [prompt]
     if (~left).sum() < STAYED:
@@ -378,12 +378,12 @@ def _signs(
     if len(long[0]) != len(long[1]) and longer.size and longer.mean() > LONGER:
         return [ChangeCause("truncation", said)]
     kinds = [kind for kind in TWINS if _told_apart(texts, x, kind) != _told_apart(texts, y, kind)]
-    said = f"only one of {names[0]} and {names[1]} tells texts apart that differ in {' or '.join(kinds)} alone"
+    said = f"only one of {names[0]} and {names[1]} distinguishes texts that differ in {' or '.join(kinds)} alone"
     return [ChangeCause("tokenizer", said)] if kinds else []
 
 
 def _prompt_of_twins(texts: Sequence[FixedText], x: Vectors, y: Vectors, names: tuple[str, str]) -> ChangeCause | None:
-    """A text has in one model the vector that it has in the other with a prompt before it."""
+    """The cause "prompt" if one model gives a text the vector that the other gives it with a prompt before it."""
     for first, second, (has_not, has) in ((x, y, names), (y, x, names[::-1])):
         for prompt in known_prompts():
             rows = [(row, other) for row, other, one in twin_rows(texts, "prompt") if one.shows == prompt]
@@ -395,7 +395,7 @@ def _prompt_of_twins(texts: Sequence[FixedText], x: Vectors, y: Vectors, names: 
 
 
 def _told_apart(texts: Sequence[FixedText], vectors: Vectors, kind: str) -> list[str]:
-    """What the twins of this kind show or are called that have two vectors, the long ones from the shortest on."""
+    """The differences (`shows`) of the twins of this kind that have two vectors, long ones in ascending length."""
     pairs = twin_rows(texts, kind)
     first, second = (vectors[list(rows)] for rows in ([p[0] for p in pairs], [p[1] for p in pairs]))
     alike = np.nan_to_num(cosine(first, second)) > 1 - ONE
@@ -410,10 +410,10 @@ EXIT_CODES: dict[Outcome, ExitCode] = {"same": 0, "same for use": 0, "another": 
 
 @dataclass(frozen=True, slots=True)
 class TextFigure:
-    """Of one text, how far its two vectors are alike: their cosine, the lowest of all roles.
+    """How similar the two vectors of one text are: `figure` is their cosine, the lowest of all roles.
 
-    Of a reranker, `figure` is by how much the scores of its pair differ, as a share of the scores' spread. `moved`: by
-    more than rounding.
+    For a reranker, `figure` is the difference of the pair's scores, as a share of the scores' spread. `moved`: the
+    difference is more than rounding.
     """
 
     id: str
@@ -425,14 +425,14 @@ class TextFigure:
 
 @dataclass(frozen=True)
 class SameReport:
-    """Whether A and B, named by their labels, are one model in use: what `encheck same A B --json FILE` writes.
+    """Whether A and B, named by their labels, are the same model in use, as `encheck same A B --json FILE` writes it.
 
-    `outcome` is "same", "same for use" (rounding, batches and precision differ at most), "another" or "cannot tell";
-    `exit_code` 0 of the first two, then 1 and 10. `causes` are "prompt", "pooling", "truncation", "normalisation",
-    "precision", "padding", "missing layer", "tokenizer", "template" and "dimension": undoing them explains the
-    difference. None if nothing is known to explain it. `reasons` say each in a sentence. `kind` is "pair" of rerankers.
-    `reindex` is what a gate says of stored vectors; None of rerankers. `moved` counts the texts that moved by more than
-    rounding. `texts` has a figure for each text; none where dimensions differ.
+    `outcome` is "same", "same for use" (only rounding, batches and precision differ), "another" or "cannot tell";
+    `exit_code` is 0 for the first two, then 1 and 10. `causes` can be "prompt", "pooling", "truncation",
+    "normalisation", "precision", "padding", "missing layer", "tokenizer", "template" and "dimension": undoing them
+    removes the difference. Empty if no known cause explains it. `reasons` describe each in a sentence. `kind` is "pair"
+    for rerankers. `reindex` is a gate's answer for stored vectors, None for rerankers. `moved` counts the texts that
+    changed by more than rounding. `texts` has a figure for each text; empty if dimensions differ.
     """
 
     encheck_same: Literal[1] = field(default=1, kw_only=True)
