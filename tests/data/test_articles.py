@@ -223,7 +223,7 @@ def test_a_corpus_of_one_and_data_without_a_log_are_not_measured(tmp_path):
         logged_queries(alone, 1, Maker())
     with pytest.raises(NothingToMeasure, match=r"has no queries: name the log, --queries=FILE"):
         logged_queries(data(tmp_path), 1, Maker())
-    with pytest.raises(NothingToMeasure, match="nothing says which document is right"):
+    with pytest.raises(NothingToMeasure, match="has no judgements of which document is right"):
         ranked_queries(alone, 1, Maker())
 
 

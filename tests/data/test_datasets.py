@@ -87,7 +87,7 @@ def test_the_positive_pairs_are_the_groups():
 def test_one_class_and_ten_rows_load_but_give_nothing_to_compare():
     data = dataset_from_rows("own", [row._replace(label=1) for row in kettle(10)])
     assert data.labels == {"1": 10}
-    with pytest.raises(NothingToMeasure, match="own has 0 pairs of label 0, but two classes are compared"):
+    with pytest.raises(NothingToMeasure, match="own has 0 pairs of label 0, but both classes need two"):
         labelled_pairs(data, 1, Maker())
 
 

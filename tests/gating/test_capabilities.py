@@ -75,8 +75,8 @@ def test_a_row_of_which_nothing_is_seen_is_not_seen():
     (row,) = (p for p in pool_rows([looked_at(case("jumble", level), wins=0.5) for level in "12"]) if not p.part_of)
     assert (row.name, len(row.baseline)) == ("jumble/d", 400)
     assert row.unseen == (
-        "the old model is not shown to do better than guessing: of 400 other items it has 50.0%, at least 43.2%; "
-        "guessing has 50.0%, and from 54.0% on it counts"
+        "the old model is not shown to do better than guessing: on 400 held-out items it scores 50.0%, at least "
+        "43.2%; guessing scores 50.0%, and 54.0% is required"
     )
 
 

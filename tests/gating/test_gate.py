@@ -52,8 +52,8 @@ def test_a_small_loss_stays_open_and_says_what_moved():
     decision = decide([rate("a", lost=42, gained=20)])
     assert (decision.outcome, decision.exit_code) == ("inconclusive", 10)
     assert decision.reasons[0] == (
-        "a: 50.0% to 47.8% (-2.2 points [-3.8, -0.7]): a loss of 2 points or more by the estimate, "
-        "of more than 1 point not certain"
+        "a: 50.0% to 47.8% (-2.2 points [-3.8, -0.7]): the estimated loss is 2 points or more, "
+        "but a loss over 1 point is not certain"
     )
     assert "items would decide" not in "".join(decision.reasons)
     assert decision.rows[0].needed > 1_000
@@ -84,7 +84,7 @@ def test_nothing_on_both_sides_never_passes():
 def test_a_space_that_kept_its_shape_is_no_evidence_of_behaviour():
     kept = rate("health", family="health")
     assert decide([kept]).outcome == "inconclusive"
-    assert "no gate row of behaviour" in decide([kept, rate("a", n=10)]).reasons[0]
+    assert "no behaviour row" in decide([kept, rate("a", n=10)]).reasons[0]
     assert decide([kept, rate("a")]).outcome == "pass"
 
 
@@ -175,7 +175,9 @@ def test_small_losses_in_a_whole_family_do_not_pass():
     decision = decide(losses, rule=Rule(family=0.5))
     assert {row.outcome for row in decision.rows} == {"pass"}
     assert decision.outcome == "inconclusive"
-    assert decision.reasons[0].startswith("family order: its 6 gate rows together changed by -0.60 times what matters")
+    assert decision.reasons[0].startswith(
+        "family order: its 6 gate rows together changed by -0.60 times the loss that matters"
+    )
 
 
 def test_a_family_is_surer_of_its_mean_than_its_members():

@@ -115,7 +115,7 @@ def test_another_kind_of_model_is_refused(against):
 
 def test_other_data_are_refused_with_the_remedy(against):
     said = changed(data={"name": "probes-fresh=2"})
-    with pytest.raises(BaselineError, match=r"is of d, but this run is on probes-fresh=2: .* --save-baseline"):
+    with pytest.raises(BaselineError, match=r"was made on d, but this run is on probes-fresh=2: .* --save-baseline"):
         against(*scores(), said=said)
 
 
@@ -193,7 +193,7 @@ def test_a_win_rate_that_is_no_better_than_guessing_decides_nothing(against, win
     found = against(*scores(wins=0.9), old=scores(wins=wins), split=DIVIDED)
     (row,) = found.decision.rows
     assert (row.name, row.n, row.evidence, row.unseen) == ("antonym/d/1", 200, False, True)
-    assert row.why.startswith("the old model is not shown to do better than guessing: of 200 other items it has")
+    assert row.why.startswith("the old model is not shown to do better than guessing: on 200 held-out items it scores")
     assert found.decision.outcome == "inconclusive"
 
 

@@ -66,8 +66,8 @@ def test_documents_beyond_the_smaller_maximum_length_are_counted(place, gate):
     found = gate("Reads30", "index_fakes:Reads15", labels="long.jsonl", checks="retrieval")
     assert found.reindex.says.startswith("re-index: yes, for 20 of 200 documents, which have more than 15 tokens")
     assert found.required_changes == (
-        "Encode 20 of 200 documents again with index_fakes-Reads30, those of more than 15 tokens. The vectors of the "
-        "others stay.",
+        "Encode 20 of 200 documents again with index_fakes-Reads30: those of more than 15 tokens. The other vectors "
+        "stay valid.",
     )
     short = gate("Reads30", "index_fakes:Reads15", checks="retrieval")
     assert (short.reindex.needed, short.required_changes) == (False, ())
@@ -79,9 +79,9 @@ def test_thresholds_are_mapped_on_first_answers(gate):
     moved, _ = (one for one in shifts if one.data == "retrieval")
     assert (moved.unit, moved.pairs, moved.accepted) == ("first answers", 200, round(200 * moved.before))
     said = "\n".join(found.required_changes)
-    assert f"Move the threshold 0.7 to {moved.same:.3g}, which accepts as many of retrieval." in said
-    assert "Choose the threshold 0.999 anew" in said
-    assert "vectors of 12 dimensions in place of 24" in said
+    assert f"Move the threshold 0.7 to {moved.same:.3g}, which accepts the same share of retrieval." in said
+    assert "Choose a new value for the threshold 0.999" in said
+    assert "with 12 dimensions instead of 24" in said
 
 
 def test_a_gate_on_vectors_and_a_log_never_says_yes(place, gate, tmp_path):
@@ -105,7 +105,7 @@ def test_an_index_with_faults_is_told_first_and_gets_no_adapter(place, gate, tmp
     found = gate("Turned", old, report_dir=tmp_path / "report")
     assert (found.outcome, found.exit_code, found.adapter) == ("inconclusive", 10, None)
     assert found.index_faults.says in found.reasons[0]
-    assert found.required_changes[0].startswith("Repair these rows of the old index, or make it again: ")
+    assert found.required_changes[0].startswith("Repair these rows of the old index, or rebuild the index: ")
     assert not (tmp_path / "report" / "adapter.npz").exists()
     page = (tmp_path / "report" / "gate.html").read_text()
     assert f"Not yet: repair the index of old first, since {found.index_faults.says}" in page
@@ -160,13 +160,13 @@ def test_a_ticket_lists_index_prompts_thresholds_and_licence_in_this_order():
         thresholds=[threshold_shift(scores, scores / 2, threshold=0.8, data=name) for name in ("probes", "own")],
     )
     assert list(found) == [
-        "Repair these rows of the old index, or make it again: 3-4.",
+        "Repair these rows of the old index, or rebuild the index: 3-4.",
         "Encode all 7 documents again with new: old and new vectors do not mix.",
-        "Make the index for vectors of 12 dimensions in place of 24.",
+        "Create the index with 12 dimensions instead of 24.",
         "Put 'q: ' before queries.",
-        "Put nothing before documents in place of 'p: '.",
-        "Move the threshold 0.8 to 0.4, which accepts as many of own.",
-        "Check the licence: not stated, it was mit.",
+        "Put nothing before documents instead of 'p: '.",
+        "Move the threshold 0.8 to 0.4, which accepts the same share of own.",
+        "Check the licence: not stated instead of mit.",
     ]
 
 
@@ -176,16 +176,16 @@ def test_the_same_model_and_a_scorer_of_pairs_change_nothing_but_thresholds():
     same = Reindex(False, "no", "why", same_model=True)
     assert list(required_changes(OLD, about(), reindex=same, index=None, thresholds=[])) == []
     assert list(required_changes(OLD, about(), reindex=None, index=None, thresholds=[shift])) == [
-        "Move the threshold 0.8 to 0.4, which accepts as many of own."
+        "Move the threshold 0.8 to 0.4, which accepts the same share of own."
     ]
     few = threshold_shift(scores[:20], scores[:20], threshold=0.8, data="own")
     found = [list(required_changes(OLD, about(), reindex=same, index=None, thresholds=[few])),
              list(required_changes(OLD, about(), reindex=None, index=None, thresholds=[few]))]  # fmt: skip
     assert found[0] == []
-    assert found[1][0].startswith("Choose the threshold 0.8 anew")
+    assert found[1][0].startswith("Choose a new value for the threshold 0.8")
     built_in = threshold_shift(scores, scores / 2, threshold=0.8, data="probes")
     (moved,) = required_changes(OLD, about(), reindex=None, index=None, thresholds=[few, built_in])
-    assert moved == "Move the threshold 0.8 to 0.4, which accepts as many of probes."
+    assert moved == "Move the threshold 0.8 to 0.4, which accepts the same share of probes."
     cosine = Reindex(None, "no, if ...", "why", only_by_cosine=True)
     (said,) = required_changes(OLD, about(), reindex=cosine, index=None, thresholds=[])
     assert said.startswith("Compare by cosine in your index, or encode all documents again")

@@ -64,7 +64,7 @@ def test_a_constant_score_is_no_threshold_however_few_negatives_there_are(negati
 def test_too_few_negatives_cannot_tell_and_say_how_many_it_takes():
     found = endpoint(scored(4, 0)[:300], scored(4, 0)[:300], labels=LABELS[:300], things=ALONE[:300])
     assert found.answer == "cannot tell"
-    assert "149 independent negatives without one false accept: there are 100, which" in found.reason
+    assert "149 independent negatives without one false accept: there are 100, worth" in found.reason
 
 
 def test_negatives_that_share_a_text_count_for_less():
@@ -86,7 +86,7 @@ def test_an_old_model_without_a_threshold_has_no_hits():
 def test_a_model_that_has_no_threshold_is_no_worse_than_one_that_certainly_has_none_either():
     found = endpoint(scored(0, 0), scored(0, 0, seed=1), budget=0.005)
     assert (found.answer, found.old.threshold, found.new.threshold) == ("cannot tell", None, None)
-    assert found.reason.endswith("No threshold of the model in use keeps it either")
+    assert found.reason.endswith("No threshold of the model in use keeps this budget either")
 
 
 @pytest.mark.parametrize("label", [0, 1])
@@ -150,4 +150,4 @@ def test_without_a_threshold_it_takes_negatives():
     said = few.labels_needed(0.04, alpha=0.05, fewest=20)
     assert said == "about 149 independent negatives would decide whether it has a threshold"
     one = endpoint(scored(3, 0), scored(4, 0), things=np.where(LABELS == 1, 0, ALONE))
-    assert one.labels_needed(0.04, alpha=0.05, fewest=20) == "positives that share less would decide"
+    assert one.labels_needed(0.04, alpha=0.05, fewest=20) == "positives that share fewer texts would decide"

@@ -164,8 +164,8 @@ def test_a_log_that_nobody_judged_passes_where_few_answers_change():
     ("how", "said"),
     [
         ({"name": "serch"}, "unknown --for 'serch'; did you mean 'search'"),
-        ({"name": "search", "margin": 0.2}, "--margin is 20 points, but has to lie between 2 and 10"),
-        ({"name": "change", "protect": ("number",)}, "--protect, --accept and --tried are for another model"),
+        ({"name": "search", "margin": 0.2}, "--margin is 20 points, but should be between 2 and 10"),
+        ({"name": "change", "protect": ("number",)}, "--protect, --accept and --tried need another model"),
         ({"name": "search", "tried": 0}, "--tried=0"),
     ],
 )

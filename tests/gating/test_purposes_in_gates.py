@@ -131,7 +131,7 @@ def test_a_watched_loss_is_the_users_decision_until_it_is_accepted(gate, tmp_pat
     done = gate("blind", "counts", "--report-dir", report, "--junitxml", junit)
     assert done.ret == 10
     assert done.outlines[-1].startswith("GATE: YOUR DECISION. number: ")
-    assert done.outlines[-1].endswith("which is yours to accept")
+    assert done.outlines[-1].endswith("for you to accept or not")
     (told,) = [line for line in done.outlines if "  Your decision: " in line]
     assert "may replace bag-of-words, but for number. number: " in told
     assert ". Otherwise: recall@1 +0.0 points" in told
@@ -222,9 +222,9 @@ def test_texts_in_another_language_leave_out_the_sentences_that_come_with_enchec
     ("how", "said"),
     [
         (["--for", "serch"], "unknown --for 'serch'; did you mean 'search'"),
-        (["--margin", "50"], "--margin is 50 points, but has to lie between 2 and 10"),
-        (["--max-false-accepts", "2"], "--max-false-accepts is a share between 0 and 1"),
-        (["--for", "change", "--protect", "number"], "are for another model"),
+        (["--margin", "50"], "--margin is 50 points, but should be between 2 and 10"),
+        (["--max-false-accepts", "2"], "--max-false-accepts should be a share between 0 and 1"),
+        (["--for", "change", "--protect", "number"], "need another model"),
         (["--for", "search", "--accept", "ngation"], "unknown --accept 'ngation'; did you mean 'negation'"),
         (["--for", "search", "--protect", "number", "--accept", "number"], "number is protected"),
         (["--for", "pairs", "--accept", "number"], "number is protected"),

@@ -121,7 +121,7 @@ def test_a_prompt_before_queries_alone_keeps_the_index(place, gate):
     prompts = {"prompts": {"query": "red ", "document": ""}, "default_prompt_name": None}
     found = index(gate(changed(place, "query-prompt", config_sentence_transformers=prompts)))
     assert (found.needed, found.queries_moved) == (False, True)
-    assert "stored vectors of queries do not stay" in found.why
+    assert "stored vectors of queries are no longer valid" in found.why
 
 
 def test_another_tokenizer_cannot_be_told_where_the_compared_texts_agree(place, gate):
@@ -207,8 +207,8 @@ def test_rounding_needs_no_new_index_of_what_was_compared(noise):
     ("new", "related", "says"),
     [
         (unit(vectors() + 0.2 * vectors(seed=1)), True, "vectors differ: median cosine 0.98"),
-        (turned(vectors()), False, "as between unrelated models, or for a rotated copy"),
-        (vectors(seed=2), False, "as between unrelated models"),
+        (turned(vectors()), False, "typical of unrelated models or a rotated copy"),
+        (vectors(seed=2), False, "typical of unrelated models"),
         (vectors() * -1, False, "median cosine -1.000"),
     ],
 )

@@ -73,7 +73,7 @@ def test_a_loss_that_only_unjudged_first_answers_show_asks_for_judgements(weighe
     row = against.rows[0]
     assert (row.outcome, row.unjudged) == ("inconclusive", 40)
     assert row.why == (
-        "40 queries have a first answer that nobody judged: no if all of these are wrong (-26.7 points), yes if all "
+        "40 queries have an unjudged first answer: no if all of these are wrong (-26.7 points), yes if all "
         "are right (+0.0 points)"
     )
     first = next(iter(terminal.gate_lines(entry)))
@@ -177,7 +177,7 @@ def test_contrasts_that_a_baseline_of_searches_alone_lacks_are_named_and_never_p
     assert (found.decision.outcome, found.decision.missing) == (outcome, ())
     assert (found.decision.partial.weighed, found.decision.partial.left_out) == (("retrieval",), ("number",))
     why = found.decision.reported_only[f"{NUMBER}/d/1"]
-    assert why == "new, not compared: the baseline has searches alone of these data"
+    assert why == "new, not compared: the baseline only has searches on these data"
     assert found.decision.notes[0].startswith("1 case (number) on d: new, not compared")
     entry, _ = shown(found, items)
     assert "gate against base (partial: search), for another model" in "\n".join(

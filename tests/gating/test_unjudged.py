@@ -126,7 +126,7 @@ def test_no_change_in_few_queries_is_no_proof_unless_the_scores_are_the_same():
     other = changed_answers(before, replace(after, near=after.near + 0.01))
     assert (other.same, other.passes) == (False, False)
     assert other.said == "nothing changes in these 100 first answers; at most 3.6% of others"
-    assert other.why == "to rule out a loss of 2 points takes 183 queries"
+    assert other.why == "ruling out a loss of 2 points takes 183 queries"
     heavy = changed_answers(*(table([(0, 1)] * 100, weights=[9] * 20 + [1] * 80, scores=score) for score in (0.5, 0.6)))
     assert heavy.why.endswith("takes 183 queries, and these are worth 40 of the same weight")
     assert changed_answers(*(table([(0, 1)] * 200, scores=score) for score in (0.5, 0.6))).passes

@@ -214,7 +214,7 @@ def test_a_twin_of_another_dimension_is_refused(run, saved):
         (lambda f: (f / "items.parquet").write_bytes(b"PAR1"), "*was changed after it was saved*"),
         (
             lambda f: edit(f, encheck_baseline=5),
-            "*of the baseline version 5, but this encheck reads 4: make the baseline again, or install*",
+            "*has baseline version 5, but this encheck reads version 4: make the baseline again, or install*",
         ),
         (lambda f: reseal(f, lambda s: s.pop("cases")), "*has other fields than --save-baseline writes*"),
         (lambda f: rewritten(f), "*has other fields than --save-baseline writes*"),
@@ -322,7 +322,7 @@ def test_a_data_set_that_was_forgotten_is_named_whatever_is_selected(run, saved,
     outcome = run("bag-of-words", against(folder), markers="paraphrase")
     assert outcome.ret == 10
     outcome.stdout.fnmatch_lines(["*only one side has paraphrase_is_nearer_than_*/pairs/1 (the baseline)*"])
-    assert "the baseline has other data, of which no check was run" in told(pytester)["partial"]["why"]
+    assert "the baseline has data on which no check was run" in told(pytester)["partial"]["why"]
 
 
 def test_the_same_items_from_another_version_are_weighed_and_the_difference_is_said(run, saved):

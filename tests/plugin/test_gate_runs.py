@@ -386,7 +386,10 @@ def test_the_page_says_what_the_gate_says_first_and_in_full(run, loud, tmp_path)
 def test_a_place_that_takes_no_baseline_is_refused_before_anything_is_encoded(run, tmp_path):
     (tmp_path / "full").mkdir()
     (tmp_path / "full/thesis.tex").write_text("")
-    for place, says in (("full", "*full holds other files*"), ("full/thesis.tex/x", "*no baseline can be saved in*")):
+    for place, says in (
+        ("full", "*full has files that do not belong to a baseline*"),
+        ("full/thesis.tex/x", "*no baseline can be saved in*"),
+    ):
         outcome = run("nan", f"--encheck-save-baseline={tmp_path / place}", f"--encheck-report-dir={tmp_path / 'r'}")
         assert outcome.ret == 4
         outcome.stderr.fnmatch_lines([says])

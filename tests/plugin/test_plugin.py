@@ -775,7 +775,7 @@ def test_a_folder_of_the_project_after_a_blank_is_the_value_and_nothing_in_it_ru
     (folder / "conftest.py").write_text("from pathlib import Path; Path('ran').touch()")
     outcome = run("--encheck-model=oracle", "--encheck-save-baseline", "base")
     assert outcome.ret == 4
-    outcome.stderr.fnmatch_lines(["*base holds other files*"])
+    outcome.stderr.fnmatch_lines(["*base has files that do not belong to a baseline*"])
     assert not Path("ran").exists()
 
 

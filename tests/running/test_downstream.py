@@ -154,7 +154,7 @@ def test_near_duplicates_that_were_learned_from_are_counted_and_left_out_of_a_se
     assert (whole.params["near_duplicates"], whole.n, new.n) == (2, 3, 1)
     assert (round(whole.value, 2), new.value) == (0.67, 1.0)
     none = new_texts_accuracy(measured(store, BagOfWords(), "TREC", rows[:-1])[1])
-    assert none.missing == "each text has a near-duplicate that was learned from"
+    assert none.missing == "each text has a near-duplicate among the training texts"
 
 
 def test_near_duplicates_in_other_folds_are_counted(store):

@@ -1,4 +1,4 @@
-"""What to do: about a gate that is inconclusive, and with the model that replaces another."""
+"""Advice after a gate: how to resolve an inconclusive one, and what has to change when the model is replaced."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from encheck.gating.types import GateDecision
 from encheck.ids import GateRowId
 from encheck.run_file import ModelEntry
 
-REACHABLE = 5.0  # times the items: beyond, nobody collects them
-NAMED = 3  # rows by name
-Wanted = tuple[str, str, float | None]  # what is open, its data, how many times its items would decide
+REACHABLE = 5.0  # times the items: collecting more than that is unrealistic
+NAMED = 3  # rows listed by name
+Wanted = tuple[str, str, float | None]  # the open row or family, its data, how many times its items would decide
 
 
 def remedies(decision: GateDecision, *, sampled: Collection[str] = ()) -> tuple[str, ...]:
-    """What to do, a line each; none for a gate that decided, or where nothing that was weighed is open.
+    """Ways to resolve an inconclusive gate, one a line; empty if the gate decided or no row or family is open.
 
-    `sampled` names the data of which a sample was taken. A primary endpoint has a remedy of its own.
+    `sampled` names the data sets that were sampled. Primary endpoints are left out: they have their own remedy.
     """
     if decision.outcome != "inconclusive":
         return ()
@@ -43,7 +43,7 @@ def remedies(decision: GateDecision, *, sampled: Collection[str] = ()) -> tuple[
             f"a candidate that changes less: {now:.1%} of the items of {worst.name} flip, and the same change would be "
             f"decided with {enough:.1%} (train less far, or average the weights with the baseline's)"
         )
-    if not decision.seed_noise and decision.replicates is None:  # luck was not measured
+    if not decision.seed_noise and decision.replicates is None:  # seed noise was not measured
         said.append(
             "other seeds: train the candidate again and gate it; three --twin models show how much the baseline "
             "varies by seed"
@@ -52,7 +52,7 @@ def remedies(decision: GateDecision, *, sampled: Collection[str] = ()) -> tuple[
 
 
 def _data(wanted: Sequence[Wanted], sampled: Collection[str]) -> Iterator[str]:
-    """What more items would decide, and where to get them."""
+    """How many more items would decide, and where to get them."""
     near = [one for one in wanted if one[2] is not None and one[2] <= REACHABLE]
     if near:
         most = max(more for *_, more in near if more is not None)
@@ -75,12 +75,12 @@ def _named(names: Sequence[str]) -> str:
 
 
 BUILT_IN = "probes"
-SAME_SHARE = 0.01  # of the pairs: a threshold that accepts so many more or fewer stays
+SAME_SHARE = 0.01  # of the pairs: a threshold stays if the share it accepts changes by no more
 ADAPTER = "adapter.npz"
 
 
 def spans(rows: Sequence[int], most: int = 6) -> str:
-    """Row numbers, which rise, as spans.
+    """Ascending row numbers as spans.
 
     >>> spans([1, 2, 3, 7])
     '1-3, 7'
@@ -103,50 +103,50 @@ def required_changes(
     index: OldIndex | None,
     thresholds: Sequence[ThresholdShift],
 ) -> Iterator[str]:
-    """What a ticket would hold, a sentence each, the first step first; nothing where the vectors are the same.
+    """The steps to replace the old model, one sentence each, in order; none if the vectors are the same.
 
-    `old` and `new` are models as results.json describes them; `index` is what is known of the old model's index.
+    `old` and `new` are models as results.json describes them; `index` describes the index of the old model's vectors.
     """
     if index and index.faults:
-        yield f"Repair these rows of the old index, or make it again: {spans(index.faults.rows)}."
+        yield f"Repair these rows of the old index, or rebuild the index: {spans(index.faults.rows)}."
     if reindex and reindex.same_model:
         return
     yield from _of_index(new.label, reindex, index) if reindex else ()
     sizes = old.dimension, new.dimension
     if None not in sizes and sizes[0] != sizes[1]:
-        yield f"Make the index for vectors of {sizes[1]} dimensions in place of {sizes[0]}."
+        yield f"Create the index with {sizes[1]} dimensions instead of {sizes[0]}."
     prompts = [one.prompts_used for one in (old, new)]
     for role in ("query", "document"):
         before, after = (prompt.get(role, "") for prompt in prompts)
         if role in prompts[1] and before != after:
             name = {"query": "queries", "document": "documents"}[role]
-            instead = f" in place of {before!r}" if before else ""
+            instead = f" instead of {before!r}" if before else ""
             yield f"Put {repr(after) if after else 'nothing'} before {name}{instead}."
     yield from _threshold_changes(thresholds)
     licences = [one.licence or "not stated" for one in (old, new)]
     if licences[0] != licences[1] and old.adapter != STORED:
-        yield f"Check the licence: {licences[1]}, it was {licences[0]}."
+        yield f"Check the licence: {licences[1]} instead of {licences[0]}."
 
 
 def _threshold_changes(thresholds: Sequence[ThresholdShift]) -> Iterator[str]:
-    """Where thresholds go: on the user's data if these map them, else on the sentences that come with encheck."""
+    """The new value of each threshold, mapped on the user's data if possible, else on the built-in sentences."""
     for threshold in dict.fromkeys(one.threshold for one in thresholds):
         shifts = [one for one in thresholds if one.threshold == threshold]
         mapped = [one for one in shifts if one.same is not None]
         for one in [one for one in mapped if one.data != BUILT_IN] or mapped:
             if abs(one.now - one.before) > SAME_SHARE:
-                yield f"Move the threshold {threshold:g} to {one.same:.3g}, which accepts as many of {one.data}."
+                yield f"Move the threshold {threshold:g} to {one.same:.3g}, which accepts the same share of {one.data}."
         if not mapped and any(one.accepted < one.pairs for one in shifts):
-            yield f"Choose the threshold {threshold:g} anew: too few pairs reach it here to map it."
+            yield f"Choose a new value for the threshold {threshold:g}: too few pairs here reach it to map it."
 
 
 def _of_index(new: str, reindex: Reindex, index: OldIndex | None) -> Iterator[str]:
-    """What becomes of stored vectors; nothing where they stay."""
+    """Which stored vectors have to be replaced; nothing if all stay valid."""
     if reindex.needed and reindex.up_to:
         count = f"{reindex.longer:,} of {index.documents:,} documents" if index and reindex.longer else "the documents"
         yield (
-            f"Encode {count} again with {new}, those of more than {reindex.up_to:,} {reindex.unit}. The vectors of the "
-            "others stay."
+            f"Encode {count} again with {new}: those of more than {reindex.up_to:,} {reindex.unit}. The other vectors "
+            "stay valid."
         )
     elif reindex.needed:
         every = f"all {index.documents:,} documents" if index else "all documents"
@@ -157,6 +157,6 @@ def _of_index(new: str, reindex: Reindex, index: OldIndex | None) -> Iterator[st
             instead = f" Until then, its queries find as much in the old index after {ADAPTER} ({index.mapped.says})."
         yield f"Encode {every} again with {new}: old and new vectors do not mix.{instead}"
     elif reindex.only_by_cosine:
-        yield f"Compare by cosine in your index, or encode all documents again with {new}: vectors have other lengths."
+        yield f"Compare by cosine in your index, or encode all documents again with {new}: vector lengths differ."
     elif reindex.needed is None and reindex.texts:
-        yield f"Find out whether stored vectors stay: {reindex.answer}."
+        yield f"Find out whether stored vectors stay valid: {reindex.answer}."

@@ -1,8 +1,8 @@
-"""The balanced score beside the verdict: sensitivity, invariance and retrieval, weighed together.
+"""The balanced score, reported with the verdict: sensitivity, invariance and retrieval with equal weight.
 
-Training for sensitivity alone costs 8 to 40% of retrieval quality: what is lost there weighs as much here as what is
-gained. Rates count from chance, and below it as nothing, since damage raises what is below. lab/decisions/0020 says
-what else was tried.
+Training for sensitivity alone costs 8 to 40% of retrieval quality; this score weighs that loss as much as the gain.
+Rates count from chance. Below chance they count as 0, since damage raises such rates. lab/decisions/0020 describes
+the alternatives.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PARTS = {
 
 
 def part_of(family: str) -> str | None:
-    """The part of the balanced score that a family counts in; None for health and contracts.
+    """The part of the balanced score that a family counts towards; None for health and contracts.
 
     >>> part_of("order"), part_of("health")
     ('sensitivity', None)
@@ -38,7 +38,7 @@ def part_of(family: str) -> str | None:
 
 @dataclass(frozen=True)
 class PropertyWins:
-    """What the items of a property won, shape [n], what guessing would win of each, and their clusters."""
+    """The result (`values`) and chance level (`chances`) of each item of a property, shape [n], and the clusters."""
 
     values: Floats
     chances: Floats
@@ -46,18 +46,18 @@ class PropertyWins:
 
     @property
     def rate(self) -> float:
-        """The mean over its items."""
+        """The mean over the items."""
         return float(self.values.mean())
 
     @property
     def share(self) -> float:
-        """How far the rate is from chance, 0, to all, 1; 0 below chance."""
+        """The rate rescaled so that chance is 0 and a perfect rate is 1; 0 below chance."""
         chance = float(self.chances.mean())
         return max(self.rate - chance, 0.0) / (1 - chance)
 
 
 def property_wins(tables: Mapping[str, CaseScores], scales: Mapping[str, Scale]) -> dict[str, PropertyWins]:
-    """By property, over all its checks and levels that gate by a rate and count in a part."""
+    """The results by property, over all its checks and levels that gate by a rate and belong to a part."""
     found: dict[str, list[tuple[Floats, Floats, tuple[str, ...]]]] = {}
     for table in tables.values():
         metric, _ = gating_metric(table)
@@ -73,12 +73,12 @@ def property_wins(tables: Mapping[str, CaseScores], scales: Mapping[str, Scale])
 
 
 def win_rates(tables: Mapping[str, CaseScores], scales: Mapping[str, Scale]) -> dict[str, float]:
-    """The rate of each property, over all its checks and levels that gate by a rate and count in a part."""
+    """The rate of each property, over all its checks and levels that gate by a rate and belong to a part."""
     return {name: one.rate for name, one in property_wins(tables, scales).items()}
 
 
 def shares_above_chance(tables: Mapping[str, CaseScores], scales: Mapping[str, Scale]) -> dict[str, float]:
-    """Of each property how much of what is above chance was won, from 0 to 1: what the balanced score is made of."""
+    """The share of each property (`PropertyWins.share`), from which the balanced score is computed."""
     return {name: one.share for name, one in property_wins(tables, scales).items()}
 
 
@@ -88,7 +88,7 @@ def families_of(tables: Mapping[str, CaseScores]) -> dict[str, str]:
 
 
 def part_means(rates: Mapping[str, float], families: Mapping[str, str]) -> dict[str, float]:
-    """The mean of the properties of each part; `families` names the family of each.
+    """The mean over the properties of each part; `families` has the family of each property.
 
     >>> part_means({"number": 0.5, "retrieval": 0.8}, {"number": "meaning changed", "retrieval": "retrieval"})
     {'sensitivity': 0.5, 'retrieval': 0.8}
@@ -113,9 +113,10 @@ def balanced(shares: Mapping[str, float], families: Mapping[str, str]) -> float 
 
 
 def rate_replicates(own: Mapping[str, PropertyWins], seed: int) -> dict[str, tuple[Floats, Floats]]:
-    """By property its rate and chance in each replicate, shape [replicates]; all drawn together.
+    """The rate and the chance level of each property in each bootstrap replicate, shape [replicates].
 
-    The draws depend on the clusters and the seed alone, so replicates of two models on the same items are paired.
+    All properties share the draws. These depend on the clusters and the seed alone, so replicates of two models on
+    the same items are paired.
     """
     universe = sorted({cluster for one in own.values() for cluster in one.clusters})
     found = {}
@@ -130,7 +131,7 @@ def rate_replicates(own: Mapping[str, PropertyWins], seed: int) -> dict[str, tup
 def score_replicates(own: Mapping[str, PropertyWins], families: Mapping[str, str], seed: int) -> Floats:
     """The geometric mean of the parts that these properties belong to, in each replicate; shape [replicates].
 
-    Of all three parts that is the balanced score, of one its mean.
+    With all three parts this is the balanced score; with one part it is that part's mean.
     """
     drawn = rate_replicates(own, seed).items()
     shares = {name: np.maximum(rate - chance, 0) / (1 - chance) for name, (rate, chance) in drawn}

@@ -1,12 +1,12 @@
-"""A baseline: what one model scored, item by item, in a small folder that a repository can keep.
+"""A baseline: one model's scores, item by item, in a small folder that can be kept in a repository.
 
-`baseline.json` says what was measured and how, with a lock for each case; `items.parquet` has the scores: no id, no
-sentence, no path, no host. The lock is a hash of ids and texts: a candidate is compared on exactly these.
-Scores have six decimals, and a run's are rounded alike before the two are compared, so that a baseline from a folder
-and one from a run weigh the same. The same run gives the same bytes.
+`baseline.json` records what was measured and how, with a lock for each case. `items.parquet` has the scores, but no
+ids, sentences, paths or hosts. The lock is a hash of ids and texts, so a candidate is compared on exactly these.
+Scores have six decimals. A run's scores are rounded the same way before the comparison, so a baseline read from a
+folder and one made from a run give the same result. The same run gives the same bytes.
 
-The summary holds the hash of the items file. So a new baseline takes the old one's place in one step, when its summary
-is renamed: if the process is killed before it has renamed the items too, they are found by their hash.
+The summary contains the hash of the items file. A new baseline replaces the old one in one step, when its summary is
+renamed: if the process is killed before it renames the items file, that file is found by its hash.
 """
 
 from __future__ import annotations
@@ -42,22 +42,22 @@ from encheck.system.typed_files import Count, Positive, as_values, read_typed
 from encheck.types import Declaration, LanguageResources, content_hash
 
 DECIMALS = 6
-STEPS = 10**DECIMALS  # steps a unit of a score: rounding moves it by half a step, a twentieth of the gate's tolerance
-LARGEST = 2**53  # steps: beyond, a double cannot count them
-DIGITS = 3  # of an item's key, in hex: it counts items that are others, and the lock is what refuses them
+STEPS = 10**DECIMALS  # steps per unit of a score: rounding moves it by half a step, 1/20 of the gate's tolerance
+LARGEST = 2**53  # steps: a double cannot count further
+DIGITS = 3  # hex digits of an item's key: keys only count differing items, the lock refuses them
 CaseFigure = tuple[float | None, float | None, float | None, Count]  # value, low, high and n of a row
 
 
 @dataclass(frozen=True)
 class FirstLookItems:
-    """Where the items of a first look stand among all items of their case: `at`, in their order; `lock` is of all."""
+    """The positions (`at`) of a first look's items among all items of their case; `lock` covers all items."""
 
     lock: str
     at: tuple[int, ...]
 
     @classmethod
     def of(cls, table: CaseScores, whole: CaseScores) -> Self | None:
-        """The place of a table's items in the whole; None where one is not there."""
+        """The positions of a table's items in the whole table; None if one is missing."""
         ordered = whole.of(_order(whole))
         places = {named: i for i, named in enumerate(zip(ordered.items, ordered.texts, strict=True))}
         at = [places.get(named) for named in zip(table.items, table.texts, strict=True)]
@@ -68,8 +68,8 @@ class FirstLookItems:
 class SavedScores:
     """The scores of one case, shape [n], its items sorted by id and texts.
 
-    `lock` stands for kind, ids and texts, `parts` for splits and labels. `keys` are the first digits of the sources'
-    hashes. `far` is NaN where an item has one score. `unscaled` says that no calibration moves the figures.
+    `lock` hashes kind, ids and texts, `parts` splits and labels. `keys` are the first digits of the sources' hashes.
+    `far` is NaN where an item has one score. `unscaled`: the figures do not depend on calibration.
     """
 
     case: str
@@ -89,7 +89,7 @@ class SavedScores:
 
     @classmethod
     def of(cls, table: CaseScores) -> Self:
-        """What is kept of a table of a run."""
+        """The saved form of a run's table."""
         some = table.of(_order(table))
         first = ItemId(table.items[0]).known
         is_unscaled = bool(table.answers) or bool(first and first.relation == CONTRAST.name)
@@ -107,30 +107,30 @@ class SavedScores:
         return self.parts == _parts(table.of(_order(table)))
 
     def facing(self, table: CaseScores) -> CaseScores:
-        """These scores as a table on a run's items, which are the same, in the run's order."""
+        """These scores as a table in the order of a run, which has the same items."""
         at = np.argsort(_order(table))
         answers, weights = (tuple(some[i] for i in at) if some else () for some in (self.answers, self.weights))
         return replace(table, near=self.near[at], far=self.far[at], answers=answers, weights=weights, slices=())
 
     def facing_part(self, table: CaseScores, part: FirstLookItems) -> CaseScores | None:
-        """These scores as a table on a part of the items; None where the case has other items than these."""
+        """These scores as a table on a part of the items; None if the case has other items."""
         if part.lock != self.lock:
             return None
         at = np.array(part.at, np.intp)
         return replace(table, near=self.near[at], far=self.far[at], answers=(), weights=(), slices=())
 
     def others(self, table: CaseScores) -> tuple[int, int]:
-        """At least how many items the run lacks, and how many it has besides; by their sources, not by all texts."""
+        """The least numbers of items that the run lacks and that it adds, judged by their source texts alone."""
         mine, theirs = Counter(self.keys.tolist()), Counter(_keys(table.items).tolist())
         return (mine - theirs).total(), (theirs - mine).total()
 
 
 @dataclass(frozen=True, slots=True)
 class CaseEntry:
-    """A case: how many `items` it has, and what tells whether a run has the same.
+    """A case: the number of its `items`, and hashes that show whether a run has the same items.
 
-    `lock` is a hash of the items' kind, ids and texts, `parts` one of their splits and labels. `unscaled` says that no
-    calibration moves the figures.
+    `lock` is a hash of the items' kind, ids and texts, `parts` one of their splits and labels. `unscaled`: the
+    figures do not depend on calibration.
     """
 
     check: str
@@ -142,7 +142,7 @@ class CaseEntry:
 
 
 def rounded(scores: Floats) -> Floats:
-    """Scores as a baseline keeps them, to six decimals; NaN where there is none.
+    """Scores rounded to six decimals, as a baseline keeps them; NaN for a missing score.
 
     >>> rounded(np.array([0.12345678, -1.0])).tolist()
     [0.123457, -1.0]
@@ -176,9 +176,9 @@ def _keys(items: Sequence[str]) -> NDArray[np.int64]:
 VERSION: Literal[4] = 4
 SUMMARY, ITEMS = "baseline.json", "items.parquet"
 WRITTEN = (SUMMARY, ITEMS)
-STORED = "stored-vectors"  # the adapter of models that have vectors of some texts only
-ANSWERS = "answers"  # the column that only searches of documents have
-WEIGHT = "weight"  # the column that only queries of a log have
+STORED = "stored-vectors"  # adapter of models that only have stored vectors of some texts
+ANSWERS = "answers"  # column that only document searches have
+WEIGHT = "weight"  # column that only queries of a log have
 _FIELDS = {ANSWERS: "answers", WEIGHT: "weights"}
 COLUMNS = ("case", "key", "near", "far")
 ENCODINGS = {"key": "DELTA_BINARY_PACKED", "near": "BYTE_STREAM_SPLIT", "far": "BYTE_STREAM_SPLIT"}
@@ -186,7 +186,7 @@ ENCODINGS = {"key": "DELTA_BINARY_PACKED", "near": "BYTE_STREAM_SPLIT", "far": "
 
 @dataclass(frozen=True, slots=True)
 class BaselineData:
-    """A data set: `version` is its edition, of data that have some; `language` what variants were generated with."""
+    """A data set: `version` is its edition, if it has any; `language` describes how variants were generated."""
 
     name: str
     fingerprint: str
@@ -197,7 +197,7 @@ class BaselineData:
 
 @dataclass(frozen=True, slots=True)
 class BaselineSettings:
-    """The settings of a run that a gate compares: of `RunSettings` those that may change scores or items."""
+    """The settings of a run that a gate compares: the `RunSettings` that may change scores or items."""
 
     epsilon: float
     sample: int | None
@@ -213,13 +213,13 @@ class BaselineSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineSummary:
-    """What a gate reads of a baseline; the scores are in items.parquet beside it.
+    """The summary of a baseline (baseline.json); the scores are in items.parquet next to it.
 
-    `model` is as results.json describes models, its name without the folders or the host that it lies on. `cases` and
-    `figures` are by check/data/level; a figure is its value, the ends of its 95% interval and the number of items, null
-    where it could not be computed. `vectors` is what the model is compared by, so that a gate can say whether an index
-    has to be made again; null of a model that gives none. `items_sha256` is a hash of the file of items, `checksum` one
-    of the rest of this file.
+    `model` is described as in results.json, its name without folders or host. The keys of `cases` and `figures` are
+    check/data/level. A figure has its value, the ends of its 95% interval and the number of items; null where it could
+    not be computed. `vectors` are sample vectors, from which a gate decides whether an index has to be rebuilt; null
+    for a model without vectors. `items_sha256` is the hash of items.parquet, `checksum` the hash of the rest of this
+    file.
     """
 
     encheck_baseline: Literal[4] = VERSION
@@ -237,7 +237,7 @@ class BaselineSummary:
 
 @dataclass(frozen=True)
 class Baseline:
-    """A baseline: the summary, and what it keeps of its cases, by name (check/data/level)."""
+    """A baseline: the summary, and the saved scores of each case by name (check/data/level)."""
 
     folder: Path
     summary: BaselineSummary
@@ -254,7 +254,7 @@ class Baseline:
         vectors: VectorSample | None = None,
         may_be_empty: bool = False,
     ) -> Self:
-        """One model of a run, as its baseline would be read; BaselineError where nothing was measured for it."""
+        """The baseline of one model of a run, as if read from a folder; BaselineError if nothing was measured."""
         if not tables and not may_be_empty:
             raise BaselineError(f"nothing was measured for {model}, so there is no baseline to save")
         cases = {name: SavedScores.of(table) for name, table in tables.items()}
@@ -271,27 +271,27 @@ class Baseline:
 
     @property
     def name(self) -> str:
-        """The folder's name, also of `.`."""
+        """The folder's name, resolved for `.`."""
         return self.folder.resolve().name or str(self.folder)
 
     @property
     def model(self) -> ModelEntry:
-        """The model that made it."""
+        """The model whose scores these are."""
         return self.summary.model
 
     def figure(self, case: str, name: str) -> BaselineFigure | None:
-        """Value, ends of the 95% interval and number of items of a case's figure; None where it was not measured."""
+        """A case's figure: value, ends of the 95% interval and number of items; None if it was not measured."""
         found = self.summary.figures.get(case, {}).get(name)
         return BaselineFigure(*found) if found else None
 
     @property
     def sample(self) -> VectorSample | None:
-        """Vectors of some texts, and how they are made; None of a model that gives none."""
+        """Vectors of some texts, and how they are made; None for a model without vectors."""
         return VectorSample.unpacked(self.summary.vectors) if self.summary.vectors else None
 
     @property
     def seed_noise(self) -> Noise | None:
-        """The noise of seed replicates; None where none were given, or fewer than can tell luck."""
+        """The noise of seed replicates; None without enough replicates."""
         found = self.summary.seed_noise
         return found if found and (found.replicates or 0) >= FEWEST_REPLICATES else None
 
@@ -309,7 +309,7 @@ def tables_of(results: RunFile, items: Mapping[str, Mapping[str, Sequence[Any]]]
 
 
 def scored_table(case: CaseId, property: str, columns: Columns, declared: Declaration) -> CaseScores:  # noqa: A002
-    """The table of one case, from its items; `property` is what it tests."""
+    """The table of one case, made from its items; `property` is the tested property."""
     frame = item_frame(case, columns)
     labels, nothing = frame.labels or (None,) * len(frame), np.full(len(frame), np.nan)
     answer = frame.kind.answer
@@ -334,16 +334,16 @@ def save(
     seed_noise: Noise | None = None,
     vectors: VectorSample | None = None,
 ) -> None:
-    """Write a baseline; BaselineError where the folder holds something else, or takes nothing.
+    """Write a baseline; BaselineError if the folder holds other files or cannot be written.
 
-    Whatever goes wrong or ends the process, the folder holds the old baseline or the new one, and can be read.
+    Whatever interrupts the process, the folder holds a readable baseline: the old one or the new one.
     """
     made = Baseline.of(results, tables, model=model, seed_noise=seed_noise, vectors=vectors)
     write(folder, made.summary, made.cases)
 
 
 def write(folder: Path, summary: BaselineSummary, cases: Mapping[str, SavedScores]) -> None:
-    """Write the parts of a baseline, also of one that was read. As `save`, of which it is the second half."""
+    """Write a baseline from its parts, for instance one that was read. The second half of `save`."""
     try:
         _refuse_others(folder)
         folder.mkdir(parents=True, exist_ok=True)
@@ -366,7 +366,7 @@ def write(folder: Path, summary: BaselineSummary, cases: Mapping[str, SavedScore
 
 
 def refuse_place(folder: Path) -> None:
-    """BaselineError where no baseline can be saved in this folder: found out before the work, and nothing is left."""
+    """BaselineError if no baseline can be saved in this folder. Runs before the work, and leaves no file."""
     try:
         _refuse_others(folder)
         try_place(folder)
@@ -378,15 +378,15 @@ def _refuse_others(folder: Path) -> None:
     remedy = "Name a new folder, or one of an older baseline, for --save-baseline"
     if folder.exists() and not folder.is_dir():
         raise BaselineError(f"{folder} is a file, but a baseline is a folder. {remedy}")
-    with suppress(OSError, ValueError):  # what is damaged may be ours
+    with suppress(OSError, ValueError):  # a damaged file may be a baseline's
         found = read_json(folder / SUMMARY)
         if not isinstance(found, dict) or "checksum" not in found:
-            raise BaselineError(f"{folder}/{SUMMARY} is no baseline's. {remedy}")
+            raise BaselineError(f"{folder}/{SUMMARY} does not belong to a baseline. {remedy}")
     ours = {*WRITTEN, "README.md", *(path.name for path in files.leftover_files(folder, names=WRITTEN))}
     others = sorted(path.name for path in folder.iterdir() if path.name not in ours) if folder.exists() else []
     if others:
         named = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
-        raise BaselineError(f"{folder} holds other files than a baseline's: {named}. {remedy}")
+        raise BaselineError(f"{folder} has files that do not belong to a baseline: {named}. {remedy}")
 
 
 def _unwritten(folder: Path, error: OSError) -> BaselineError:
@@ -397,7 +397,7 @@ def _unwritten(folder: Path, error: OSError) -> BaselineError:
 
 
 def _tidy(folder: Path) -> None:
-    """Give the items their name where a save was cut off before it did, then remove what else such saves left."""
+    """Finish a save that was cut off before it renamed the items file, then remove other leftovers of such saves."""
     _mend(folder)
     files.remove_leftovers(folder, names=WRITTEN)
 
@@ -418,7 +418,7 @@ def _mend(folder: Path) -> None:
 
 
 def _laid_out(summary: Mapping[str, object]) -> str:
-    """JSON with a line for each case, and for the figures of each, so that versions of it differ line by line."""
+    """JSON with one line per case and one per case's figures, so that diffs are line by line."""
     to_json = partial(json.dumps, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     fields = []
     for name, value in summary.items():
@@ -463,7 +463,7 @@ def _summary(
 
 
 def shown_name(name: str, label: str) -> str:
-    """A model's name without the folders or the host that it lies on."""
+    """A model's name without folders or host."""
     if "://" in name:
         return label
     is_path = name.startswith((".", "/", "~", "\\")) or "\\" in name or name.count("/") > 1
@@ -493,7 +493,7 @@ def _write_items(file: BinaryIO, cases: Mapping[str, SavedScores]) -> None:
 
 
 def _steps(scores: Floats) -> Iterator[int | None]:
-    """Millionths, as whole numbers: their bytes compress, those of a rounded double do not."""
+    """Scores as whole millionths, which compress better than rounded doubles."""
     return (None if score != score else round(score * STEPS) for score in scores.tolist())
 
 
@@ -506,7 +506,7 @@ def _types() -> dict[str, Any]:
 
 
 def read(folder: Path) -> Baseline:
-    """The baseline in `folder`; BaselineError where it is none, half-written, edited, or from a newer encheck."""
+    """The baseline in `folder`; BaselineError if it is missing, incomplete, edited, or of another baseline version."""
     if files.leftover_files(folder, names=(ITEMS,)):
         with suppress(OSError), files.lock_folder(folder):
             _mend(folder)
@@ -524,7 +524,7 @@ def read(folder: Path) -> Baseline:
 
 
 def _read_parts(folder: Path) -> tuple[dict[str, Any], bytes]:
-    """Summary and items file; read once more where they do not fit, since a save may have come between."""
+    """Summary and items file; read twice if they do not match, since a save may have replaced one in between."""
     for is_last in (False, True):
         summary = _read_summary(folder / SUMMARY)
         for path in (folder / ITEMS, *files.leftover_files(folder, names=(ITEMS,))):
@@ -551,9 +551,9 @@ def _read_summary(path: Path) -> dict[str, Any]:
         raise BaselineError(f"{path} was not written by --save-baseline, or is truncated ({error!r})") from error
     if version != VERSION:
         versions = found.get("versions")
-        maker = versions.get("encheck", "not said") if isinstance(versions, dict) else "not said"
+        maker = versions.get("encheck", "unknown") if isinstance(versions, dict) else "unknown"
         raise BaselineError(
-            f"{path} is of the baseline version {version!r}, but this encheck reads {VERSION}: make the baseline "
+            f"{path} has baseline version {version!r}, but this encheck reads version {VERSION}: make the baseline "
             f"again, or install the encheck that made it ({maker})"
         )
     if found.get("checksum") != checksum_of(found):
@@ -572,7 +572,7 @@ def _read_items(data: bytes, summary: BaselineSummary) -> dict[str, SavedScores]
         if len(at.get(case, ())) != about.items:
             raise ValueError(f"{case} has {len(at.get(case, ()))} items, but should have {about.items}")
         if about.data not in calibrated and not about.unscaled:
-            raise ValueError(f"the data {about.data!r} of {case} have no calibration")
+            raise ValueError(f"data {about.data!r} of {case} has no calibration")
         rows = at[case]
         near, far = (np.array([columns[name][i] for i in rows], float) / STEPS for name in ("near", "far"))
         answers, weights = (
@@ -587,16 +587,16 @@ def _read_items(data: bytes, summary: BaselineSummary) -> dict[str, SavedScores]
 
 
 def _items_of(data: bytes) -> dict[str, list[Any]]:
-    """The columns of the items file; ValueError where one is missing, of another type, or has an empty field."""
+    """The columns of the items file; ValueError if one is missing, has the wrong type, or has an empty field."""
     import pyarrow
 
     types = _types()
     table = parquet_table(io.BytesIO(data), columns=COLUMNS, also=(ANSWERS, WEIGHT))
     for name in table.column_names:
         if table[name].type != types[name]:
-            raise ValueError(f"{ITEMS}: the column {name} is of {table[name].type}, but should be of {types[name]}")
+            raise ValueError(f"{ITEMS}: column {name} has type {table[name].type}, but should have {types[name]}")
         if table[name].null_count and name in COLUMNS and name != "far":
-            raise ValueError(f"{ITEMS}: the column {name} has an empty field")
+            raise ValueError(f"{ITEMS}: column {name} has an empty field")
     try:
         table.validate(full=True)
     except pyarrow.ArrowException as error:
@@ -606,7 +606,7 @@ def _items_of(data: bytes) -> dict[str, list[Any]]:
 
 
 def checksum_of(summary: Mapping[str, object]) -> str:
-    """The hash of a summary but for its checksum, which holds it."""
+    """The hash of a summary without its `checksum` field."""
     rest = {name: value for name, value in summary.items() if name != "checksum"}
     canonical = json.dumps(rest, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(canonical.encode()).hexdigest()

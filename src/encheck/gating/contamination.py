@@ -1,20 +1,20 @@
-"""Contamination: what a model gained on the written probes, which are public, beyond what it gained on fresh ones.
+"""Contamination: how much more a model gained on the written probes, which are public, than on fresh ones.
 
-Nobody has published the texts of fresh probes, so no model was trained on them. Of a candidate and an older model, over
-the checks that both data have, each in the rate by which it gates:
+The texts of fresh probes are unpublished, so no model was trained on them. A candidate is compared with an older model
+over the checks that both data sets have, each by the rate that it gates by:
 
     contamination = mean over checks of (candidate - older on written) - (candidate - older on fresh)
 
-The older model cancels what makes one set easier than the other. The row assumes that honest progress is as large on
-both sets. It is evidence and no proof, since other things part the two gains:
+The older model cancels a difference in difficulty between the sets. The row assumes that honest progress is equal on
+both sets. It is evidence, not proof, since other causes can separate the two gains:
 
 - new names, numbers or registers in the fresh probes that the candidate handles worse;
 - a candidate that is better, or worse, at the short plain sentences of frames;
 - a candidate that was trained on the frames, which are public too: that hides contamination;
-- rates that are near 1 on one set alone, where there is no more to gain;
-- an older model that knew the written probes itself.
+- a rate near 1 on one set alone, which leaves little to gain there;
+- an older model that was trained on the written probes itself.
 
-The row is reported, and no gate weighs it.
+The row is only reported: no gate uses it.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ TURNED = "fresh ones gained more than the public probes"
 
 @dataclass(frozen=True)
 class Gain:
-    """By how much a candidate's mean rate over the checks is above the older model's on one data set.
+    """The candidate's mean rate over the checks, less the older model's, on one data set.
 
-    `replicates` are bootstrap replicates of `value`, shape [replicates]; `clusters` hold at least one of the items.
+    `replicates` are bootstrap replicates of `value`, shape [replicates]; `clusters` counts clusters with an item.
     """
 
     value: float
@@ -52,9 +52,9 @@ class Gain:
 
 
 def data_pairs(editions: Mapping[str, str]) -> list[tuple[str, str]]:
-    """The written probes with each of the fresh ones among these data; `editions` maps a name to its edition, or "".
+    """Pairs of the written probes and each set of fresh ones; `editions` maps a data set to its edition, or "".
 
-    A file of one's own in the schema of the probes has no edition, and is not public.
+    A user's own file in the schema of the probes has no edition; it is not public, so it makes no pair.
 
     >>> data_pairs({"mrpc": "", "probes": "3.0.0", "probes-fresh=1": ""})
     [('probes', 'probes-fresh=1')]
@@ -68,7 +68,7 @@ def contaminations(
 ) -> Iterator[Contamination]:
     """A row for each pair of written and fresh probes that both models were run on; `names` are (older, candidate).
 
-    Written probes count with the part that gates: training may choose checkpoints on the other.
+    Only the gate split of the written probes counts: training may select checkpoints on the dev split.
     """
     for written, fresh in data_pairs(editions):
         found = contamination(older.seen(), candidate.seen(), data=(written, fresh), names=names, seed=seed)
@@ -81,8 +81,8 @@ def contamination(
 ) -> Contamination | None:
     """The row of two models on `data`, (written, fresh); None if no check has shared items on both.
 
-    The interval is the percentile interval of a bootstrap that draws clusters within each data set, for both models
-    and all checks at once: the probes' clusters, and the frames of the fresh ones. The two are drawn independently.
+    The interval is a bootstrap percentile interval. It resamples clusters (for fresh probes: frames) within each data
+    set, jointly for both models and all checks. The two data sets are resampled independently.
     """
     of = [_rates(older, candidate, name) for name in data]
     checks = sorted(of[0].keys() & of[1].keys())
@@ -115,7 +115,7 @@ def says(value: float, low: float, high: float, *, is_small: bool) -> str:
 
 
 def _rates(older: ModelScores, candidate: ModelScores, data: str) -> dict[tuple[str, str], Compared]:
-    """The checks of these data that gate by a rate, by name and level, on the items that both models scored."""
+    """The checks on this data set that gate by a rate, by name and level, on the items that both models scored."""
     found = {}
     for case, table in older.tables.items():
         if table.data == data and case in candidate.tables:
@@ -141,7 +141,7 @@ def _gain(some: list[Compared], seed: int) -> Gain:
 
 
 def lines(rows: Iterable[Contamination]) -> Iterator[str]:
-    """A line for each row, with the two gains behind it, as reports have it."""
+    """The report line of each row, with the two gains behind it."""
     for row in rows:
         gains = ((row.written_gain, row.written), (row.fresh_gain, row.fresh))
         told = ", ".join(f"{round(100 * gain, 1) + 0.0:+.1f} on {data}" for gain, data in gains)

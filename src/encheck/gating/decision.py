@@ -1,23 +1,29 @@
 """The gate: may this checkpoint replace that one?
 
-One look at all items, both models on the same ones. Contracts first; then *block*, where a row is shown to have
-lost more than delta / 2 (two-sided tests, a closed family of each row and its parts, Holm-corrected within each budget
-of alpha); then *pass*, where no family can have lost 1.5 delta, no row 2 delta and, by its estimate, none delta;
-otherwise *inconclusive*. Errors follow what items share (`statistics.sharing`). Error rates: docs/method/gate.md.
+The gate looks once at all items, and both models are scored on the same ones. The rules apply in this order:
 
-Alpha is split into budgets, so that an extra hypothesis does not weaken those of another budget. Search with labels has
-a primary endpoint, which is tested with 3% of the gate's 5% whatever else is tested. Behaviour shares 1%, and slices of
-the queries share the last 1%. By Bonferroni over the budgets all of them together err in 5% of cases at most. Without a
-primary endpoint that gates, behaviour has all 5% (lab/decisions/0016).
+- a broken contract blocks;
+- *block*: a row is shown to have lost more than delta / 2. Tests are two-sided; each row and its parts are a closed
+  family; Holm's correction applies within each budget of alpha;
+- *pass*: a loss of 1.5 delta is ruled out for every family and of 2 delta for every row, and no row's estimated loss
+  reaches delta;
+- *inconclusive*: everything else.
 
-A row and its parts are one closed family, so that a loss in one part is not lost in the mean of all: a weighted
-Bonferroni test of the row and its parts, whatever they have in common. The row has most of the level, and its parts
-share `Rule.parts` of it. Holm corrects over these families. A part that is rejected by itself within a family that is
-rejected is shown to have lost (Marcus, Peritz and Gabriel 1976, Biometrika 63; the test is consonant).
-lab/decisions/0019 has what it costs and what it finds.
+Standard errors account for what items share (`statistics.sharing`). Error rates: docs/method/gate.md.
 
-The chance that a row decides follows from the error of its items, or of more clusters: the error falls with the root of
-the number of clusters, and the statistic is taken for Student's t, shifted by the change.
+Alpha is split into budgets, so that an extra hypothesis does not weaken those of another budget. The primary endpoint
+of a search with labels is tested with 3% of the gate's 5%, whatever else is tested. Behaviour has 1%, and slices of the
+queries have the last 1%. By Bonferroni over the budgets, the total error rate is at most 5%. Without a primary endpoint
+that gates, behaviour has all 5% (lab/decisions/0016).
+
+A row and its parts are one closed family, so that the row's mean cannot hide a loss in one part. The test is a weighted
+Bonferroni test, valid whatever items the row and its parts share. The parts share `Rule.parts` of the level, and the
+row has the rest. Holm corrects over these families. If a family is rejected, a part that is rejected by itself is
+shown to have lost (Marcus, Peritz and Gabriel 1976, Biometrika 63; the test is consonant).
+lab/decisions/0019 has its cost and its power.
+
+The probability that a row decides follows from its standard error, which falls with the root of the number of clusters.
+The statistic is approximated by Student's t, shifted by the change.
 """
 
 from __future__ import annotations
@@ -48,7 +54,7 @@ from encheck.statistics import hypothesis_tests as stats
 from encheck.statistics.sharing import Sharing, sharing_of, side_by_side
 
 Floats = NDArray[np.float64]
-OWN_SPACE = "health"  # the family of what describes a model's own space, and no behaviour
+OWN_SPACE = "health"  # the family of figures that describe a model's vector space, not its behaviour
 Bools = NDArray[np.bool_]
 
 
@@ -61,14 +67,14 @@ TRIED = 400  # numbers of clusters: each one up to some eighty, then in steps of
 
 def blocks(change: ArrayLike, error: ArrayLike, delta: ArrayLike, free: ArrayLike, *, alpha: ArrayLike,
            rule: Rule) -> Floats:  # fmt: skip
-    """The chance to block: that the change is shown, at level `alpha`, to be below -block * delta."""
+    """The probability to block: that the change is shown, at level `alpha`, to be below -block * delta."""
     with np.errstate(divide="ignore"):
         beyond = (-rule.block * np.asarray(delta, float) - np.asarray(change, float)) / np.asarray(error, float)
     return stats.t_cdf(beyond - stats.t_quantile(1 - np.asarray(alpha, float) / 2, free), free)
 
 
 def passes(change: ArrayLike, error: ArrayLike, delta: ArrayLike, free: ArrayLike, *, rule: Rule) -> Floats:
-    """The chance to pass: that the lower bound stays above the margins, and the estimate above its own."""
+    """The probability to pass: that the lower bound and the estimate both stay above their margins."""
     c, d, e = (np.asarray(one, float) for one in (change, delta, error))
     margin = min(rule.row, rule.family)  # an endpoint is a family by itself
     with np.errstate(divide="ignore"):
@@ -79,16 +85,16 @@ def passes(change: ArrayLike, error: ArrayLike, delta: ArrayLike, free: ArrayLik
 
 
 def detectable(error: Floats, delta: Floats, free: Floats, *, alpha: Floats, rule: Rule) -> Floats:
-    """The smallest loss that is blocked with the rule's power: where `blocks` is as large."""
+    """The smallest loss that is blocked with the rule's power, found from `blocks`."""
     demand = stats.t_quantile(1 - alpha / 2, free) + stats.t_quantile(rule.power, free)
     result: Floats = rule.block * delta + demand * error
     return result
 
 
 def queries_needed(row: GateRow, error: float, *, alpha: float, rule: Rule) -> Remedy | None:
-    """The fewest clusters more, each as large as those that are there, with which the row gates and decides.
+    """The fewest additional clusters, of the present mean size, with which the row gates and decides.
 
-    `error` is the row's own, `alpha` its level. None if not even `AT_MOST` times as many would do.
+    `error` is the row's standard error, `alpha` its level. None if even `AT_MOST` times the clusters are too few.
     """
     items, clusters = rule.least(row.budget)
     each = max(round(row.n / max(row.clusters, 1)), 1)
@@ -110,10 +116,10 @@ BOUND, LIKELY = 1.96, 0.84  # normal quantiles of 97.5% and 80%
 
 
 def has_headroom(one: Paired, delta: float, rule: Rule = DEFAULT) -> bool:
-    """Whether the baseline is shown to have enough to lose: the lower end of its interval is 2 deltas above guessing.
+    """Whether the baseline is shown to have enough to lose: the lower end of its interval is 2 deltas above chance.
 
-    Of a rate of which nobody knows what guessing gets, 2 deltas above 0. A mean without a chance always has: below
-    chance a figure rises with damage.
+    For a rate of unknown chance, 2 deltas above 0. A mean without a chance level always has headroom. Below chance, a
+    figure rises with damage.
     """
     if one.chance is None and one.kind != "rate":
         return True
@@ -130,13 +136,13 @@ def has_headroom(one: Paired, delta: float, rule: Rule = DEFAULT) -> bool:
 
 @dataclass(frozen=True)
 class RowStatistics:
-    """The arithmetic of all rows at once: shape [rows].
+    """The statistics of all rows as arrays of shape [rows].
 
-    `clusters` counts the clusters of the items, or the equal clusters that overlapping items are worth. `design` is how
-    many items one independent item is worth. `wider` is the factor by which seed noise widened `delta`; `luck` is the
-    standard deviation of the change that seeds alone make. `free` and `luck_free` have the degrees of freedom of the
-    error and of the luck. `scores` has what the items of each row add to its error, `sharing` what they share, and
-    `withheld` why that leaves no interval, empty where it does.
+    `clusters` counts the items' clusters or, for overlapping items, the equivalent number of equal clusters. `design`
+    is the design effect: the items per independent item. `wider` is the factor by which seed noise widened `delta`;
+    `luck` is the standard deviation of the change between seeds. `free` and `luck_free` are the degrees of freedom of
+    `error` and `luck`. `scores` has each item's contribution to its row's error, `sharing` what the items share, and
+    `withheld` the reason why a row has no interval, or "".
     """
 
     n: Floats
@@ -157,7 +163,7 @@ class RowStatistics:
     withheld: tuple[str, ...]
 
     def below(self, theta: Floats) -> Floats:
-        """Statistic of H0: change = theta; Tango's at the effective number of items, or the mean over its error."""
+        """The test statistic of H0: change = theta. Rates: Tango's, at the effective number of items. Means: t."""
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.where(self.change == theta, 0.0, (self.change - theta) / self.error)
             score = stats.tango_z(self.n, self.up, self.down, np.clip(theta, -1, 1)) / np.sqrt(self.design)
@@ -173,11 +179,11 @@ def decide(
     missing: Sequence[str] = (),
     moved: Sequence[UnjudgedSearch] = (),
 ) -> GateDecision:
-    """Weigh the rows.
+    """Decide from the rows.
 
-    `seed_noise` is what checkpoints that differ only in seed differ by. `contracts` names what broke, `missing` the
-    rows that only one side has. `moved` says how many answers changed of searches without labels: they
-    block where people judged that the new answers are worse.
+    `seed_noise` is the variation between checkpoints that differ only in seed. `contracts` names broken contracts,
+    `missing` the rows that only one side has. `moved` has the changed answers of searches without labels, which block
+    if people judged the new answers worse.
     """
     if not paired:
         outcome, reasons = _verdict((), (), rule=rule, contracts=contracts, missing=missing, moved=moved)
@@ -196,12 +202,12 @@ def decide(
 
 
 def delta_of(one: Paired, rule: Rule) -> float:
-    """The loss of a row that matters, before seed noise widens it."""
+    """The smallest loss of a row that matters, before seed noise widens it."""
     return one.delta or (rule.rate_delta if one.kind == "rate" else rule.mean_delta)
 
 
 def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) -> RowStatistics:
-    """Changes, their standard errors and design effects."""
+    """The changes of all rows, with standard errors and design effects."""
     differences = [p.candidate - p.baseline for p in paired]
     sharing = tuple(sharing_of(p.things) for p in paired)
     errors = [s.errors(d, strata=p.strata) for s, d, p in zip(sharing, differences, paired, strict=True)]
@@ -228,13 +234,13 @@ def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) 
 
 @dataclass(frozen=True)
 class RowTests:
-    """What the tests and bounds of all rows say; shape [rows].
+    """The results of the tests and bounds of all rows, shape [rows].
 
-    `p` is the two-sided one of a change of -delta / 2, 1 where the loss is smaller; `adjusted` what its budget of
-    `alpha` and the parts of its row leave of it (`closed`), 1 where the baseline is not shown to see the row;
-    `level` is what the first row of the budget has to meet. `tested` says which rows and parts can block,
-    `doubtful` which of those that the baseline does not see meet their level all the same. `seen` is the standard
-    error, also where not one item flips, and is infinite where the interval is withheld.
+    `p` is the two-sided p of a change of -delta / 2, or 1 if the loss is smaller. `adjusted` is p corrected for its
+    budget of `alpha` and the parts of its row (`closed`), or 1 if the baseline is not shown to see the row. `level` is
+    the level of the budget's first row. `tested` marks the rows and parts that can block, `doubtful` those that meet
+    their level although the baseline does not see them. `seen` is the standard error, positive even if no item flips,
+    and infinite if the interval is withheld.
     """
 
     gates: NDArray[np.bool_]
@@ -252,7 +258,7 @@ class RowTests:
 
     @classmethod
     def of(cls, paired: Sequence[Paired], f: RowStatistics, *, has_figure: NDArray[np.bool_], rule: Rule) -> RowTests:
-        """Of these rows; one whose figure is no number is not the same."""
+        """The tests of these rows. A row without a finite figure does not count as the same."""
         budgets = np.array([one.budget for one in paired], str)
         least = np.array([rule.least(one.budget) for one in paired], float).reshape(-1, 2)
         enough = (f.n >= least[:, 0]) & (f.clusters >= least[:, 1])
@@ -269,7 +275,7 @@ class RowTests:
         low, high = np.where(withheld, np.nan, np.where(same, 0.0, ends))
         blind = np.array([bool(one.unseen) for one in paired])
         found = np.where(same | withheld, 1.0, np.nan_to_num(_p_of_loss(f, rule), nan=1.0))
-        p = np.where(blind, 1.0, found)  # what is not seen is no hypothesis that can be rejected, and keeps its weight
+        p = np.where(blind, 1.0, found)  # an unseen row cannot be rejected, but keeps its weight
 
         alpha, groups = np.full(len(gates), rule.alpha), dict.fromkeys(BUDGETS, gates)
         if (gates & (budgets == "primary")).any():
@@ -299,8 +305,8 @@ class RowTests:
 
 
 def assess(paired: Sequence[Paired], f: RowStatistics, *, rule: Rule) -> tuple[GateRow, ...]:
-    """What the gate says of each row, and of each part."""
-    silent = []  # why the change of a figure is no number, or has no interval; empty where it has
+    """The outcome of each row, and of each part, with its reason."""
+    silent = []  # why a change is not a number or has no interval; "" if it has one
     for one, why in zip(paired, f.withheld, strict=True):
         sides = {"the baseline": one.baseline, "the candidate": one.candidate}
         without = [name for name, values in sides.items() if not np.isfinite(values).all()]
@@ -320,7 +326,7 @@ def _row(one: Paired, i: int, f: RowStatistics, w: RowTests, is_good: bool, sile
     outcome: Outcome = "block" if blocks else "pass" if is_good and gates else "inconclusive"
     baseline, up, down = float(one.baseline.mean()), round(f.up[i]), round(f.down[i])
     delta = float(f.delta[i])
-    weak = one.unseen  # why keeping this figure says nothing for the candidate
+    weak = one.unseen  # why keeping this figure is no evidence for the candidate
     if not weak and not one.part_of:
         if one.budget == "slices":
             weak = "a slice of the queries: it can block, but never counts towards passing"
@@ -344,11 +350,11 @@ def _row(one: Paired, i: int, f: RowStatistics, w: RowTests, is_good: bool, sile
 
 
 def _p_of_loss(f: RowStatistics, rule: Rule) -> Floats:
-    """Two-sided p: the loss is beyond delta / 2, and beyond what seed replicates lose by luck.
+    """Two-sided p: the loss is beyond delta / 2, and beyond the loss that seeds alone explain.
 
-    A row with a p of 5% or less has an upper end of its 95% interval below -delta / 2, so that what blocks is what is
-    printed. The luck was estimated on a few replicates: Satterthwaite's degrees of freedom of the sum of both
-    variances.
+    A row with p <= 5% has the upper end of its 95% interval below -delta / 2, so the decision agrees with the printed
+    interval. Seed noise was estimated on a few replicates, so the sum of both variances has Satterthwaite's degrees of
+    freedom.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         both = np.hypot(f.error, f.luck)
@@ -360,7 +366,7 @@ def _p_of_loss(f: RowStatistics, rule: Rule) -> Floats:
 
 
 def bounds(f: RowStatistics, level: float) -> tuple[Floats, Floats]:
-    """The ends of the two-sided intervals of this level: Tango's for rates, Student's t for means."""
+    """The ends of the two-sided intervals at this level: Tango's for rates, Student's t for means."""
     reach = stats.t_quantile((1 + level) / 2, f.free)
     wide = reach * np.sqrt(f.design)
     low = np.where(f.rate, stats.tango_bound(f.n, f.up, f.down, wide), f.change - reach * f.error)
@@ -369,7 +375,7 @@ def bounds(f: RowStatistics, level: float) -> tuple[Floats, Floats]:
 
 
 def _explained(row: GateRow, rule: Rule, level: float, seen: float, free: float, weak: str, silent: str) -> GateRow:
-    """The row with the reason for its outcome, and how many items would decide where they do not."""
+    """The row with the reason for its outcome and, if it is open, the number of items that would decide."""
     is_primary = row.budget == "primary"
     if row.part_of:
         why = _certain(row, rule) if row.outcome == "block" else f"a part of {row.part_of}"
@@ -377,7 +383,7 @@ def _explained(row: GateRow, rule: Rule, level: float, seen: float, free: float,
     if not row.gates:
         items, clusters = rule.least(row.budget)
         what = "queries" if row.family == "retrieval" and row.endpoint else "items"
-        why = f"reported only: {row.n} {what} in {row.clusters} clusters, but {items} in {clusters} gate"
+        why = f"reported only: {row.n} {what} in {row.clusters} clusters, but a gate needs {items} in {clusters}"
         each = row.n / max(row.clusters, 1)
         row = replace(row, why=why, needed=ceil(max(items, clusters * each)))
         return replace(row, remedy=queries_needed(row, seen, alpha=level, rule=rule)) if is_primary else row
@@ -397,13 +403,13 @@ def _explained(row: GateRow, rule: Rule, level: float, seen: float, free: float,
     why = f"{_moved(row)}: a loss of {_points(row, rule.row * row.delta)} cannot be ruled out"
     if row.change <= -rule.estimate * row.delta:
         limits = (_points(row, rule.estimate * row.delta), _points(row, rule.block * row.delta))
-        why = f"{_moved(row)}: a loss of {limits[0]} or more by the estimate, of more than {limits[1]} not certain"
+        why = f"{_moved(row)}: the estimated loss is {limits[0]} or more, but a loss over {limits[1]} is not certain"
     row = replace(row, why=why, needed=_needed(row, rule, demand))
     return replace(row, remedy=queries_needed(row, seen, alpha=level, rule=rule)) if is_primary else row
 
 
 def _moved(row: GateRow) -> str:
-    """The change with its 95% interval; of a primary endpoint both figures too, for these are what is printed of it."""
+    """The change with its 95% interval; for a primary endpoint also both figures, as the report prints them."""
     if row.kind == "rate":
         change, low, high = (100 * one for one in (row.change, row.low, row.high))
         points = f"{change:+.1f} points [{low:+.1f}, {high:+.1f}]"
@@ -425,7 +431,7 @@ def _points(row: GateRow, amount: float) -> str:
 
 
 def _needed(row: GateRow, rule: Rule, demand: float) -> int:
-    """Items that would decide in 80% of cases, were the change what it seems to be: the error falls with their root."""
+    """The items that decide with a power of 80% if the change is as estimated; the error falls with their root."""
     loss = -row.change
     to_block = (loss - rule.block * row.delta) / (demand + LIKELY)
     spare = min((rule.row * row.delta - loss) / (BOUND + LIKELY), (rule.estimate * row.delta - loss) / LIKELY)
@@ -434,7 +440,7 @@ def _needed(row: GateRow, rule: Rule, demand: float) -> int:
 
 
 def _families(rows: Sequence[GateRow], f: RowStatistics, *, rule: Rule) -> list[FamilyRow]:
-    """The families with evidence: a pooled change each, and whether its bound holds."""
+    """The families with evidence, each with its pooled change and whether its bound holds."""
     names = dict.fromkeys([*FAMILIES, *(row.family for row in rows)])
     found = []
     for name in names:
@@ -456,7 +462,7 @@ def _families(rows: Sequence[GateRow], f: RowStatistics, *, rule: Rule) -> list[
 def pooled_error(f: RowStatistics, chosen: Sequence[int]) -> tuple[float, float]:
     """The standard error of the mean change of these rows in deltas, and its degrees of freedom.
 
-    Items of several rows share things too.
+    Items of different rows can share things, which adds to the error.
     """
     joint = sharing_of(side_by_side([f.sharing[i].things for i in chosen]))
     scores = np.concatenate([f.scores[i] / f.delta[i] for i in chosen]) / len(chosen)
@@ -465,7 +471,7 @@ def pooled_error(f: RowStatistics, chosen: Sequence[int]) -> tuple[float, float]
 
 
 def _beyond_items(row: GateRow, scores: Floats, sharing: Sharing, free: float, rule: Rule) -> float:
-    """The part of a row's error that its items do not show: of the calibration, or where not one item differs."""
+    """The part of a row's error that its items do not show: calibration error, or the error if no item differs."""
     shown = float(np.sqrt(max(float(sharing.together(scores[:, None])[0]), 0.0)))
     if row.kind == "rate" and not shown and row.change > row.low:
         return float((row.change - row.low) / stats.t_quantile((1 + rule.level) / 2, free))
@@ -488,8 +494,8 @@ def _verdict(
         return "block", (*(f"contract broken: {name}" for name in contracts), *blocked)
     doubts = [f"only one side has {name}" for name in missing]
     doubts += [f"{one.name}: {one.says}" for one in moved if not one.passes]
-    # the primary endpoint first, then the worst; one with too few queries keeps the gate from passing too, and so does
-    # a loss of what the baseline is not shown to see
+    # The primary endpoint first, then the worst rows. An endpoint with too few queries also prevents a pass, and so
+    # does a loss in a row that the baseline is not shown to see.
     undecided = [
         r for r in rows
         if r.doubtful or (r.outcome != "pass" and (r.evidence or (r.budget == "primary" and not r.gates)))
@@ -502,13 +508,13 @@ def _verdict(
             why = "not all of its gate rows have a figure, so it has none either"
             if isfinite(f.low):
                 why = (
-                    f"its {f.rows} gate rows together changed by {f.change:+.2f} times what matters; a loss of "
-                    f"{-f.low:.2f} times that cannot be ruled out, and {rule.family:g} is the most that passes"
+                    f"its {f.rows} gate rows together changed by {f.change:+.2f} times the loss that matters; a loss "
+                    f"of {-f.low:.2f} times cannot be ruled out, but at most {rule.family:g} times passes"
                 )
             doubts.append(f"family {f.family}: {why}")
     if all(f.family == OWN_SPACE for f in families) and not moved:
         doubts += [
-            "no gate row of behaviour that both sides have has enough items, clusters and headroom to count for a pass"
+            "no behaviour row that both sides have has enough items, clusters and headroom to count towards passing"
         ]
         doubts += [f"{r.name}: {r.why}" for r in rows if told[r.name] not in doubts]
     return ("inconclusive", tuple(doubts)) if doubts else ("pass", ())

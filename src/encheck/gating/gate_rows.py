@@ -1,18 +1,18 @@
-"""Gate rows: the cases of one capability on one data set, pooled; their parts, slices of queries, and what they lost.
+"""Gate rows: the pooled cases of one capability on one data set, with their parts, slices of queries and lost items.
 
-A capability is what a gate weighs as one: all checks, levels and properties that declare it. Its properties, its levels
-and the surface directions of its crossed groups are parts of the row: reported, and able to block, but no evidence of
-their own. A property at a level that the old model does not see is a part that leaves its row's mean.
+A gate decides by capability: all checks, levels and properties that declare it form one row. Properties, levels and the
+surface directions of crossed groups are parts of the row. Parts are reported and can block, but do not count towards
+passing. A property at a level that the old model does not see is left out of its row's mean.
 
-The old model sees what it beats guessing in by two deltas, for certain, on items that are tested nowhere. A figure that
-is at chance or below may rise with damage and fall with repair: such a loss says nothing. Were it chosen by the items
-that are tested, chance would raise the old model's figure in what is chosen, and an equal model would seem to lose. So
-it is told by the dev part of the data. Data without one are looked at by a quarter of their clusters; where that does
-not show it, by a half. The others are tested.
+The old model "sees" a property if it is shown to beat guessing by two deltas on held-out items. A figure at or below
+chance may rise with damage and fall with repair, so its loss means nothing. If this were decided on the tested items,
+selection by chance would inflate the old model's figures, and an equal model would seem to lose. So it is decided on
+the dev part of the data. If there is none, a quarter of the clusters is held out, or a half where a quarter does not
+show it, and the rest is tested.
 
-Slices of a search with labels are the queries that share a value of a column, each a hypothesis of its own. They have a
-budget of alpha to themselves, so that a column more takes nothing from the primary endpoint. Which are tested is
-decided by the number of their clusters alone, never by scores.
+A slice of a search with labels is the set of queries that share a value of a column; each is a hypothesis of its own.
+Slices have their own budget of alpha, so that another column takes nothing from the primary endpoint. Slices are
+chosen for testing by their number of clusters alone, never by scores.
 """
 
 from __future__ import annotations
@@ -42,31 +42,31 @@ Ints = NDArray[np.intp]
 DIRECTION = "direction-{}"
 DIRECTIONS = (1, 2)
 QUARTERS = 4
-LOOKS = (1, 2)  # quarters of the clusters that are looked at, of data without a dev part
-FEWEST = 64  # clusters that are divided: fewer gate nothing, and a quarter of them shows nothing
-SHOWN, NAMED = 40, 5  # characters of a value; slices that are named where more are left out
+LOOKS = (1, 2)  # quarters of the clusters to hold out, for data without a dev part
+FEWEST = 64  # clusters worth dividing: fewer cannot gate, and a quarter of them shows nothing
+SHOWN, NAMED = 40, 5  # characters shown of a value; left-out slices that are named
 LOST_SHOWN = 3
 
 
 @dataclass(frozen=True)
 class RowPart:
-    """Some of the entries of the capability whose gate row is `row`."""
+    """A part of the gate row `row`: some of its capability's entries."""
 
     row: str
     cases: list[Compared]
 
 
 def group_into_rows(found: Sequence[Compared]) -> dict[str, list[Compared]]:
-    """The cases of one capability and data set with figures of one kind, by the name of their gate row.
+    """The cases by gate row: those of one capability and data set whose figures are of one kind.
 
-    A row that holds one property at one level bears their names. Cases that the baseline does not see are left out,
-    where it sees others of the row.
+    A row with one property at one level is named after them. Cases that the baseline does not see are left out if it
+    sees others of the row.
     """
     return {name: _once(_seen(some) or some) for name, some in _grouped(found).items()}
 
 
 def _grouped(found: Sequence[Compared]) -> dict[str, list[Compared]]:
-    """All cases of each gate row, by its name, which says the kind of figure where a capability has several."""
+    """All cases by gate row; the row's name includes the kind of figure if the capability has several kinds."""
     grouped: dict[tuple[GateRowId, str], list[Compared]] = {}
     for one in found:
         grouped.setdefault((_group(one), one.kind), []).append(one)
@@ -76,7 +76,7 @@ def _grouped(found: Sequence[Compared]) -> dict[str, list[Compared]]:
 
 
 def _seen(some: Sequence[Compared]) -> list[Compared]:
-    """Those whose property at its level the baseline sees."""
+    """The cases whose property, at its level, the baseline sees."""
     return [one for cases in _properties(some).values() if not why_unseen(cases) for one in cases]
 
 
@@ -89,7 +89,7 @@ def _properties(some: Sequence[Compared]) -> dict[GateRowId, list[Compared]]:
 
 
 def _group(one: Compared) -> GateRowId:
-    """What a case is pooled by: its capability and data; queries with labels, and proxies, stand for themselves."""
+    """The row that a case is pooled into: that of its capability and data, or its own (labelled queries, proxies)."""
     declared = declared_of(one.before)
     if one.budget != "behaviour" or declared.proxy:
         return one.before.gate_row
@@ -97,13 +97,13 @@ def _group(one: Compared) -> GateRowId:
 
 
 def _name(some: Sequence[Compared]) -> GateRowId:
-    """The property, data and level that all share, else their capability."""
+    """The property, data and level if all cases share them, else the capability and data."""
     own = {one.before.gate_row for one in some}
     return own.pop() if len(own) == 1 else _group(some[0])
 
 
 def _once(some: Sequence[Compared]) -> list[Compared]:
-    """The cases without the items that a crossed group of the same row has as one of its sides."""
+    """The cases without items that are also a side of a crossed group in the same row."""
     sides = {text for one in some if one.sides is not None for text in one.before.texts}
     if not sides:
         return list(some)
@@ -115,10 +115,10 @@ def _once(some: Sequence[Compared]) -> list[Compared]:
 
 
 def row_parts(found: Sequence[Compared]) -> dict[str, RowPart]:
-    """The properties, levels and surface directions of rows that have several, by name; none of queries with labels.
+    """The parts of rows by name: properties, levels and surface directions, where a row has several.
 
-    A property at a level is named as a row would be that held nothing else. Those that the baseline does not see are
-    among them; the directions are those of what it sees.
+    A property at a level is named like a row of its own. Properties that the baseline does not see are included;
+    directions cover only what it sees. Queries with labels have no parts.
     """
     made: dict[str, RowPart] = {}
     for name, some in _grouped(found).items():
@@ -134,7 +134,7 @@ def row_parts(found: Sequence[Compared]) -> dict[str, RowPart]:
 
 
 def pool_rows(found: Sequence[Compared], slices: Mapping[str, list[Compared]] | None = None) -> list[Paired]:
-    """One `Paired` a row, primary endpoints first and `slices` of them last, then one a part."""
+    """One `Paired` per row, primary endpoints first and their `slices` last, then one per part."""
     codes = codes_of([names for one in found for names in one.before.things])
     pools = pools_of(found)
     whole = [(name, some, "") for name, some in (*group_into_rows(found).items(), *(slices or {}).items())]
@@ -146,9 +146,9 @@ def pool_rows(found: Sequence[Compared], slices: Mapping[str, list[Compared]] | 
 
 
 def pool_by_property(found: Sequence[Compared]) -> list[Paired]:
-    """One `Paired` a property, of all its checks and levels: what a training loop follows. A gate weighs `pooled`.
+    """One `Paired` per property, over all its checks and levels, for training loops. Gates use `pool_rows` instead.
 
-    A property with figures of several kinds has one of each, named `property_metric`.
+    A property with several kinds of figures has one `Paired` for each, named `property_metric`.
     """
     grouped: dict[tuple[str, str], list[Compared]] = {}
     for one in found:
@@ -165,12 +165,12 @@ def pool_by_property(found: Sequence[Compared]) -> list[Paired]:
 
 
 def pool_alone(name: str, one: Compared, pool: Compared | None) -> Paired:
-    """One case as a row of its own; `pool` as for `calibration_error`."""
+    """One case as a row of its own; `pool` as in `calibration_error`."""
     return _pooled(name, [one], codes_of(one.before.things), calibration_error([one], pool))
 
 
 def pools_of(found: Sequence[Compared]) -> dict[str, Compared]:
-    """By data set, the case that has its random pairs under both models."""
+    """The case of each data set that has its random pairs under both models."""
     return {one.before.data: one for one in found if one.metric is room}
 
 
@@ -178,11 +178,11 @@ def _pooled(name: str, some: Sequence[Compared], codes: Mapping[str, int], error
     first = some[0]
     old, new = (np.concatenate([getattr(one, side) for one in some]) for side in ("old", "new"))
     declared, metric = declared_of(first.before), first.metric
-    chance = None  # where guessing gets something of all of them, over all their items
+    chance = None  # the mean chance level over all items, if all cases have one
     known = [(one.chance, len(one.old)) for one in some if one.chance is not None]
     if len(known) == len(some):
         chance = sum(share * n for share, n in known) / sum(n for _, n in known)
-    strata = None  # the surface direction of each entry, 0 where it has none
+    strata = None  # the surface direction of each entry, 0 without one
     if any(one.sides is not None for one in some):
         strata = np.concatenate([np.zeros(len(one.old), np.intp) if one.sides is None else one.sides for one in some])
     return Paired(
@@ -194,16 +194,16 @@ def _pooled(name: str, some: Sequence[Compared], codes: Mapping[str, int], error
 
 
 def calibration_error(some: Sequence[Compared], pool: Compared | None = None) -> float:
-    """What the finite pool of random pairs adds to the standard error of the change of these cases (delta method).
+    """The standard error that the finite pool of random pairs adds to the change of these cases (delta method).
 
-    Both models have the same pairs. Where they are seen (`pool`, the case of their room), the error is that of the
-    paired difference, over their clusters. Elsewhere the models' errors add up as if they were independent, which is
-    too much for two that agree on which pairs are nearer.
+    Both models score the same pairs. If the case with these scores is given (`pool`), the error is that of the paired
+    difference, clustered. Otherwise both models' errors are added as if independent, which overstates the error of
+    models that agree on which pairs are nearer.
     """
     share = np.array([len(one.old) for one in some]) / sum(len(one.old) for one in some)
     old, new = share @ np.array([one.pulls for one in some])
     if not old and not new:
-        return 0.0  # also where there is no scale
+        return 0.0  # also without a scale
     before, after = some[0].scales
     count = len({*pool.before.clusters}) if pool else 0
     if pool is None or count < DEFAULT.min_clusters or not before.pairs == after.pairs > 0:
@@ -211,12 +211,12 @@ def calibration_error(some: Sequence[Compared], pool: Compared | None = None) ->
     moved = new * after.similarity(pool.after.near) - old * before.similarity(pool.before.near)
     clusters = np.unique(pool.before.clusters, return_inverse=True)[1].reshape(-1)
     error = float(sharing_of(clusters).errors(moved).error[0])
-    return error * float(np.sqrt(len(moved) / before.pairs))  # a gate sees a part of the pool that calibrates
+    return error * float(np.sqrt(len(moved) / before.pairs))  # a gate has only a part of the calibrating pairs
 
 
 @dataclass(frozen=True)
 class TestedItems:
-    """Both models on the items that are tested, by case, and the baseline on others, where it is asked what it sees."""
+    """Both models on the tested items, by case, and the baseline on the held-out items that show what it sees."""
 
     old: Mapping[str, CaseScores]
     new: Mapping[str, CaseScores]
@@ -226,7 +226,7 @@ class TestedItems:
 def divide_items(
     old: Mapping[str, CaseScores], new: Mapping[str, CaseScores], scales: Mapping[str, Scale]
 ) -> TestedItems:
-    """Divide the items, which are the same and in the same order under both models; `scales` are the baseline's."""
+    """Divide items into tested and held-out. Both models have the same order; `scales` are the baseline's."""
     tested = {name: table.seen(GATE_SPLIT) for name, table in old.items()}
     aside = {name: table.seen(DEV_SPLIT) for name, table in cases_with_chance(old).items()}
     whole = {name for name, table in aside.items() if not table.items or len(table.items) == len(old[name].items)}
@@ -256,7 +256,7 @@ def divide_items(
 
 
 def cases_with_chance(tables: Mapping[str, CaseScores]) -> dict[str, CaseScores]:
-    """The cases of behaviour of whose figure guessing gets something."""
+    """The behaviour cases whose figure has a chance level."""
     return {
         name: table for name, table in tables.items()
         if (metric := gating_metric(table)[0]) and metric.values and not table.answers
@@ -265,18 +265,18 @@ def cases_with_chance(tables: Mapping[str, CaseScores]) -> dict[str, CaseScores]
 
 
 def _keys(table: CaseScores) -> tuple[str, ...]:
-    """What is divided: clusters, or the items' own texts where items of clusters overlap."""
+    """The units to divide: clusters, or the items' texts if clusters overlap."""
     return table.texts if table.shares else table.clusters
 
 
 def why_unseen(some: Sequence[Compared]) -> str:
-    """Why the baseline is not shown to see these cases together; empty if it is, and where nobody asks."""
+    """Why the baseline is not shown to see these cases together; "" if it is, or if no items are held out."""
     asides = [one.aside for one in some if one.aside is not None]
     return guesses(asides) if asides else ""
 
 
 def guesses(asides: Sequence[Compared]) -> str:
-    """Why the baseline's own figures are not shown to be above chance by two deltas; empty if they are."""
+    """Why the baseline's own figures are not shown to be above chance by two deltas; "" if they are."""
     values = np.concatenate([one.old for one in asides]) if asides else np.zeros(0)
     chance = sum(float(one.chance or 0) * len(one.old) for one in asides) / max(len(values), 1)
     is_rate = all(one.metric.kind == "rate" for one in asides)
@@ -292,16 +292,16 @@ def guesses(asides: Sequence[Compared]) -> str:
         return ""
     figures = [f"{100 * one:.1f}%" if is_rate else f"{one:.3f}" for one in (values.mean(), low, chance, least)]
     if isnan(low):
-        return f"the old model is not shown to do better than guessing: only {len(values)} other items are there to say"
+        return f"the old model is not shown to do better than guessing: only {len(values)} held-out items can show it"
     return (
-        f"the old model is not shown to do better than guessing: of {len(values):,} other items it has {figures[0]}, "
-        f"at least {figures[1]}; guessing has {figures[2]}, and from {figures[3]} on it counts"
+        f"the old model is not shown to do better than guessing: on {len(values):,} held-out items it scores "
+        f"{figures[0]}, at least {figures[1]}; guessing scores {figures[2]}, and {figures[3]} is required"
     )
 
 
 @dataclass(frozen=True)
 class QuerySlice:
-    """The queries, by their positions, of which `column` has `value`; their number of clusters."""
+    """The queries, by position, whose `column` is `value`, and their number of clusters."""
 
     column: str
     value: str
@@ -310,7 +310,7 @@ class QuerySlice:
 
     @property
     def name(self) -> str:
-        """Column and value; of a long one its start and a hash."""
+        """Column and value; a long value is cut and hashed."""
         value = " ".join(self.value.split())
         if len(value) > SHOWN:
             value = f"{value[:SHOWN]}...{content_hash(self.value)[:6]}"
@@ -320,7 +320,7 @@ class QuerySlice:
 def choose_slices(
     rows: Mapping[str, Sequence[Compared]], rule: Rule
 ) -> tuple[dict[str, list[Compared]], dict[str, str]]:
-    """The slices of each primary endpoint that are tested, by the name of their gate row, and why others are not."""
+    """The tested slices of each primary endpoint, by gate row, and why others are not tested."""
     tested: dict[str, list[Compared]] = {}
     left_out: dict[str, str] = {}
     for name, (one, *others) in rows.items():
@@ -342,12 +342,12 @@ def choose_slices(
 
 
 def _slices(one: Compared) -> list[QuerySlice]:
-    """Those of some queries and not all, of most clusters first; of two with the same queries the first by name."""
+    """The slices with some but not all queries, most clusters first; one slice per set of queries, first by name."""
     at: dict[tuple[str, str], list[int]] = {}
     for i, text in enumerate(one.after.slices):
         try:
             columns = json.loads(text or "{}")
-        except ValueError:  # of an encheck that wrote them otherwise
+        except ValueError:  # written by another version of encheck
             columns = None
         for name, value in columns.items() if isinstance(columns, dict) else ():
             at.setdefault((name, str(value)), []).append(i)
@@ -361,7 +361,7 @@ def _slices(one: Compared) -> list[QuerySlice]:
 
 @dataclass(frozen=True)
 class LostQuery:
-    """A query that scores less than before; `before` and `now` are rows of the first answers, None if unknown."""
+    """A query that scores lower than before; `before` and `now` are rows of the first answers, None if unknown."""
 
     item: str
     case: str
@@ -371,9 +371,9 @@ class LostQuery:
 
 @dataclass(frozen=True)
 class LostItem:
-    """An item that scores less than before, by its id and the hash of its texts; (near, far) scores of both models.
+    """An item that scores lower than before: its id, the hash of its texts, and (near, far) scores of both models.
 
-    The far score is NaN if the item has none.
+    The far score is NaN if the item has only one score.
     """
 
     item: str
@@ -384,9 +384,9 @@ class LostItem:
 
 
 def lost_items(rows: Mapping[str, Sequence[Compared]]) -> dict[str, tuple[LostItem, ...]]:
-    """The items of each row that lost most, of several clusters where it can; none of searches with answers.
+    """The items of each row that lost most, from different clusters if possible; not for searches with answers.
 
-    Of items that lost as much, those whose margin fell most come first.
+    Ties are ordered by how much the margin fell.
     """
     lost = {}
     for name, every in rows.items():
@@ -410,9 +410,9 @@ def lost_items(rows: Mapping[str, Sequence[Compared]]) -> dict[str, tuple[LostIt
 def lost_queries(
     rows: Mapping[str, Sequence[Compared]], *, changed: Collection[str] = ()
 ) -> dict[str, tuple[LostQuery, ...]]:
-    """The queries of each row that lost most, of search, first those whose first answer changed, of several clusters.
+    """The queries of each search row that lost most, from different clusters, those with a new first answer first.
 
-    `changed` names data whose documents are others now.
+    `changed` names the data sets whose documents have changed.
     """
     lost = {}
     for name, every in rows.items():
@@ -432,7 +432,7 @@ def lost_queries(
 
 
 def unjudged_queries(some: Sequence[Compared]) -> tuple[LostQuery, ...]:
-    """The queries with another first answer of which nobody judged one or both; None stands for one that is judged."""
+    """The queries whose first answer changed and at least one of the two is unjudged; a judged one is None here."""
     found = []
     for one in some:
         for i, item in enumerate(one.after.items):

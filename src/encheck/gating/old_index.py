@@ -1,11 +1,11 @@
-"""May new queries search an index of the old model's vectors, as they come or after a linear map?
+"""Whether queries of the new model can search an index of the old model's vectors, directly or after a linear map.
 
-New queries search the old documents. How well they do is compared, query by query, with the same queries on an index of
-the new model's own: recall@1 and nDCG@10 of the right documents. Where nobody judged, the new model's own first ten
-stand for the right ones: its first answer for recall@1, and for nDCG@10 all ten with the grades 10 to 1.
+The new model's queries search the old vectors. Their recall@1 and nDCG@10 are compared, query by query, with a search
+of an index of the new model's own vectors. Without labels, the new model's own first ten answers count as right: the
+first one for recall@1, and all ten, with grades 10 to 1, for nDCG@10.
 
-A map is fitted on four parts of five of the texts and judged on the queries and documents of the fifth, near-duplicates
-being in one part: so it has seen nothing that it is judged by.
+A map is fitted on four fifths of the texts and evaluated on the queries and documents of the last fifth.
+Near-duplicates are kept in one part, so no map is evaluated on texts that it was fitted on.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MapKind = Literal["orthogonal", "ridge", "low-rank"]
 MapChoice = tuple[MapKind, float, int]  # the kind, the penalty, the rank
 TEXTS_A_DIMENSION = 3
 FEWEST_TEXTS = 60
-PENALTIES = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)  # in mean variances of a dimension
+PENALTIES = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)  # in units of the mean variance per dimension
 RANKS = (8, 16, 32, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 HELD_BACK = 5  # one part in five
 FORMAT = 1
@@ -47,8 +47,8 @@ FORMAT = 1
 class LinearMap:
     """`x @ matrix + offset`: from vectors of the new model, shape [n, new], to those of the old, shape [n, old].
 
-    With `unit` each vector is divided by its length first, as cosines do not see it. `how` says what was chosen, and
-    `texts` how many the map was fitted on.
+    With `unit`, each vector is first normalised to length 1, which does not change cosines. `how` describes the chosen
+    penalty and rank; `texts` is the number of texts that the map was fitted on.
     """
 
     kind: MapKind
@@ -64,7 +64,7 @@ class LinearMap:
         return moved
 
     def save(self, path: Path, about: Mapping[str, str]) -> None:
-        """Write an .npz that `numpy.load(path, allow_pickle=False)` reads: matrix, offset, unit, and texts on it."""
+        """Write an .npz for `numpy.load(path, allow_pickle=False)`: matrix, offset, unit and the strings of `about`."""
         arrays: dict[str, Any] = {"matrix": self.matrix.astype(np.float32), "offset": self.offset.astype(np.float32)}
         arrays |= {"unit": np.array(self.unit), "format": np.array(FORMAT)}
         arrays |= {name: np.array(text) for name, text in {"kind": self.kind, "how": self.how, **about}.items()}
@@ -73,10 +73,10 @@ class LinearMap:
 
 
 def fit_map(new: Vectors, old: Vectors, groups: Ints, *, unit: bool) -> LinearMap | None:
-    """The map with the least squared error on what is held back; None of fewer than `FEWEST_TEXTS` texts.
+    """The map with the least squared error on held-out texts; None for fewer than `FEWEST_TEXTS` texts.
 
-    `new` [n, d] and `old` [n, e] are of the same distinct texts; `groups` numbers those that are held back together.
-    With fewer than three texts a dimension, the map is of low rank, with a direction for every three texts.
+    `new` [n, d] and `old` [n, e] are vectors of the same distinct texts; `groups` numbers the texts that are held out
+    together. With fewer than three texts per dimension, the map has a low rank: one direction for every three texts.
     """
     if len(new) < FEWEST_TEXTS:
         return None
@@ -94,7 +94,7 @@ def fit_map(new: Vectors, old: Vectors, groups: Ints, *, unit: bool) -> LinearMa
 
 
 def split_groups(groups: Ints, parts: int) -> Ints:
-    """The part of each text, 0 to `parts` - 1: whole groups, the largest first, each to the part that has least."""
+    """The part of each text, 0 to `parts` - 1. Groups stay whole; the largest first, each goes to the smallest part."""
     sizes = np.bincount(groups)
     filled, part = np.zeros(parts, np.intp), np.zeros(len(sizes), np.intp)
     for group in np.argsort(-sizes, kind="stable"):
@@ -105,7 +105,7 @@ def split_groups(groups: Ints, parts: int) -> Ints:
 
 
 def directed(vectors: Vectors, *, unit: bool) -> Floats:
-    """The vectors in fp64, with `unit` of length 1; zeros stay."""
+    """The vectors in fp64, normalised to length 1 with `unit`; zero vectors stay zero."""
     wide = vectors.astype(np.float64)
     return wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-60) if unit else wide
 
@@ -132,7 +132,7 @@ class _Equations:
     def maps(
         self, kinds: tuple[MapKind, ...], *, only: MapChoice | None = None
     ) -> Iterator[tuple[MapChoice, LinearMap]]:
-        """(what is chosen, the map) of these kinds; with `only`, that one alone."""
+        """(choice, map) for each choice of these kinds; with `only`, for that choice alone."""
         from scipy.linalg import svd
 
         if "orthogonal" in kinds:
@@ -162,17 +162,17 @@ class _Equations:
         return LinearMap(kind, matrix, self.mean_y - self.mean_x @ matrix, unit=False, how=how)
 
 
-Rows = Sequence[tuple[int, ...]]  # of the documents that each query finds, the best first
+Rows = Sequence[tuple[int, ...]]  # rows of the documents that each query finds, best first
 TOP = 10
-FEWEST_DOCUMENTS = 100  # the first ten of fewer say little: a stranger finds every second right document in ten of 20
+FEWEST_DOCUMENTS = 100  # with fewer, the first ten mean little: random vectors find half of 20 documents in ten
 FOLDS = 5
-MOST_TEXTS = 6_000  # that maps are fitted on: five fits take seconds
+MOST_TEXTS = 6_000  # to fit maps on: five fits take seconds
 UNSEEN = -1
 
 
 @dataclass(frozen=True)
 class IndexFaults:
-    """What is wrong with a stored index, in a sentence, and the numbers of its rows."""
+    """What is wrong with a stored index, in a sentence, and the numbers of the faulty rows."""
 
     says: str
     rows: tuple[Count, ...]
@@ -182,8 +182,8 @@ class IndexFaults:
 class IndexSearch:
     """A search of an index: the texts of `documents` [m], in the order of ties, and of `queries` [n].
 
-    `grades` has the right documents of each query by their rows, empty where nobody judged it; `own` the row of the
-    document that is the query itself, which its search leaves out.
+    `grades` has the right documents of each query by row, empty if it is unjudged. `own` is the row of the document
+    that equals the query; its search skips that row.
     """
 
     documents: tuple[str, ...]
@@ -194,7 +194,7 @@ class IndexSearch:
 
     @classmethod
     def of(cls, collection: Collection, *, seed: int) -> Self:
-        """Of documents with their queries, which may be none."""
+        """The search of a collection: its documents with their queries, if any."""
         searched, queries = collection.searched, collection.queries
         row = {name: i for i, name in enumerate(searched.ids)}
         return cls(
@@ -207,18 +207,18 @@ class IndexSearch:
 
     @property
     def is_judged(self) -> bool:
-        """Whether somebody said which documents are right."""
+        """Whether any query has labels."""
         return any(self.grades)
 
     def find(self, queries: Vectors, documents: Vectors, *, similarity: str) -> Rows:
-        """Search exactly, for others than a query's own document: the rows of the first ten."""
+        """The rows of the first ten documents of each query by exact search, without the query's own document."""
         every = nearest(queries, documents, similarity=similarity, count=count_with_own(TOP, self.own))
         return [tuple(rows.tolist()) for rows, _ in without_own(every, self.own, count=TOP)]
 
 
 @dataclass(frozen=True)
 class IndexVectors:
-    """A model's vectors of the documents [m, d] and of the queries [n, d], None where it has none of these."""
+    """A model's vectors of the documents [m, d] and of the queries [n, d], or None without vectors of queries."""
 
     documents: Vectors
     queries: Vectors | None
@@ -227,9 +227,9 @@ class IndexVectors:
 
 @dataclass(frozen=True, slots=True)
 class FigureOnOldIndex:
-    """A figure of new queries on the old index, and the same on the new model's own; a `change` below 0 is a loss.
+    """A figure of new queries on the old index (`old_index`) and on the new model's (`own`); a `change` < 0 is a loss.
 
-    Its interval is no narrower than what so few clusters can show where hardly any query is lost, or won.
+    Where hardly any query is lost or won, the interval is widened to what so few clusters can show.
     """
 
     metric: str
@@ -250,7 +250,7 @@ class FigureOnOldIndex:
 
 @dataclass(frozen=True)
 class OnOldIndex:
-    """How new queries did on an index of old vectors: recall@1 and nDCG@10."""
+    """The recall@1 and nDCG@10 of new queries on an index of old vectors."""
 
     figures: tuple[FigureOnOldIndex, ...]
 
@@ -267,12 +267,12 @@ class OnOldIndex:
 
 @dataclass(frozen=True)
 class OldIndex:
-    """What becomes of an index of the old model's vectors of the user's documents.
+    """Whether an index of the old model's vectors of the user's documents can be kept.
 
-    `faults` is what is wrong with it before anything changes. `as_it_comes` is how new queries do on it, and `mixed` on
-    an index in which half of the documents have new vectors, as after some time without a new index; None where
-    dimensions differ, vectors stay or there are no queries. `mapped` is how they do on the old index after a linear
-    map, and `adapter` that map, fitted on all texts: None where a loss of `DELTA` is not ruled out, or none is needed.
+    `faults` are faults that the index has already. `as_it_comes` has the figures of new queries on it, and `mixed` on
+    an index in which half of the documents have new vectors, as after gradual updates; both are None if dimensions
+    differ, vectors stay valid, or there are no queries. `mapped` has the figures on the old index after a linear map.
+    `adapter` is that map, fitted on all texts; None if a loss of `DELTA` is not ruled out, or if no map is needed.
     """
 
     documents: int
@@ -285,16 +285,16 @@ class OldIndex:
 
 
 def faulty_index(faults: IndexFaults, documents: int) -> OldIndex:
-    """An index with faults: it is compared with nothing."""
-    why = "its vectors are not those of one model, each of its own text"
+    """The result for an index with faults, which is not compared further."""
+    why = "not every vector comes from the same model and from its own text"
     return OldIndex(documents, Reindex(True, "yes", why), faults)
 
 
 def old_index(old: IndexVectors, new: IndexVectors, search: IndexSearch, vectors: Reindex) -> OldIndex:
-    """What becomes of the index; `vectors` is what the vectors of all documents say.
+    """Whether the old index can be kept; `vectors` compares the vectors of all documents.
 
-    Where they moved, and new queries lose nothing on it as they come, nor on a mixed one, it stays. Nothing is offered
-    for an index of fewer than `FEWEST_DOCUMENTS` documents, nor where documents are cut at another length.
+    If vectors changed, the index stays if new queries lose nothing on it nor on a mixed one. There is no offer for an
+    index of fewer than `FEWEST_DOCUMENTS` documents, or if documents are now cut at another length.
     """
     found = OldIndex(len(search.documents), vectors)
     is_open = vectors.needed and not vectors.longer and new.queries is not None and len(search.documents)
@@ -311,7 +311,7 @@ def old_index(old: IndexVectors, new: IndexVectors, search: IndexSearch, vectors
         if as_it_comes and mixed and as_it_comes.is_as_good:
             if not mixed.is_as_good:
                 return found
-            why = f"new queries on the old index: {as_it_comes.says}; half of its vectors being new: {mixed.says}"
+            why = f"new queries on the old index: {as_it_comes.says}; with half of its vectors new: {mixed.says}"
             return replace(found, reindex=replace(vectors, needed=False, answer="no", why=why))
     texts = _Texts.of(old, search, own)
     queries = _mapped_unseen(old, new, texts)
@@ -325,9 +325,9 @@ def old_index(old: IndexVectors, new: IndexVectors, search: IndexSearch, vectors
 
 
 def _on_old_index(own: Rows, rows: Rows, search: IndexSearch, texts: _Texts | None = None) -> OnOldIndex | None:
-    """How the queries did that have something to find, paired by query; None where none has.
+    """The figures of the queries that have a right document, paired by query; None if there are none.
 
-    With `texts`, documents count that the map of a query has not seen.
+    With `texts`, only documents count that the query's map was not fitted on.
     """
     grades: Sequence[Mapping[int, int]] = search.grades
     if not search.is_judged:
@@ -371,10 +371,10 @@ def _answers(rows: Rows, grades: Sequence[Mapping[int, int]]) -> list[Answers]:
 
 @dataclass(frozen=True)
 class _Texts:
-    """The texts that maps are fitted on: rows `places` among the documents, then the queries.
+    """The texts that maps are fitted on: the documents at rows `places`, then the queries.
 
     `groups` numbers texts that stay together, `part` the part of each text. `firsts` has the row of the document that
-    each query should find first, `UNSEEN` where there is none.
+    each query should find first, or `UNSEEN`.
     """
 
     places: Ints
@@ -385,7 +385,7 @@ class _Texts:
 
     @classmethod
     def of(cls, old: IndexVectors, search: IndexSearch, own: Rows) -> Self:
-        """Of documents and, where the old model has them, queries; a query is in a group with what it should find."""
+        """The documents and, if the old model has them, the queries, each grouped with what it should find."""
         every = [*search.documents, *(search.queries if old.queries is not None else ())]
         distinct = sorted(
             {text: place for place, text in enumerate(every)}.items(), key=lambda one: content_hash(one[0])
@@ -400,9 +400,9 @@ class _Texts:
 
     @property
     def parts(self) -> tuple[Ints, Ints]:
-        """The part of each query and of each document, `UNSEEN` of a document that no map saw: it counts for all.
+        """The part of each query and of each document; `UNSEEN` for a document in no map, which counts for all.
 
-        A query that no map saw can be in any part: it is where the first document is that it should find.
+        A query in no map could have any part; it gets that of the first document that it should find.
         """
         part = np.full(self.documents + len(self.firsts), UNSEEN, np.intp)
         part[self.places] = self.part
@@ -422,9 +422,9 @@ class _Texts:
 
 
 def _joined(groups: Ints, places: Ints, wanted: Sequence[Sequence[int]], *, documents: int) -> Ints:
-    """The groups with each query in one with the documents that it should find, so that one part has them all.
+    """The groups, with each query joined to the documents that it should find, so that one part has them all.
 
-    The groups as they were, where that would make one of more than a part of the texts.
+    The groups stay unchanged if that would make one larger than a part.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -442,7 +442,7 @@ def _joined(groups: Ints, places: Ints, wanted: Sequence[Sequence[int]], *, docu
 
 
 def _mapped_unseen(old: IndexVectors, new: IndexVectors, texts: _Texts) -> Vectors | None:
-    """The new queries under maps that saw nothing of their part; None where texts are too few for a map."""
+    """The new queries after maps that were not fitted on their part; None if there are too few texts for a map."""
     assert new.queries is not None
     (x, y), (of_query, _) = texts.of_both(old, new), texts.parts
     queries = np.zeros((len(new.queries), y.shape[1]), np.float32)

@@ -1,10 +1,9 @@
-"""What a gate compares: the per-item figure of each case, from two models' scores on the same items.
+"""The figures that a gate compares: one per item of each case, from two models' scores on the same items.
 
-What gates is the metric that a check declares: win rates and calibrated margins do; raw similarities, raw margins and
-AUC never do, since they rise when a model is damaged. Of graded pairs it is Spearman's correlation with people's
-scores. Of a search with labels it is one rank metric: recall@1 where one document is right for each query, so that it
-says how often the right one comes first; else nDCG@10; or what `--primary` names. It is chosen by the labels and by the
-user, never by scores. `gate_rows` pools the cases.
+A check gates by the metric that it declares. Win rates and calibrated margins can gate; raw similarities, raw margins
+and AUC never do, since they rise when a model is damaged. Graded pairs gate by Spearman's correlation with people's
+scores. A search with labels gates by one rank metric: recall@1 if each query has one right document, else nDCG@10,
+or the one that `--primary` names. The labels and the user choose it, never the scores. `gate_rows` pools the cases.
 """
 
 from __future__ import annotations
@@ -47,31 +46,31 @@ BY_KIND: dict[str, Metric[...]] = {
     "labelled": similarity_gap,
     "pair": mean_similarity,
 }
-SEARCH = "retrieval"  # the family whose answers are weighed where no figure is
-GRADED = "sts"  # the property whose pairs are weighed together
+SEARCH = "retrieval"  # the family whose answers are compared if no figure is
+GRADED = "sts"  # the property whose pairs are compared together
 
 
 def declared_of(table: CaseScores) -> Declaration:
-    """What the check of a table declares."""
+    """The declaration of the table's check."""
     return table.declared or Declaration(property=table.property)
 
 
 def is_weighed(declared: Declaration) -> bool:
-    """Whether a gate goes by what the check finds: its figure, a contract, the answers of a search, graded pairs."""
+    """Whether a gate uses the check's result: a figure, a contract, the answers of a search, or graded pairs."""
     return not declared.reported or declared.family in (CONTRACT, SEARCH) or declared.property == GRADED
 
 
 def may_be_protected(declared: Declaration) -> bool:
-    """Whether a gate can compare how often the check is right: by a rate, of neither a search nor a contract."""
+    """Whether `--protect` can name the check: it gates by a rate, and is neither a search nor a contract."""
     if declared.reported or declared.proxy or declared.primary or declared.family == CONTRACT:
         return False
     return not declared.gates or named(declared.gates).kind == "rate"
 
 
 def gating_metric(table: CaseScores) -> tuple[Metric[...] | None, str]:
-    """The metric that the gate weighs a case by, or None and why the case is only reported.
+    """The metric that a case gates by, or None and the reason why the case is only reported.
 
-    A check that declares no metric gates by the figure of its kind of items.
+    A check that declares no metric gates by the default metric of its kind of items.
     """
     declared = declared_of(table)
     if declared.reported:
@@ -84,10 +83,7 @@ def gating_metric(table: CaseScores) -> tuple[Metric[...] | None, str]:
 
 
 def itemwise_metric(table: CaseScores) -> Metric[...] | None:
-    """The metric of a case that a comparison shows item by item; None for one of a whole set.
-
-    What gates, else what the check is judged by.
-    """
+    """The metric that a comparison shows item by item: the gating one, else the check's own; None for a set metric."""
     declared = declared_of(table)
     try:
         names = [name for name in (declared.gates, declared.metric) if name]
@@ -98,7 +94,7 @@ def itemwise_metric(table: CaseScores) -> Metric[...] | None:
 
 
 def chance_of(table: CaseScores, metric: Metric[...]) -> float | None:
-    """What guessing gets: the check's own chance where it is judged by this metric, else the metric's."""
+    """The chance level: the check's own if it is judged by this metric, else the metric's."""
     declared = declared_of(table)
     is_own = declared.metric and declared.metric in (metric.name, metric.calibrated.name)
     return declared.chance if is_own and declared.chance is not None else metric.chance
@@ -113,13 +109,13 @@ ENDPOINTS: Mapping[str, Metric[...]] = {
     "mrr@10": mrr_at_10,
     "map": mean_average_precision,
 }
-HITS = (document_recall_at_1, document_recall_at_10, document_recall_at_100)  # 0 or 1 where one document is right
-RANKS = Scale(0.0)  # what is measured by ranks alone has no calibration
+HITS = (document_recall_at_1, document_recall_at_10, document_recall_at_100)  # 0 or 1 if one document is right
+RANKS = Scale(0.0)  # rank metrics need no calibration
 CONFIDENCE = 0.975  # one-sided: both ends make a 95% interval
 
 
 def endpoint_of(table: CaseScores, wanted: str | None = None) -> Metric[...] | None:
-    """The metric that the gate tests of these queries; None if they are not those of a search with labels.
+    """The metric by which the gate tests these queries; None if they are not a search with labels.
 
     `wanted` is one of `ENDPOINTS`.
     """
@@ -133,7 +129,7 @@ def endpoint_of(table: CaseScores, wanted: str | None = None) -> Metric[...] | N
 def graded_endpoint(before: CaseScores, after: CaseScores) -> Paired:
     """Spearman's correlation with people's scores, before and after: the same pairs, in the same order.
 
-    A pair whose scores agree within the noise of batch sizes has the same one under both models.
+    If a pair's scores agree within the noise of batch sizes, both models get the same score.
     """
     near = np.where(np.isclose(before.near, after.near, rtol=0, atol=TOLERANCE), before.near, after.near)
     old, new = (spearman.per_item(table, RANKS) for table in (before, replace(after, near=near)))
@@ -143,7 +139,7 @@ def graded_endpoint(before: CaseScores, after: CaseScores) -> Paired:
 
 
 def secondary_metrics(before: CaseScores, after: CaseScores, endpoint: Metric[...]) -> tuple[SecondaryMetric, ...]:
-    """The other rank metrics of the same queries, over those that have a value; without one that hardly any has."""
+    """The other rank metrics of the same queries, over queries with a value; metrics with few values are left out."""
     found = []
     for metric in (*ENDPOINTS.values(), hard_negative_accuracy):
         if metric.name == endpoint.name:
@@ -165,13 +161,13 @@ def secondary_metrics(before: CaseScores, after: CaseScores, endpoint: Metric[..
 
 @dataclass(frozen=True)
 class Compared:
-    """One case under both models: what each item says of the metric that gates it.
+    """One case under both models, with the value of its gating metric for each entry.
 
-    `before` and `after` have a row for each value of `old` and `new`: of a chain, that of its first member. `chance` is
-    what guessing gets, None if that is not known. `budget` is the part of the gate's alpha that tests it. Where
-    entries are chains, `moved` has of each the member whose margin fell most. Of crossed groups, `sides` has the
-    surface direction of each entry, 1 or 2. `aside` has the baseline on items that are tested nowhere, by which a gate
-    tells whether it sees the case; None where nobody asks.
+    `before` and `after` have one row per value of `old` and `new`; a chain has the row of its first member. `chance` is
+    the chance level, None if unknown. `budget` is the part of the gate's alpha that tests the case. If entries are
+    chains, `moved` has the member of each whose margin fell most. For crossed groups, `sides` has the surface direction
+    of each entry, 1 or 2. `aside` has the baseline on held-out items, which show whether it sees the case; None without
+    held-out items.
     """
 
     before: CaseScores
@@ -189,7 +185,7 @@ class Compared:
 
     @property
     def shown(self) -> tuple[CaseScores, CaseScores]:
-        """Both tables with the row of each entry that people are shown."""
+        """Both tables, with the row of each entry that reports show."""
         return self.moved or (self.before, self.after)
 
     def of(self, positions: NDArray[np.intp]) -> Compared:
@@ -202,27 +198,27 @@ class Compared:
         )  # fmt: skip
 
     def on_side(self, side: int) -> Compared:
-        """The entries of one surface direction of crossed groups, and of those that are tested nowhere."""
+        """The entries of one surface direction of crossed groups, held-out items included."""
         assert self.sides is not None
         found = self.of(np.flatnonzero(self.sides == side))
         return replace(found, aside=self.aside.on_side(side)) if self.aside else found
 
     def flips(self, sign: int) -> list[str]:
-        """Ids of the items that were won and are lost (-1), or the other way round (1)."""
+        """Ids of the items that changed from won to lost (-1) or from lost to won (1)."""
         moved = np.flatnonzero(np.sign(self.new - self.old) == sign)
         return [self.before.items[i] for i in moved] if self.metric.kind == "rate" else []
 
     @property
     def kind(self) -> str:
-        """Which figures are pooled: rates, and means; with a delta of its own, one by one."""
+        """The kind of figure, which decides what is pooled: rates, means, or each metric that has its own delta."""
         return self.metric.kind if self.metric.delta is None else self.metric.name
 
     @property
     def pulls(self) -> tuple[float, float]:
-        """How far the mean moves with the reference under each model, in units of its scale; nothing if all is alike.
+        """The derivative of the mean by the reference under each model, in units of its scale; 0 if nothing changed.
 
-        A mean similarity m has (m - reference) / (identity - reference): the reference is above and below. The gap of
-        two classes, and what a change of order makes, have it below alone.
+        A calibrated mean similarity is (m - reference) / (identity - reference), with the reference in numerator and
+        denominator. The gap of two classes and the effect of word order have it in the denominator alone.
         """
         if self.alike or self.metric.references is None:
             return 0.0, 0.0
@@ -236,7 +232,7 @@ def compare(
     """The gating metric of a case under both models, on the same items; None if the case is reported only.
 
     An item whose scores agree within the noise tolerance has not changed. `primary` names the endpoint of a search with
-    labels (`endpoints`), None for the one that its labels ask for.
+    labels; None chooses it by the labels.
     """
     endpoint = endpoint_of(before, primary)
     metric = endpoint or gating_metric(before)[0]
@@ -256,7 +252,7 @@ def compare(
         fell = np.nan_to_num(after.margins(scales[1]) - before.margins(scales[0]))
         rows = np.array([chain[int(np.argmin(fell[chain]))] for chain in before.chains], np.intp)
         moved = before.of(rows), after.of(rows)
-    if metric.sides:  # the surface direction of each row of crossed groups, which is its place in its group
+    if metric.sides:  # the surface direction of each row of crossed groups: its position in the group
         sides = np.zeros(len(before.items), np.intp)
         for group in before.chains:
             sides[group] = np.arange(1, len(group) + 1)
@@ -264,7 +260,7 @@ def compare(
 
 
 def common_items(first: CaseScores, other: CaseScores) -> tuple[CaseScores, CaseScores]:
-    """Both tables on the items (id, texts, people's score) that they have in common, in the order of the first."""
+    """Both tables on their common items (same id, texts and human score), in the order of the first."""
     mine, theirs = (
         list(zip(one.items, one.texts, one.gold or [None] * len(one.items), strict=True)) for one in (first, other)
     )
@@ -275,7 +271,7 @@ def common_items(first: CaseScores, other: CaseScores) -> tuple[CaseScores, Case
 
 
 def unchanged_items(before: CaseScores, after: CaseScores) -> NDArray[np.bool_]:
-    """Items whose scores agree within the noise of batch sizes and threads; of searches, whose ranks do; shape [n]."""
+    """Which items have scores (searches: ranks) that agree within the noise of batch sizes and threads; shape [n]."""
     if before.answers and after.answers:
         both = ([Answers.of(text).judged for text in table.answers] for table in (before, after))
         return np.array([old == new for old, new in zip(*both, strict=True)], bool)
@@ -286,13 +282,13 @@ def unchanged_items(before: CaseScores, after: CaseScores) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class ModelScores:
-    """What one model scored: its tables by case, and its calibration on each data set."""
+    """One model's scores: its tables by case, and its calibration on each data set."""
 
     tables: Mapping[str, CaseScores]
     scales: Mapping[str, Scale]
 
     def seen(self, split: str = GATE_SPLIT) -> ModelScores:
-        """The items of one split, where the data have dev and gate."""
+        """The scores on one split, for data that have dev and gate splits."""
         return ModelScores({name: table.seen(split) for name, table in self.tables.items()}, self.scales)
 
 
@@ -305,7 +301,7 @@ def compare_all(
 ) -> tuple[list[Compared], dict[str, str]]:
     """The gating figures of every case that both sides have, and why the others are reported only.
 
-    `aside` has by case the items by which a gate tells what the baseline sees; without them nobody asks.
+    `aside` has the held-out items by case, which show what the baseline sees; without them, every case is compared.
     """
     compared, reported = [], {}
     for name, table in before.tables.items():

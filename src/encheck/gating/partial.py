@@ -1,4 +1,4 @@
-"""A gate of a part of the checks: what it left out of all that its data allow to weigh, and that it never passes."""
+"""A partial gate: the checks that it left out although its data allow them, and why it never passes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_NAMED = 3  # properties
 
 
 def unselected(baseline: Baseline, results: RunFile) -> set[str]:
-    """The cases that the run left out, by name (check/data/level); of data that it lacks, those of such checks."""
+    """The cases (check/data/level) that the run's selection left out, or that are on data that the run lacks."""
     names = set(results.selection.unselected if results.selection else ())
     checks = {name.partition("/")[0] for name in names}
     data = {one.name for one in results.data}
@@ -32,11 +32,11 @@ def partial_gate(
     missing: Sequence[str] = (),
     has_behaviour: bool = True,
 ) -> PartialGate | None:
-    """What a gate left out; None where it weighed all that its data allow.
+    """What a gate left out; None if it used every check that its data allow.
 
-    `weighed` and `uncompared` are properties: those that both sides have, and those of the candidate that its baseline
-    was not asked for. `missing` are the cases that only one side has. `has_behaviour` says whether behaviour or a
-    search with labels was compared, or a log with a model in use: of vectors, a log says only how many answers change.
+    `weighed` are the properties that both sides have, `uncompared` those that only the candidate was measured on.
+    `missing` are the cases that only one side has. `has_behaviour`: behaviour, a search with labels, or a query log
+    with a loaded old model was compared. With stored vectors, a log only shows how many answers change.
     What no gate weighs, and checks without an item in the data, are not left out.
     """
     about = next(one for one in results.models if one.label == model)
@@ -52,17 +52,17 @@ def partial_gate(
         why.append(f"the selection left out checks that these data allow, such as {named}")
     data = {one.name for one in results.data}
     if any(baseline.cases[name].data not in data for name in unselected(baseline, results) & baseline.cases.keys()):
-        why.append("the baseline has other data, of which no check was run")
+        why.append("the baseline has data on which no check was run")
     then, now = ({*one.check_packages} for one in (baseline.summary.settings, results.run.settings))
     for names, side in ((then - now, "the baseline"), (now - then, "the candidate")):
         if names:
             why.append(
-                f"only {side} was run with checks of the package {', '.join(sorted(names))}. Remedy: check-packages "
-                "of [tool.encheck] names those that take part, and --save-baseline makes the baseline again"
+                f"only {side} was run with checks of the package {', '.join(sorted(names))}. Remedy: list the packages "
+                "in check-packages of [tool.encheck], and make the baseline again with --save-baseline"
             )
     if uncompared:
         why.append(f"the baseline lacks cases ({', '.join(uncompared)})")
-    if missing and not about.error:  # a model that cannot encode lacks them all, and is blocked
+    if missing and not about.error:  # a model that cannot encode has no case at all, and is blocked
         why.append(f"only one side has {_cases(len(missing))}")
     why += [f"{label} is a file of vectors and lacks texts of {_cases(len(some))}"
             for label, some in lacking.items() if some]  # fmt: skip
@@ -78,7 +78,7 @@ def partial_gate(
 
 
 def _lacking(cases: Sequence[str], results: RunFile) -> dict[str, str]:
-    """Of cases without vectors those that a gate weighs, with their properties; stored vectors keep no contract."""
+    """The cases without vectors that a gate uses, with their properties; contracts do not apply to stored vectors."""
     properties = {row.check: row.property for row in results.checks}
     lacking = {}
     for case in cases:
@@ -94,12 +94,12 @@ def _cases(count: int) -> str:
 
 
 def with_partial(decision: GateDecision, partial: PartialGate | None) -> GateDecision:
-    """The decision of a gate of this part: what it would pass is open, since what was left out may have got worse."""
+    """The decision of a partial gate: a pass becomes inconclusive, since left-out checks may have got worse."""
     if partial is None or decision.outcome != "pass":
         return replace(decision, partial=partial, yours=() if partial else decision.yours)
     return replace(decision, outcome="inconclusive", reasons=(partial_reason(partial.why),), partial=partial)
 
 
 def partial_reason(why: str) -> str:
-    """Why a gate that would pass is open where `why` left out checks."""
+    """The reason why a gate that would pass is inconclusive; `why` says why checks were left out."""
     return f"no loss that matters was found in this part, but only a gate of all checks can pass: {why}"

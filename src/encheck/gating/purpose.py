@@ -1,4 +1,4 @@
-"""What a new model is to be: the same one, changed, or another one for a search, for pairs or for graded pairs.
+"""The purpose of a candidate: a changed version of the same model, or another model for search, pairs or similarity.
 
 *change* is decided row by row (`decision.decide`): no behaviour may be lost. For the other purposes a few components
 decide, each by one rule on d = NEW - OLD, its two-sided 95% interval [l, u], and a margin m:
@@ -7,9 +7,9 @@ decide, each by one rule on d = NEW - OLD, its two-sided 95% interval [l, u], an
     no            u < 0 at 5% / k for k components, and d <= -m / 2
     cannot tell   otherwise
 
-All components have to be yes, which needs no correction; one no suffices. Which components there are is fixed by the
-command and the data, never by scores. Everything else stands beside as a trade. Watched behaviours that fall by much
-for certain leave the answer to the user. docs/method/gate.md has the error rates.
+All components have to be yes, which needs no correction; one no suffices. The command and the data determine the
+components, never the scores. Everything else is reported as a trade-off. If watched behaviours certainly fall by a
+large amount, the decision is left to the user. docs/method/gate.md has the error rates.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ BOUND, LIKELY = 1.96, 0.84  # normal quantiles of 97.5% and 80%
 class PairsSide:
     """One model on the labelled pairs: its threshold, and which positives it accepts there (0 or 1, shape [p]).
 
-    Without a threshold that keeps the budget it accepts none.
+    Without a threshold that keeps the budget it accepts no pair.
     """
 
     promise: Promise
@@ -67,17 +67,17 @@ class PairsSide:
 
     @property
     def threshold(self) -> float | None:
-        """The lowest threshold that keeps the budget; None if none is shown to."""
+        """The lowest threshold that is shown to keep the budget; None without one."""
         return self.promise.threshold
 
 
 @dataclass(frozen=True, eq=False)
 class PairsEndpoint:
-    """Both models on the same pairs. `positives` says which pairs `hits` are of, shape [p].
+    """Both models on the same pairs. `positives` has the positions of the pairs with `hits`, shape [p].
 
-    `answer` is "compare" if the new model has a threshold: the endpoint is then the mean of `differences`. Otherwise
-    it is what the gate says, whatever the old model does, and `reason` says why. `sharing` is that of the positives,
-    `threshold_variance` what the choice of both thresholds adds to the variance of the mean.
+    `answer` is "compare" if the new model has a threshold; the endpoint is then the mean of `differences`. Otherwise
+    `answer` is the gate's answer, whatever the old model does, and `reason` is its reason. `sharing` is that of the
+    positives. `threshold_variance` is what the choice of both thresholds adds to the variance of the mean.
     """
 
     old: PairsSide
@@ -90,11 +90,11 @@ class PairsEndpoint:
 
     @property
     def differences(self) -> Floats:
-        """Hits of the new model less those of the old one, -1, 0 or 1; shape [p]."""
+        """Hits of the new model minus hits of the old one: -1, 0 or 1; shape [p]."""
         return self.new.hits - self.old.hits
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
-        """The interval of the mean difference, with the choice of the thresholds; -1 to 1 if it is withheld."""
+        """The interval of the mean difference, including the choice of thresholds; -1 to 1 if it is withheld."""
         mean, reach = (
             float(self.differences.mean()),
             NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(self.threshold_variance),
@@ -103,16 +103,16 @@ class PairsEndpoint:
         return max(mean - math.hypot(mean - low, reach), -1.0), min(mean + math.hypot(high - mean, reach), 1.0)
 
     def labels_needed(self, margin: float, *, alpha: float, fewest: int) -> str:
-        """How many labels would decide in 80% of cases, were the change what it seems; `fewest` positives always.
+        """The labels needed to decide with a power of 80% if the change is as estimated; at least `fewest` positives.
 
-        A threshold takes negatives first. Then the error falls with the root of the labels of both kinds.
+        Without a threshold, negatives are needed first. With one, the error falls with the root of the labels.
         """
         promised, positives = self.new.promise, len(self.positives)
         if self.answer != "compare":
             more = f"about {promised.needed:,}" if promised.needed else f"{units_needed(0, promised.budget):,} or more"
             return f"{more} independent negatives would decide whether it has a threshold"
         if self.sharing.withheld:
-            return "positives that share less would decide"
+            return "positives that share fewer texts would decide"
         change = float(self.differences.mean())
         low, high = self.interval()
         error = (high - low) / (2 * BOUND)
@@ -128,17 +128,17 @@ class PairsEndpoint:
 def pairs_endpoint(
     old: ArrayLike, new: ArrayLike, *, labels: ArrayLike, things: ArrayLike, budget: float
 ) -> PairsEndpoint:
-    """What two models accept of labelled pairs within a budget of false accepts.
+    """The labelled pairs that two models accept within a budget of false accepts.
 
     Args:
         old: the scores of the model in use; shape [n].
-        new: those of the candidate, of the same pairs; shape [n].
+        new: the candidate's scores of the same pairs; shape [n].
         labels: 1 for a pair that may be accepted, 0 for one that may not; shape [n].
         things: what each pair shares with others, as in `Sharing.of`; shape [n] or [n, k].
         budget: the share of negatives that may be accepted, between 0 and 1.
 
     Raises:
-        DataError: one of the labels is missing. Nothing can be chosen, or nothing counted.
+        DataError: no pair has label 0, or none has label 1.
     """
     is_positive, shared = np.asarray(labels) == 1, np.asarray(things, np.intp)
     positives, negatives = np.flatnonzero(is_positive), np.flatnonzero(~is_positive)
@@ -149,7 +149,7 @@ def pairs_endpoint(
     depends_on = among.shared_with(np.ones((len(negatives), 1))).ravel().astype(np.intp)
     sides, moves = [], []
     for scores in (np.asarray(old, float), np.asarray(new, float)):
-        step = step_of(scores[negatives])  # of all scores, positives would choose along
+        step = step_of(scores[negatives])  # of negatives alone, so that positives do not affect the threshold
         strictest = strictest_of_use(scores, scores[positives], step=step)
         made = promise(Negatives(scores[negatives], depends_on), budget=budget, strictest=strictest, step=step)
         accepted = np.zeros(len(positives)) if made.threshold is None else scores[positives] >= made.threshold
@@ -161,9 +161,9 @@ def pairs_endpoint(
 
 
 def _moves(positives: Floats, negatives: Floats, made: Promise) -> Floats:
-    """By how much each negative moves the hit rate through the threshold, times their number; shape [q].
+    """The effect of each negative on the hit rate through the threshold, times the number of negatives; shape [q].
 
-    The slope is that between the thresholds which two standard errors more and fewer negatives would have given.
+    The slope is taken between the thresholds for two standard errors more and fewer accepted negatives.
     """
     if made.threshold is None:
         return np.zeros(len(negatives))
@@ -180,7 +180,7 @@ def _moves(positives: Floats, negatives: Floats, made: Promise) -> Floats:
 
 
 def _answer(new: Promise, old: Promise) -> tuple[Answer, str]:
-    """Whether the two can be compared, and what to say; that none exists is asked before negatives are counted."""
+    """Whether the two models can be compared, and the reason. Tests first whether a threshold is impossible."""
     budget = f"{100 * new.budget:g}%"
     if new.outcome == "broken":
         why = (
@@ -188,13 +188,13 @@ def _answer(new: Promise, old: Promise) -> tuple[Answer, str]:
             f"accepts are {100 * (new.lower or 0):.1f}% or more with 95% confidence"
         )
         if old.outcome == "broken":
-            return "cannot tell", f"{why}. No threshold of the model in use keeps it either"
+            return "cannot tell", f"{why}. No threshold of the model in use keeps this budget either"
         return "no", why
     if new.outcome == "undecided":
         least = units_needed(0, new.budget)
         return "cannot tell", (
             f"no threshold of the candidate is shown to keep {budget}, which takes {least:,} independent negatives "
-            f"without one false accept: there are {new.negatives:,}, which tell as much as {new.effective:,}"
+            f"without one false accept: there are {new.negatives:,}, worth {new.effective:,} independent ones"
         )
     if old.threshold is None:
         return "compare", f"the model in use has no threshold that is shown to keep {budget}, so it has no hits"
@@ -206,11 +206,11 @@ MARGINS: Mapping[PurposeName, float] = {"change": 0.04, "search": 0.04, "pairs":
 LEAST_MARGIN, MOST_MARGIN = 0.02, 0.10
 PROTECTED = 0.08  # the margin of a protected behaviour
 WATCHED = ("negation", "number", "entity")
-WATCHED_LOSS = 0.10  # of a watched behaviour, at least and for certain, that is the user's to accept
+WATCHED_LOSS = 0.10  # the certain loss of a watched behaviour from which on the user has to accept it
 BUDGET, LEVEL = 0.05, 0.95
-ACCEPTED = "share of positives accepted"  # the endpoint of pairs, whose row has the name of their data
-GUARDED = ("number", "entity", "antonym", "negation")  # protected where pairs decide, and nothing else is named
-ENGLISH = 0.8  # of the user's texts: with fewer, built-in sentences neither decide nor are watched
+ACCEPTED = "share of positives accepted"  # the endpoint of pairs; its row is named after their data
+GUARDED = ("number", "entity", "antonym", "negation")  # protected by default if pairs decide
+ENGLISH = 0.8  # share of English user texts: below it, built-in sentences neither decide nor are watched
 NO_BUILT_IN = "the sentences that come with encheck are English, so they neither decide nor are watched"
 NEEDS: Mapping[str, str] = {
     "search": "documents with queries (--data retrieval:DIR, or --data DIR --queries FILE)",
@@ -218,16 +218,16 @@ NEEDS: Mapping[str, str] = {
     "pairs": "pairs labelled 0 and 1 (--data pairs:FILE)",
 }
 DECIDED_BY: Mapping[PurposeName, str] = {"search": "retrieval", "similarity": GRADED, "pairs": "paraphrase"}
-"""The property of the checks that decide; without --for, the first purpose whose data there are."""
-WATCHED_QUERIES = 50  # of a slice that is watched
+"""The property of the checks that decide each purpose; without --for, the first purpose that has data applies."""
+WATCHED_QUERIES = 50  # fewest queries of a watched slice
 WHOLE: Mapping[Budget, float] = {"primary": 1.0, "behaviour": 1.0, "slices": 1.0}  # each component is tested by itself
 FEWEST_ITEMS, FEWEST_CLUSTERS = 20, 16  # the second for 15 degrees of freedom
 
 
 @dataclass(frozen=True)
 class Purpose:
-    """What the gate decides for. `margin` is m, as a share, by default that of `MARGINS`; `protect` names the
-    behaviours that may not be lost.
+    """The purpose that the gate decides for. `margin` is m, as a share, by default that of `MARGINS`; `protect` names
+    the behaviours that may not be lost.
 
     `accept` names watched behaviours and slices whose loss the user accepts; `tried` counts the candidates of which
     this is the best: it divides the levels. Of pairs, `budget` is the share of false accepts that is allowed; None is
@@ -242,22 +242,22 @@ class Purpose:
     budget: float | None = None
 
     def __post_init__(self) -> None:
-        """UsageError for a value out of range, for what *change* does not take, and for a loss that nobody accepts."""
+        """UsageError for a value out of range, an option that *change* lacks, or a loss that cannot be accepted."""
         if self.name not in NAMES:
             raise UsageError(unknown("--for", self.name, NAMES))
         if math.isnan(self.margin):
             object.__setattr__(self, "margin", MARGINS[self.name])
         if not LEAST_MARGIN <= self.margin <= MOST_MARGIN:
-            raise UsageError(f"--margin is {100 * self.margin:g} points, but has to lie between 2 and 10")
+            raise UsageError(f"--margin is {100 * self.margin:g} points, but should be between 2 and 10")
         if self.tried < 1:
             raise UsageError(f"--tried={self.tried}: give the number of candidates that were tried, 1 or more")
         if self.budget is not None and (self.name != "pairs" or not 0 < self.budget < 1):
-            raise UsageError("--max-false-accepts is a share between 0 and 1, and for --for pairs")
+            raise UsageError("--max-false-accepts should be a share between 0 and 1, and needs --for pairs")
         has_margin = self.margin != MARGINS[self.name]
         if self.name == "change" and (self.protect or self.accept or self.tried > 1 or has_margin):
             raise UsageError(
-                "--margin, --protect, --accept and --tried are for another model (--for search, pairs or similarity): "
-                "where one model was changed, no behaviour may be lost"
+                "--margin, --protect, --accept and --tried need another model (--for search, pairs or similarity): "
+                "if one model was changed, no behaviour may be lost"
             )
         guarded = self.protect or (GUARDED if self.name == "pairs" else ())
         for name in self.accept:
@@ -272,11 +272,11 @@ class Purpose:
 
 @dataclass(frozen=True)
 class Weighable:
-    """What a gate for another model weighs.
+    """The figures that a gate for another model uses.
 
-    `endpoints` and the pairs decide, `pairs` by their data; `slices` of queries are watched. `if_right` has by name the
-    endpoints of which some first answers are unjudged, as they are if all of these are right. `behaviours` are whole
-    properties by name, of which some are protected, some watched. `rows` are all others, which stand beside.
+    `endpoints` and `pairs` (by data set) decide; `slices` of queries are watched. `if_right` has the endpoints with
+    unjudged first answers, computed as if these were right. `behaviours` are whole properties by name; some are
+    protected, some watched. `rows` are all other rows, which are only reported.
     """
 
     endpoints: Sequence[Paired]
@@ -299,8 +299,7 @@ def decide_for(
 ) -> GateDecision:
     """The decision for this purpose; `languages` counts the user's texts by language.
 
-    UsageError for a protected behaviour that nobody measured, a slice to accept that there is not, and where nothing
-    decides.
+    UsageError if a protected behaviour was not measured, a slice to accept does not exist, or nothing decides.
     """
     if not contracts:
         _refuse_unmeasured(purpose, found, moved, languages)
@@ -340,7 +339,7 @@ def decide_for(
     if outcome == "pass":
         outcome = "inconclusive" if yours else "pass"
         accepted = (f"{name}: {fallen[name]}, which you accept" for name in fallen if name in purpose.accept)
-        reasons = (*(f"{name}: {fallen[name]}, which is yours to accept" for name in yours), *reasons, *accepted)
+        reasons = (*(f"{name}: {fallen[name]}, for you to accept or not" for name in yours), *reasons, *accepted)
     else:
         yours = ()
     return GateDecision(
@@ -350,7 +349,7 @@ def decide_for(
 
 
 def _with_unjudged(row: GateRow, one: Paired, if_right: Paired, rule: Rule) -> GateRow:
-    """The row, in which unjudged first answers are wrong; open where the answer is another one if they are right."""
+    """The row, with unjudged first answers counted as wrong; open if counting them as right changes the outcome."""
     other = replace(if_right, delta=one.delta)
     (best,) = assess([other], measure([other], rule=rule), rule=rule)
     if best.outcome == row.outcome:
@@ -358,14 +357,14 @@ def _with_unjudged(row: GateRow, one: Paired, if_right: Paired, rule: Rule) -> G
     said = {"pass": "yes", "block": "no", "inconclusive": "cannot tell"}
     count = int(np.sum((one.baseline != if_right.baseline) | (one.candidate != if_right.candidate)))
     why = (
-        f"{count:,} queries have a first answer that nobody judged: {said[row.outcome]} if all of these are wrong "
+        f"{count:,} queries have an unjudged first answer: {said[row.outcome]} if all of these are wrong "
         f"({100 * row.change:+.1f} points), {said[best.outcome]} if all are right ({100 * best.change:+.1f} points)"
     )
     return replace(row, outcome="inconclusive", why=why, unjudged=count, needed=None, remedy=None)
 
 
 def refuse_protected(purpose: Purpose, languages: Mapping[str, int]) -> None:
-    """UsageError for a behaviour that is protected by built-in sentences, where few of the user's texts are English."""
+    """UsageError if a protected behaviour needs the built-in sentences, but few of the user's texts are English."""
     if purpose.protect and english_share(languages) < ENGLISH:
         raise UsageError(
             f"--protect {purpose.protect[0]} cannot be measured: {languages_summary(languages)}, and {NO_BUILT_IN}. "
@@ -377,9 +376,7 @@ def _refuse_unmeasured(
     purpose: Purpose, found: Weighable, moved: Sequence[UnjudgedSearch], languages: Mapping[str, int]
 ) -> None:
     if not found.endpoints and not found.pairs and not moved:
-        raise UsageError(
-            f"--for {purpose.name} needs data that decide: {NEEDS[purpose.name]}. Nothing of the kind was measured"
-        )
+        raise UsageError(f"--for {purpose.name} needs data that decide: {NEEDS[purpose.name]}. This run measured none")
     if unmeasured := [name for name in purpose.protect if name not in found.behaviours]:
         refuse_protected(replace(purpose, protect=(unmeasured[0],)), languages)
         raise UsageError(unknown("--protect", unmeasured[0], found.behaviours or ["none"]))
@@ -389,12 +386,12 @@ def _refuse_unmeasured(
 
 
 def has_enough(one: Paired) -> bool:
-    """Whether a component has the items and clusters that it takes to decide; a matter of the data, not of scores."""
+    """Whether a component has enough items and clusters to decide; this depends on the data, not on scores."""
     return len(one.baseline) >= FEWEST_ITEMS and sharing_of(one.things).independent >= FEWEST_CLUSTERS
 
 
 def _of_pairs(name: str, found: PairsEndpoint, purpose: Purpose, count: int) -> GateRow:
-    """The share of positives that each model accepts at its own threshold, as a component of so many."""
+    """The component of the pairs: the share of positives that each model accepts at its own threshold."""
     before, now = (float(side.hits.mean()) for side in (found.old, found.new))
     low, high = found.interval(1 - (1 - LEVEL) / purpose.tried)
     alpha = (1 - LEVEL) / count / purpose.tried
@@ -431,7 +428,7 @@ def _of_pairs(name: str, found: PairsEndpoint, purpose: Purpose, count: int) -> 
 
 
 def _fallen(purpose: Purpose, found: Weighable, rule: Rule) -> dict[str, str]:
-    """What is watched and fell by `WATCHED_LOSS` or more and for certain; how far, by name."""
+    """The watched behaviours and slices that certainly fell by `WATCHED_LOSS` or more: how far, by name."""
     watched = {
         name: one for name, one in found.behaviours.items()
         if name in WATCHED and name not in purpose.protect and not one.unseen

@@ -1,7 +1,7 @@
-"""Compare a model with another one, property by property, on the same items.
+"""Compare two models, property by property, on the same items.
 
-Nothing is decided: the gate asks whether a loss that matters is excluded, this says which differences are no chance.
-The figure of a property is the one that is printed of it, and a run's profile and `encheck compare` both ask here.
+Nothing is decided. A gate asks whether a loss that matters is excluded; this module reports significant differences.
+A property is compared by its printed figure. A run's profile and `encheck compare` both use this module.
 `lab/recipes/reference.py` makes the item scores that ship.
 """
 
@@ -34,24 +34,24 @@ from encheck.verdict import MIN_CLUSTERS
 
 Floats = NDArray[np.float64]
 SHIPPED: Mapping[str, Role] = {"sbert": "reference", "bigrams": "surface"}
-CERTAIN = 0.05  # of all properties on a data set together
-HALVINGS = 24  # p to within a ten-millionth
+CERTAIN = 0.05  # error rate over all properties of a data set together
+HALVINGS = 24  # p accurate to 1e-7
 RISE_WITH_DAMAGE = (mean_similarity.name, mean_margin.name)
 
 
 def shipped(results: RunFile) -> Iterator[Baseline]:
-    """The references that were measured on data of this run; none of other data, other editions, or a part of them."""
+    """The shipped references that were measured on this run's data: the same edition, complete."""
     here = {(data.name, data.fingerprint) for data in results.data}
     yield from (read(_folder(name)) for name in SHIPPED if here & _measured_on(name))
 
 
 def shipped_of(model: str) -> Baseline | None:
-    """The baseline that ships of this model; None of another, and of a surface scorer."""
+    """The shipped baseline of this model; None if there is none, or for a surface scorer."""
     return read(_folder(model)) if SHIPPED.get(model) == "reference" else None
 
 
 def has_shipped(data: str, fingerprint: str) -> bool:
-    """Whether a reference was measured on this data."""
+    """Whether a shipped reference was measured on this data."""
     return any((data, fingerprint) in _measured_on(name) for name in SHIPPED)
 
 
@@ -65,10 +65,10 @@ def _folder(name: str) -> Path:
 
 
 def property_differences(rows: Iterable[Result], before: ModelScores, after: ModelScores) -> tuple[Difference, ...]:
-    """How `after` differs from `before` in the figures of these rows, one a property and data set.
+    """How `after` differs from `before` in the figures of these rows, one per property and data set.
 
-    What is said of each holds at 5% for all properties on its data set together (Holm 1979). Left out is what cannot be
-    paired item by item, and what has no better side.
+    The verdicts hold at 5% for all properties of a data set together (Holm 1979). Figures that cannot be paired item
+    by item, or that have no better direction, are left out.
     """
     found = [one for row in rows if has_better_side(row.metric or "") and (one := _paired_change(row, before, after))]
     judged: list[Difference] = []
@@ -88,7 +88,7 @@ def _said(one: Difference, p: float) -> Said:
 
 
 def has_better_side(figure: str) -> bool:
-    """Whether more of a figure is better, so that a difference in it says something: not so of raw similarities."""
+    """Whether a higher figure is better. It is not for raw similarities, so their differences mean nothing."""
     try:
         return named(figure).base not in RISE_WITH_DAMAGE
     except UsageError:
@@ -96,9 +96,9 @@ def has_better_side(figure: str) -> bool:
 
 
 def _paired_change(row: Result, before: ModelScores, after: ModelScores) -> Difference | None:
-    """How two models differ in the figure of a row of results.json, on the items that both scored, by its own p.
+    """How two models differ in a row's figure, on the items that both scored, with the uncorrected p.
 
-    None where fewer than two items are shared, or no item has a part in the figure.
+    None if fewer than two items are shared, or the figure has no values per item.
     """
     case, metric = row.case.of_any_model, named(row.metric or "")
     if metric.values is None or not (case in before.tables and case in after.tables):
@@ -118,7 +118,7 @@ def _paired_change(row: Result, before: ModelScores, after: ModelScores) -> Diff
     ends = sharing.change_interval(moved) if metric.kind == "rate" else interval_of_mean(errors)
     low, high = (0.0 if same.all() else float(end[0]) for end in ends)
     difference = float(moved.mean())
-    p, error = 1.0, float(errors.error[0])  # two-sided, of no difference at all
+    p, error = 1.0, float(errors.error[0])  # two-sided, of H0: no difference
     if clusters >= MIN_CLUSTERS and difference and metric.kind == "rate":
         p = _p_of_rate(sharing, moved)
     elif clusters >= MIN_CLUSTERS and difference:
@@ -130,7 +130,7 @@ def _paired_change(row: Result, before: ModelScores, after: ModelScores) -> Diff
 
 
 def _p_of_rate(sharing: Sharing, moved: Floats) -> float:
-    """Two-sided p of no difference: the level at which the interval of the change ends at 0, found by halving."""
+    """Two-sided p of H0 "no difference": the level at which the interval of the change ends at 0, by bisection."""
     least, most = 0.0, 1.0
     for _ in range(HALVINGS):
         p = (least + most) / 2
@@ -140,21 +140,21 @@ def _p_of_rate(sharing: Sharing, moved: Floats) -> float:
 
 
 def metric_values(metric: Metric[...], table: CaseScores, scale: Scale, *, epsilon: float = 0.0) -> Floats:
-    """What each item says of a metric; shape [n]. With an `epsilon` an item is won by more than that."""
+    """Each item's value of a metric; shape [n]. With `epsilon`, an item counts as won only by more than that."""
     if epsilon and metric.values and metric.kind == "rate":
         return metric.values(table, scale, epsilon=epsilon)
     return metric.per_item(table, scale)
 
 
 def counted_clusters(sharing: Sharing) -> int:
-    """How many clusters the items are worth; too few to tell where their interval is withheld."""
+    """The effective number of clusters of the items; below the minimum if their interval is withheld."""
     return min(sharing.independent, MIN_CLUSTERS - 1) if sharing.withheld else sharing.independent
 
 
 def beats_chance(heads: CaseScores, metric: Metric[...], before: Floats, after: Floats) -> bool:
     """Whether a model with the values `after` [n] is shown to beat guessing, by the gate's rule for headroom.
 
-    `heads` has a row for each value. Where guessing gets no known figure, a rate has to be above 0.
+    `heads` has a row for each value. If the chance level is unknown, a rate has to be above 0.
     """
     one = Paired(
         heads.case, declared_of(heads).family, "rate" if metric.kind == "rate" else "mean", before, after,
@@ -167,7 +167,7 @@ def beats_chance(heads: CaseScores, metric: Metric[...], before: Floats, after: 
 def unchanged(
     metric: Metric[...], before: CaseScores, after: CaseScores, equal: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Items that have not changed; all or none where what one says of a metric depends on other items."""
+    """Which items have not changed; all or none if an item's value depends on other items."""
     if metric.unit == "chain":
         return equal
     same = unchanged_items(before, after)
@@ -175,6 +175,6 @@ def unchanged(
 
 
 def measured_items(table: CaseScores) -> CaseScores:
-    """The part that the check measures: the test part alone, where it declares so and the data have one."""
+    """The items that the check measures: the test part alone, if the check declares so and the data have one."""
     test = np.flatnonzero([split in TEST for split in table.splits])
     return table.of(test) if len(test) and declared_of(table).part == "test" else table

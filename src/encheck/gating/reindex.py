@@ -1,10 +1,10 @@
-"""Must an index of one model's vectors be made again for another model? Gates and `encheck same` ask here.
+"""Whether an index of one model's vectors has to be rebuilt for another model. Gates and `encheck same` use this.
 
-A pass of the gate says that a model behaves as well. A rotation, a prompt, another maximum length or a new head can
-behave as well while vectors that lie in an index are of another space. So both models' vectors of the same texts are
-compared, short and long ones, in each role, and what their files say of how they read a text. "No" is said of all
-documents only where the maximum lengths are equal and texts beyond them were compared, or where the documents are known
-and none is longer than what was compared.
+A gate passes a model that behaves as well. With a rotation, a prompt, another maximum length or a new head, a model can
+behave as well although stored vectors no longer match its vectors. So both models' vectors of the same texts, short and
+long, are compared in each role, together with the settings in their files. The answer is "no" for all documents only if
+the maximum lengths are equal and longer texts were compared too, or if the documents are known and none is longer than
+the texts that were compared.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Unit = Literal["tokens", "words"]
 Outcome = Literal["same", "same for use", "another", "cannot tell"]
-STORED_ROLES = ("document", "")  # what lies in an index
-KEPT_DIMENSIONS = 384  # of a wider vector a baseline keeps so many random projections
-FEWEST = 8  # texts that tell whether models are related, and that short texts agree
-FULL = 127  # of int8
-MORE_CUT = 0.01  # of the user's documents: so many more than before are no matter of rounding
-SAME_LENGTH = 0.01  # relative; what rounding changes of a length is less
-SAME_VECTOR = 1e-5  # relative; what the size of a batch changes in fp32 is less, another precision changes more
+STORED_ROLES = ("document", "")  # roles of the vectors in an index
+KEPT_DIMENSIONS = 384  # a baseline keeps this many random projections of a wider vector
+FEWEST = 8  # texts needed to tell whether models are related, and that short texts agree
+FULL = 127  # the largest int8
+MORE_CUT = 0.01  # share of the user's documents: that many more cut ones are not due to rounding
+SAME_LENGTH = 0.01  # relative; rounding changes a length by less
+SAME_VECTOR = 1e-5  # relative; batch size changes a fp32 vector by less, another precision by more
 RELATED = 0.3  # damaged copies of MiniLM have 0.61 or more, rotated ones 0.01 or less (lab/notebook/gate.md)
 
 
 @dataclass(frozen=True, slots=True)
 class TextLength:
-    """Of a text: words, and tokens uncut, prompt included; None where the model has no tokenizer to count by."""
+    """The length of a text: words, and tokens before cutting, prompt included; None without a tokenizer."""
 
     words: int
     tokens: int | None
@@ -49,21 +49,21 @@ class TextLength:
 
 @dataclass(frozen=True)
 class RoleVectors:
-    """Vectors [n, d] of texts in one role, by the hashes of the texts."""
+    """Vectors [n, d] of texts in one role, with the hashes of the texts as keys."""
 
     keys: tuple[str, ...]
     vectors: Vectors
 
     def of_keys(self, keys: Sequence[str]) -> Vectors:
-        """The vectors of these keys, shape [n, d]."""
+        """The vectors with these keys, shape [n, d]."""
         at = {key: i for i, key in enumerate(self.keys)}
         return self.vectors[[at[key] for key in keys]]
 
 
 @dataclass(frozen=True, slots=True)
 class PackedVectors:
-    """Vectors of a role: each is of the text with the number in `texts`, and is its scale times whole numbers from -127
-    to 127, of which `vectors` has all (int8, in base64).
+    """Vectors of a role. `texts` has the number of each vector's text. A vector is its scale times whole numbers from
+    -127 to 127; `vectors` has these numbers of all vectors (int8, in base64).
     """
 
     texts: tuple[Count, ...]
@@ -73,7 +73,7 @@ class PackedVectors:
 
 @dataclass(frozen=True, slots=True)
 class PackedAs:
-    """The role, packed before this one, that has the same vectors."""
+    """A reference to an earlier packed role with the same vectors."""
 
     as_: TextRole
 
@@ -82,8 +82,8 @@ class PackedAs:
 class PackedSample:
     """A `VectorSample` in a file.
 
-    `dimension` is that of the model's vectors; of wider ones than 384 as many random projections are kept. `texts` has
-    the hash of each text, its words, and its tokens where they can be counted.
+    `dimension` is that of the model's vectors; of vectors wider than 384, 384 random projections are kept. `texts` has
+    the hash of each text, its number of words, and its number of tokens if they can be counted.
     """
 
     similarity: str
@@ -96,10 +96,11 @@ class PackedSample:
 
 @dataclass(frozen=True)
 class VectorSample:
-    """What a model is compared by: vectors of some texts by role, and how it makes vectors.
+    """The sample by which a model is compared: vectors of some texts by role, and the settings that make them.
 
-    `dimension` is that of the model's vectors, also where projections of them are kept. `lengths` are by the hash of a
-    text, as of a document. `fingerprint` names all that makes the vectors, "" of a model that others can change.
+    `dimension` is that of the model's vectors, even if projections are kept. `lengths` has the length of each text as a
+    document, by its hash. `fingerprint` identifies everything that makes the vectors, "" for a model that others can
+    change.
     """
 
     settings: EncodingSettings
@@ -110,7 +111,7 @@ class VectorSample:
     fingerprint: str = ""
 
     def packed(self) -> PackedSample:
-        """As a file keeps it."""
+        """The sample as a file keeps it."""
         numbers = {key: i for i, key in enumerate(self.lengths)}
         roles: dict[TextRole, PackedVectors | PackedAs] = {}
         for role, one in self.roles.items():
@@ -134,7 +135,7 @@ class VectorSample:
 
     @classmethod
     def unpacked(cls, packed: PackedSample) -> Self:
-        """Of `packed`; ValueError or LookupError where a role has other vectors than one for each of its texts."""
+        """The sample in `packed`; ValueError or LookupError if a role does not have one vector per text."""
         lengths = {key: TextLength(words, tokens) for key, words, tokens in packed.texts}
         keys, width = list(lengths), min(packed.dimension, KEPT_DIMENSIONS)
         roles: dict[TextRole, RoleVectors] = {}
@@ -159,8 +160,8 @@ class VectorSample:
 
 
 def projected(vectors: Vectors) -> Vectors:
-    """At most `KEPT_DIMENSIONS` numbers a vector: distances between projections are those of the vectors, within some
-    percent (Achlioptas 2003).
+    """Vectors projected to at most `KEPT_DIMENSIONS` dimensions. Distances are preserved to within a few percent
+    (Achlioptas 2003).
     """
     if vectors.shape[1] <= KEPT_DIMENSIONS:
         return vectors
@@ -179,32 +180,32 @@ def _signs(dimension: int) -> Vectors:
 
 @dataclass(frozen=True)
 class DocumentLengths:
-    """How long the user's documents are: how many have so many tokens, or words of a model without a tokenizer."""
+    """The length distribution of the user's documents: counts by tokens, or by words without a tokenizer."""
 
     unit: Unit
     counts: Mapping[int, int]
 
     @classmethod
     def of(cls, lengths: Sequence[TextLength]) -> Self:
-        """Of documents."""
+        """The distribution of these lengths."""
         unit: Unit = "tokens" if all(one.tokens is not None for one in lengths) else "words"
         values, counts = np.unique([getattr(one, unit) for one in lengths], return_counts=True)
         return cls(unit, dict(zip(values.tolist(), counts.tolist(), strict=True)))
 
     @property
     def total(self) -> int:
-        """How many there are."""
+        """The number of documents."""
         return sum(self.counts.values())
 
     def longer(self, limit: int, unit: Unit) -> int | None:
-        """How many are longer; None where that is not known: a document of few words can have many tokens."""
+        """How many documents are longer; None if unknown, since a document of few words can have many tokens."""
         if unit == self.unit:
             return sum(count for length, count in self.counts.items() if length > limit)
         return None
 
 
 def cuts_more(old: EncodingSettings, new: EncodingSettings, documents: DocumentLengths | None) -> list[str]:
-    """That the new model cuts many more of the user's documents than the old one; nothing where that is not known."""
+    """A message if the new model cuts many more of the user's documents than the old one; empty if not or unknown."""
     if documents is None or new.maximum_length is None:
         return []
     limits = old.maximum_length, new.maximum_length
@@ -221,17 +222,17 @@ def cuts_more(old: EncodingSettings, new: EncodingSettings, documents: DocumentL
 @writes_properties("says")
 @dataclass(frozen=True)
 class Reindex:
-    """Whether an index of the old model's vectors has to be made again.
+    """Whether an index of the old model's vectors has to be rebuilt.
 
-    `needed` is None where that is not known, or depends on what is not known here; `answer` says it in words. `up_to`
-    is the length, in `unit`, up to which vectors stay; None if they do not, or whatever the length. `longer` counts the
-    user's documents beyond it, or beyond the smaller of two maximum lengths; None where these are not known.
-    `median` and `lowest` are cosines between both vectors of a text, over `texts` texts, as they lie in an index.
-    `related` says whether the models are of one family: one dimension, and vectors that point the same way once the
-    mean is taken out; a rotated copy is not told from a stranger; None if there is nothing to compare.
-    `same_model` says that no vector moved at all and nothing else differs, `queries_moved` that queries are encoded
-    otherwise, `only_by_cosine` that vectors point the same way and have other lengths, `longer_moved` that texts beyond
-    `up_to` are cut at another length.
+    `needed` is None if unknown; `answer` is the answer in words. `up_to` is the length, in `unit`, up to which vectors
+    stay valid; None if none do, or all do. `longer` counts the user's documents beyond `up_to`, or beyond the smaller
+    of two maximum lengths; None if the documents are unknown.
+    `median` and `lowest` are cosines between both vectors of a text, as stored in an index, over `texts` texts.
+    `related`: the models belong to one family, that is, dimensions are equal and vectors point the same way once the
+    mean is removed. A rotated copy counts as unrelated. None if there are too few texts.
+    `same_model`: no vector changed and nothing else differs. `queries_moved`: queries are encoded differently.
+    `only_by_cosine`: vectors point the same way but have other lengths. `longer_moved`: texts beyond `up_to` are cut
+    at another length.
     """
 
     needed: bool | None
@@ -252,7 +253,7 @@ class Reindex:
 
     @property
     def in_use(self) -> Outcome:
-        """Whether both are one model in use, of whatever texts: `encheck same` says it in these words.
+        """Whether both are the same model in use, for any text; these are the outcomes of `encheck same`.
 
         >>> unknown("no text").in_use, Reindex(False, "no", "", queries_moved=True).in_use
         ('cannot tell', 'another')
@@ -274,27 +275,27 @@ class Reindex:
 
 
 def same_for_use(old: Vectors, new: Vectors, *, by_cosine: bool = False) -> Bools:
-    """Which of the vectors [n, d] differ by no more than rounding, batches and precision; shape [n].
+    """Which of the vectors [n, d] differ by no more than rounding, batches and precision explain; shape [n].
 
-    That is a cosine of 0.999 or more and, unless they are compared by cosine, a length within 1%.
+    The criterion is a cosine of 0.999 or more and, unless the index compares by cosine, a length within 1%.
     """
     stays = _cosines(old, new) >= 1 - ROUNDING
     return stays if by_cosine else stays & (np.abs(_ratios(old, new) - 1) <= SAME_LENGTH)
 
 
 def unknown(why: str) -> Reindex:
-    """Where nothing can be compared."""
+    """The result if nothing can be compared."""
     return Reindex(None, "cannot tell", why)
 
 
 def of_other_dimensions(sizes: tuple[int, int]) -> Reindex:
-    """Where the old model's vectors have another dimension than the new one's."""
+    """The result if the two models' vectors have different dimensions."""
     why = f"vectors of {sizes[0]} dimensions before, of {sizes[1]} now"
     return Reindex(True, "yes", why, dimensions=sizes, related=False)
 
 
 def compare(old: VectorSample, new: VectorSample, *, documents: DocumentLengths | None = None) -> Reindex:
-    """Compare two models on the texts that both encoded; `documents` are the user's, where they are known."""
+    """Compare two models on the texts that both encoded; `documents` are the lengths of the user's, if known."""
     sizes = (old.dimension, new.dimension)
     if sizes[0] != sizes[1]:
         return of_other_dimensions(sizes)
@@ -315,8 +316,8 @@ def compare(old: VectorSample, new: VectorSample, *, documents: DocumentLengths 
 
 @dataclass(frozen=True)
 class _RoleComparison:
-    """Both models' vectors of the same texts in one role: cosines and ratios of lengths [n], which turned [n], and
-    whether none moved.
+    """Both models' vectors of the same texts in one role: their cosines and ratios of lengths [n], which of them stay
+    valid [n], and whether none changed.
     """
 
     role: TextRole
@@ -334,13 +335,13 @@ class _RoleComparison:
         keys = tuple(key for key in old.roles[role].keys if key in there)
         before, after = (one.roles[role].of_keys(keys) for one in (old, new))
         stays, by_cosine = (same_for_use(before, after, by_cosine=directions) for directions in (False, True))
-        # all the same but for what the size of a batch changes, also of vectors kept in int8
+        # unchanged except for the effect of the batch size, also for vectors kept in int8
         largest, now = (np.abs(one).max(axis=1, initial=0).astype(float) for one in (before, after))
         apart = np.abs(before.astype(float) - after).mean(axis=1)
         is_unmoved = (np.abs(largest - now) <= SAME_VECTOR * largest).all() and (
             apart <= 10 * SAME_VECTOR * largest
         ).all()
-        related = None  # of fewer texts than can tell
+        related = None  # with too few texts
         if len(before) >= FEWEST:
             directions = _cosines(before - before.mean(axis=0), after - after.mean(axis=0))
             related = bool(np.median(directions) >= RELATED)
@@ -351,7 +352,7 @@ class _RoleComparison:
 
 @dataclass(frozen=True)
 class _Evidence:
-    """What both models' vectors of the same texts show, and what their files say."""
+    """The evidence from both models' vectors of the same texts, and from their settings."""
 
     old: VectorSample
     new: VectorSample
@@ -359,17 +360,17 @@ class _Evidence:
 
     @property
     def stored(self) -> list[_RoleComparison]:
-        """The roles that texts of an index can have."""
+        """The comparisons in the roles that texts of an index can have."""
         return [pair for pair in self.pairs if pair.role in STORED_ROLES]
 
     @cached_property
     def keys(self) -> set[str]:
-        """Of the texts that can lie in an index."""
+        """The hashes of the texts that can be in an index."""
         return {key for pair in self.stored for key in pair.keys}
 
     @property
     def over(self) -> str:
-        """Over how many texts."""
+        """The number of texts in words."""
         return f"over {len(self.keys):,} texts" if len(self.keys) != 1 else "over 1 text"
 
     @property
@@ -384,56 +385,56 @@ class _Evidence:
 
     @property
     def is_unmoved(self) -> bool:
-        """Whether no vector moved at all, in any role."""
+        """Whether no vector changed, in any role."""
         return all(pair.is_unmoved for pair in self.pairs)
 
     @property
     def differences(self) -> list[str]:
-        """What the models' files say differently."""
+        """The settings in which the models' files differ."""
         return list(differences(self.old.settings, self.new.settings))
 
     @property
     def queries_moved(self) -> bool:
-        """Whether queries are encoded otherwise, those aside that are longer than one model reads."""
+        """Whether queries are encoded differently, apart from queries that one of the models cuts."""
         moved = (key for pair in self.pairs if pair.role == "query" for key in self._moved_of(pair))
         return any(self.limit is None or (self.tokens(key) or 0) <= self.limit for key in moved)
 
     def _moved_of(self, pair: _RoleComparison) -> list[str]:
-        """The texts that have another vector now, as the models compare vectors."""
+        """The texts whose vectors changed, by the similarity that the models use."""
         by_cosine = self.old.similarity == self.new.similarity == "cosine"
         return [pair.keys[i] for i in np.flatnonzero(~(pair.stays_by_cosine if by_cosine else pair.stays))]
 
     @cached_property
     def moved_keys(self) -> set[str]:
-        """The texts whose vectors in an index do not stay."""
+        """The texts whose stored vectors are no longer valid."""
         return {key for pair in self.stored for key in self._moved_of(pair)}
 
     @property
     def limit(self) -> int | None:
-        """The smaller maximum length where both are known and differ."""
+        """The smaller maximum length, if both are known and differ."""
         old, new = self.old.settings.maximum_length, self.new.settings.maximum_length
         return min(old, new) if old is not None and new is not None and old != new else None
 
     def tokens(self, key: str) -> int | None:
-        """Of a text, the larger of both counts; None where neither model counts."""
+        """The number of tokens of a text, the larger of both models' counts; None if neither counts."""
         counts = [one.lengths[key].tokens for one in (self.old, self.new)]
         return max((count for count in counts if count is not None), default=None)
 
     def words(self, key: str) -> int:
-        """Of a text."""
+        """The number of words of a text."""
         return self.new.lengths[key].words
 
     @property
     def has_other_lengths(self) -> bool:
-        """Whether vectors have other lengths than before, of texts that both models read whole, where limits differ."""
+        """Whether vector lengths changed, judged by texts that neither model cuts if their limits differ."""
         long = (pair.keys[i] for pair in self.stored for i in np.flatnonzero(np.abs(pair.ratios - 1) > SAME_LENGTH))
         return any(self.limit is None or (self.tokens(key) or 0) <= self.limit for key in long)
 
     @property
     def longest(self) -> tuple[int, Unit] | None:
-        """Of the texts that were compared; None where it does not matter.
+        """The length of the longest compared text; None if it does not matter.
 
-        That is of one and the same model, and where texts beyond a maximum length that both share were compared.
+        It does not for identical models, or if texts beyond a maximum length that both share were compared.
         """
         if self.is_unmoved and self.old.fingerprint and self.old.fingerprint == self.new.fingerprint:
             return None
@@ -447,7 +448,7 @@ class _Evidence:
 
 
 def _if_vectors_differ(evidence: _Evidence) -> Reindex | None:
-    """Yes, where stored vectors moved and a maximum length alone does not explain it."""
+    """Yes if stored vectors changed and a maximum length alone does not explain it; otherwise None."""
     moved, limit, old, new = evidence.moved_keys, evidence.limit, evidence.old, evidence.new
     if not moved:
         return None
@@ -466,7 +467,7 @@ def _if_vectors_differ(evidence: _Evidence) -> Reindex | None:
         if len(moved) < len(evidence.keys) and all(evidence.words(k) < shortest for k in evidence.keys - moved):
             what += f", but only of texts of {shortest:,} words or more"
         if worst.related is False:
-            what += "; as between unrelated models, or for a rotated copy"
+            what += "; typical of unrelated models or a rotated copy"
     return Reindex(True, "yes", "; ".join([what, *evidence.differences]))
 
 
@@ -478,11 +479,11 @@ def _lengths_changed(evidence: _Evidence) -> str:
 
 
 def _if_unknown(evidence: _Evidence) -> Reindex | None:
-    """Where the texts agree, and something else says that others may not, or that an index may not."""
+    """ "Cannot tell" if the compared texts agree but other texts, or an index, may not; otherwise None."""
     old, new = evidence.old.settings, evidence.new.settings
     is_compared = any(pair.role == "document" for pair in evidence.pairs)
     if (old.has_prompt("document") or new.has_prompt("document")) and not is_compared:
-        return unknown("documents get a prompt, and no text has a vector of both models as a document")
+        return unknown("documents get a prompt, but no text was encoded as a document by both models")
     if tokenizer_differences(old, new):
         said = "; ".join(evidence.differences)
         return unknown(f"vectors are the same {evidence.over}, but {said}: those of other texts may differ")
@@ -495,12 +496,12 @@ def _if_unknown(evidence: _Evidence) -> Reindex | None:
 
 
 def _by_length(evidence: _Evidence, documents: DocumentLengths | None) -> Reindex:
-    """No, up to the length to which this was compared, or to which both models read alike."""
+    """No, up to the length that was compared, or up to which both models read the same text."""
     limit, longest = evidence.limit, evidence.longest
     up_to, unit = longest or (None, "tokens")
     if limit is not None:
         up_to, unit = limit, "tokens"
-    lowest = np.floor((evidence.lowest + 5e-7) * 1e5) / 1e5  # not rounded up, except for what fp32 cannot tell
+    lowest = np.floor((evidence.lowest + 5e-7) * 1e5) / 1e5  # rounded down, except for differences below fp32
     why = f"the same vectors within rounding: lowest cosine {lowest:.5f}, {evidence.over}"
     if moved := evidence.moved_keys:
         both = (one for pair in evidence.stored for one in zip(pair.keys, pair.cosines, strict=True))
@@ -510,7 +511,7 @@ def _by_length(evidence: _Evidence, documents: DocumentLengths | None) -> Reinde
         lengths = evidence.new.settings.maximum_length, evidence.old.settings.maximum_length
         why = f"texts are cut at {lengths[0]:,} tokens now, at {lengths[1]:,} before; {why}"
     if evidence.queries_moved:
-        why += "; stored vectors of queries do not stay"
+        why += "; stored vectors of queries are no longer valid"
     if up_to is None:
         return Reindex(False, "no", why)
     longer = documents.longer(up_to, unit) if documents else None
@@ -529,13 +530,13 @@ def _by_length(evidence: _Evidence, documents: DocumentLengths | None) -> Reinde
 
 
 def _cosines(old: Vectors, new: Vectors) -> Floats:
-    """Row by row; 1 where both are all zeros, 0 where one is."""
+    """The cosine of each row; 1 if both vectors are zero, 0 if one is."""
     both = ~old.any(axis=1) & ~new.any(axis=1)
     return np.where(both, 1.0, np.nan_to_num(cosine(old, new)))
 
 
 def _ratios(old: Vectors, new: Vectors) -> Floats:
-    """How many times as long each new vector is; 1 where one is all zeros."""
+    """The ratio of new to old vector lengths; 1 if one of them is zero."""
     before, after = (np.linalg.norm(one.astype(float), axis=1) for one in (old, new))
     known = (before > 0) & (after > 0)
     return np.where(known, after / np.where(known, before, 1), 1.0)
@@ -579,7 +580,7 @@ LONG_WORDS = (15, 30, 45, 90, 180, 350, 700, 1_400, 2_800, 5_600, 11_200)  # a t
 
 
 def long_text(words: int) -> str:
-    """The short texts one after the other, from another one on for each length, cut at so many words.
+    """The short texts joined, starting at a different one for each length, and cut at this number of words.
 
     >>> long_text(4), len(long_text(700).split())
     ('The minister denied that', 700)

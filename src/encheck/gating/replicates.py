@@ -1,7 +1,7 @@
 """Seed replicates: checkpoints that differ from the baseline only in the training seed, and how much they vary.
 
-`seed_noise` measures the luck of the seed. It can widen what a gate lets pass, so `checked` holds each replicate to
-what one is: the same texts, other weights, the same dimension, and changes that go up as often as down.
+`seed_noise` measures this variation. It can make a gate more lenient, so `check_replicates` verifies that each
+replicate has the same texts, other weights, the same dimension, and changes that go up as often as down.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from encheck.statistics import hypothesis_tests as stats
 
 COPY = 2e-3  # of MiniLM, 95% of scores move by up to 0.0002 in fp16 and 0.0018 in bf16; 1% of noise moves some by 0.01
 DRIFT_LEVEL = 0.01  # of the tests of all replicates together
-LEAST_ROWS = 2  # gate rows that show a direction
+LEAST_ROWS = 2  # fewest gate rows that show a direction
 WHAT_IT_IS = "A seed replicate is a separate checkpoint, trained like the baseline but with another seed"
 TWIN = "--twin="
 
 
 def seed_noise(sides: Sequence[ModelScores], *, rule: Rule = DEFAULT, primary: str | None = None) -> Noise | None:
-    """How far luck goes between the baseline and its seed replicates; None if no gate row can tell.
+    """The noise between the baseline and its seed replicates; None if no gate row can show it.
 
-    BaselineError for fewer than three replicates beside the baseline.
+    BaselineError for fewer than three replicates besides the baseline.
     """
     refuse_few(len(sides) - 1)
     pairs = [paired_rows(before, after, rule=rule, primary=primary)
@@ -41,8 +41,8 @@ def seed_noise(sides: Sequence[ModelScores], *, rule: Rule = DEFAULT, primary: s
 def noise_between(pairs: Sequence[Sequence[Paired]], *, replicates: int, rule: Rule = DEFAULT) -> Noise | None:
     """The noise from the gate rows of each pair of checkpoints; None if there are no rows.
 
-    The mean square of the change over all pairs, less what sampling the items explains: of each row, and pooled over
-    all rows, their parts left out.
+    It is the mean square of the change over all pairs, minus the sampling variance of the items, for each row and
+    pooled over all rows without their parts.
     """
     squares: dict[str, list[float]] = {}
     parts: set[str] = set()
@@ -66,7 +66,7 @@ def paired_rows(before: ModelScores, after: ModelScores, *, rule: Rule, primary:
 
 
 def refuse_few(count: int) -> None:
-    """BaselineError for fewer seed replicates than can tell luck from one odd checkpoint."""
+    """BaselineError for too few seed replicates: one odd checkpoint would decide."""
     if count < FEWEST_REPLICATES:
         raise BaselineError(
             f"--twin names {count} seed {'replicate' if count == 1 else 'replicates'}, but it takes at least "
@@ -82,11 +82,11 @@ def check_replicates(
     of: str = "the baseline",
     option: str = TWIN,
 ) -> dict[str, ModelScores]:
-    """The replicates by their labels, their items in the baseline's order.
+    """The replicates by label, with their items in the baseline's order.
 
-    BaselineError for a checkpoint that is no seed replicate of the baseline: one on other texts, one with the weights
-    of the baseline or of another replicate, and one whose gate rows drift in one direction, as seeds do not. `of` is
-    what messages call the baseline, `option` stands there before a label.
+    BaselineError for a checkpoint that is not a seed replicate of the baseline: it has other texts, or the weights of
+    the baseline or of another replicate, or its gate rows drift in one direction, which seeds do not cause. Messages
+    call the baseline `of`, and put `option` before a label.
     """
     known: dict[str, ModelScores] = {of: baseline}
     for label, side in replicates.items():
@@ -103,7 +103,7 @@ def check_replicates(
 
 
 def refuse_other_dimension(baseline: int | None, replicates: Mapping[str, int | None]) -> None:
-    """BaselineError for a replicate whose vectors have another dimension than the baseline's; None is not known."""
+    """BaselineError for a replicate whose vectors have another dimension than the baseline's; None is unknown."""
     for label, dimension in replicates.items():
         if None not in (baseline, dimension) and dimension != baseline:
             raise BaselineError(
@@ -113,9 +113,10 @@ def refuse_other_dimension(baseline: int | None, replicates: Mapping[str, int | 
 
 
 def is_copy(one: ModelScores, other: ModelScores) -> bool:
-    """Whether two models score all but the same, as weights do in another precision; another seed moves more.
+    """Whether two models' scores are nearly equal, as for the same weights in another precision.
 
-    By 95% of the gating scores, in units of what identical text scores: a count, or what a search finds, can jump.
+    Another seed changes scores more. 95% of the gating scores count, in units of the score of identical texts, since
+    single ones, such as a count or a search result, can jump.
     """
     moved: list[float] = []
     for name, table in one.tables.items():
@@ -129,7 +130,7 @@ def is_copy(one: ModelScores, other: ModelScores) -> bool:
 
 
 def _in_order(baseline: ModelScores, side: ModelScores, who: str, of: str) -> ModelScores:
-    """The cases that the baseline has too, each item in its order; BaselineError if the texts are others."""
+    """The cases that the baseline has too, items in its order; BaselineError if the texts differ."""
     tables = {}
     for name, table in baseline.tables.items():
         if name in side.tables:
@@ -142,7 +143,7 @@ def _in_order(baseline: ModelScores, side: ModelScores, who: str, of: str) -> Mo
 
 
 def _refuse_drift(baseline: ModelScores, replicates: Mapping[str, ModelScores], rule: Rule, of: str) -> None:
-    """BaselineError if a replicate, or all together, lose or gain on the mean over the gate rows."""
+    """BaselineError if a replicate, or all together, lose or gain on average over the gate rows."""
     rows = {}
     for who, side in replicates.items():
         paired = [p for p in paired_rows(baseline, side, rule=rule) if not p.part_of]
@@ -167,7 +168,7 @@ def _refuse_drift(baseline: ModelScores, replicates: Mapping[str, ModelScores], 
 def _drift(paired: Sequence[Paired], rule: Rule) -> tuple[float, float]:
     """The mean change over the gate rows in deltas, and the two-sided p that it is 0.
 
-    Its error has two parts: how far the rows spread, which is luck, and what their shared items leave open.
+    Its error has two parts: the spread of the rows, which is seed noise, and the sampling error of the shared items.
     """
     if len(paired) < LEAST_ROWS:
         return 0.0, 1.0

@@ -1,4 +1,4 @@
-"""How the scale of similarities moves from one model to another, and what that does to thresholds in use."""
+"""How the scale of similarities changes from one model to another, and the effect on thresholds in use."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from encheck.system.typed_files import Count, MaybeNaN, Positive, writes_propert
 
 Floats = NDArray[np.float64]
 Proportion = Annotated[float, Interval(ge=0, le=1)]
-ACCEPTED = 30  # pairs: with fewer, a threshold that accepts as many is chance
+ACCEPTED = 30  # accepted pairs: with fewer, a matched threshold would be due to chance
 LABELLED, PAIRS, FIRST_ANSWERS = "labelled", "pairs", "first answers"
-TYPICAL = 0.8  # of the way from random to identical text: where thresholds often are
-SAME = 0.02  # of that way: a threshold that moves by less is where it was
-NEARLY_ALL, NEARLY_NONE = 0.95, 0.005  # of random pairs
+TYPICAL = 0.8  # a typical threshold, from 0 (random pairs) to 1 (identical pairs)
+SAME = 0.02  # on that scale: a threshold that moves by less counts as unchanged
+NEARLY_ALL, NEARLY_NONE = 0.95, 0.005  # shares of random pairs
 
 
 @writes_properties("says")
 @dataclass(frozen=True)
 class ScaleShift:
-    """Where random and identical pairs of a data set lie under both models, and a stored `threshold` between them.
+    """The similarity of random and identical pairs of a data set under both models, and a stored `threshold`.
 
-    `equivalent` is what the threshold would have been on the old scale: as far from random to identical pairs as it is
-    on the new one. None if one of the models gives random and identical pairs the same similarity.
+    `equivalent` is the old-scale threshold at the relative position, between random and identical pairs, that
+    `threshold` has on the new scale. None if one of the models gives random and identical pairs the same similarity.
     """
 
     data: str
@@ -40,11 +40,11 @@ class ScaleShift:
 
     @property
     def has_moved(self) -> bool:
-        """Whether the threshold lies elsewhere between random and identical pairs than it did."""
+        """Whether the threshold has another position between random and identical pairs than before."""
         return self.equivalent is None or abs(self.equivalent - self.threshold) > SAME * self.before.unit
 
     def accepted(self, scale: Scale) -> float:
-        """About which share of random pairs reaches the threshold, as if they were normally distributed."""
+        """The approximate share of random pairs that reach the threshold, assuming a normal distribution."""
         if scale.spread <= 0:
             return float(scale.reference >= self.threshold)
         return 1 - NormalDist(scale.reference, scale.spread).cdf(self.threshold)
@@ -76,9 +76,9 @@ class ScaleShift:
 
 
 def scale_shift(before: Scale, after: Scale, *, threshold: float | None = None, data: str = "") -> ScaleShift:
-    """How the scale moved between two models; `threshold` is one in use, by default a typical one on the old scale.
+    """How the scale changed between two models; `threshold` is one in use, by default a typical one on the old scale.
 
-    Both are calibrated on the same random pairs, so the change of `reference` is theirs and not that of the pairs.
+    Both models are calibrated on the same random pairs, so a change of `reference` comes from the models.
     """
     stored = threshold if threshold is not None else float(f"{before.reference + TYPICAL * before.unit:.2g}")
     ends = (before.unit, after.unit)
@@ -91,7 +91,7 @@ def scale_shift(before: Scale, after: Scale, *, threshold: float | None = None, 
 def scale_shifts(
     before: Mapping[str, Scale], after: Mapping[str, Scale], *, threshold: float | None = None
 ) -> tuple[ScaleShift, ...]:
-    """One for each data set that calibrates both models, by its name."""
+    """The scale shift of each data set that calibrates both models, sorted by name."""
     both = (name for name in sorted(before) if name in after)
     return tuple(scale_shift(before[name], after[name], threshold=threshold, data=name) for name in both)
 
@@ -99,10 +99,10 @@ def scale_shifts(
 @writes_properties("says")
 @dataclass(frozen=True)
 class ThresholdShift:
-    """What a threshold in use accepts of the `pairs` of a data set: shares before and now, as proportions.
+    """The shares of a data set's `pairs` that a threshold in use accepts, before and now, as proportions.
 
-    In a search, a pair is a query with its first answer, and `unit` says so. `same` is the new model's threshold that
-    accepts as many; None if `accepted` pairs are too few to say, or are all.
+    In a search, a pair is a query with its first answer; `unit` says which. `same` is the new model's threshold that
+    accepts as many pairs; None if the `accepted` pairs are too few, or are all pairs.
     """
 
     data: str
@@ -125,7 +125,7 @@ class ThresholdShift:
         if self.same is not None:
             then = f"{self.same:.3g} accepts as many"
         elif self.accepted == self.pairs:
-            then = "it accepted all of them, so no threshold follows"
+            then = "it accepted all of them, so no new threshold can be derived"
         else:
             few = f"{self.accepted} accepted {self.unit} are too few"
             then = f"{few} for a threshold that accepts as many ({ACCEPTED} are needed)"
@@ -135,14 +135,14 @@ class ThresholdShift:
 def threshold_shift(
     before: Floats, after: Floats, *, threshold: float, data: str = "", unit: str = PAIRS
 ) -> ThresholdShift:
-    """What becomes of a threshold; scores of the same pairs under both models, each of shape [n], n > 0.
+    """The effect on a threshold, from scores of the same pairs under both models, each of shape [n], n > 0.
 
-    `same` lies halfway between the last score that it accepts and the next, rounded as far as that allows.
+    `same` lies halfway between the last accepted score and the next, rounded as far as that allows.
     """
     accepted = int((before >= threshold).sum())
     shares = (accepted / len(before), float((after >= threshold).mean()))
     same = None
-    if ACCEPTED <= accepted < len(after):  # or as nearly so as ties allow
+    if ACCEPTED <= accepted < len(after):  # as many, as far as ties allow
         ordered = np.sort(after)[::-1]
         same = float(ordered[accepted - 1] + ordered[accepted]) / 2
     return ThresholdShift(data, threshold, len(before), accepted, *shares, same, unit)

@@ -1,4 +1,4 @@
-"""The values that go in and out of the gate, and the gate as results.json keeps it."""
+"""The inputs and outputs of a gate, in the form that results.json keeps."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BUDGETS: tuple[Budget, ...] = ("primary", "behaviour", "slices")
 SPLIT: Mapping[Budget, float] = MappingProxyType({"primary": 0.6, "behaviour": 0.2, "slices": 0.2})
 Z = 1.959964  # normal quantile of 97.5%: both ends of a 95% interval
 TOLERANCE = 1e-5  # a score of the same checkpoint at other batch sizes and thread counts differs by less
-PRIOR = 4  # seed replicates that the noise of all rows is worth, where that of one row is estimated
+PRIOR = 4  # weight of the pooled noise, in seed replicates, when the noise of one row is estimated
 FEWEST_REPLICATES = 3
 EXIT_CODES: Mapping[Outcome, ExitCode] = {"pass": 0, "block": 1, "inconclusive": 10}
 
@@ -41,13 +41,13 @@ class Rule:
     blocks when its change is below `-block * delta`, tested at `alpha` for all rows together (Holm). It
     passes when its lower bound is above `-row * delta` and its estimate above `-estimate * delta`; a family,
     when its lower bound is above `-family * delta`. Bounds are the ends of two-sided intervals of confidence `level`,
-    and tests are two-sided, so that what is printed is what decides. Seed noise widens delta by a factor of `widest` at
-    most. A row that has parts is tested with its level less the share `parts`, which its parts have, in equal pieces.
+    and tests are two-sided, so that the printed intervals decide. Seed noise widens delta by a factor of `widest` at
+    most. If a row has parts, they have the share `parts` of its level, in equal pieces, and the row has the rest.
 
-    Where a search with labels gates, its primary endpoint, the behaviour and the slices of its queries have the shares
-    of `alpha` that `split` names, each to themselves. `min_items` and `min_clusters` gate of behaviour,
-    `primary_items` and `primary_clusters` of a primary endpoint, `slice_clusters` of a slice; of slices, no more than
-    `max_slices` are tested.
+    If a search with labels gates, `split` divides `alpha` between its primary endpoint, behaviour, and slices of its
+    queries. The fewest items and clusters that gate are `min_items` and `min_clusters` for behaviour, `primary_items`
+    and `primary_clusters` for a primary endpoint, and `slice_clusters` for a slice. At most `max_slices` slices are
+    tested.
     """
 
     rate_delta: float = 0.02
@@ -73,11 +73,11 @@ class Rule:
 
     @property
     def covered_noise(self) -> float:
-        """The seed noise, in deltas, that the widest delta is three times as large as."""
+        """The largest seed noise, in deltas, that widening covers: the widest delta is three times as large."""
         return self.widest / 3
 
     def least(self, budget: Budget) -> tuple[int, int]:
-        """The fewest (items, clusters) that gate."""
+        """The fewest (items, clusters) that gate in this budget."""
         few: Mapping[Budget, tuple[int, int]] = {
             "primary": (self.primary_items, self.primary_clusters),
             "behaviour": (self.min_items, self.min_clusters),
@@ -91,10 +91,10 @@ DEFAULT = Rule()
 
 @dataclass(frozen=True)
 class Noise:
-    """How far luck goes: the standard deviation of the change between checkpoints that differ only in seed, in deltas.
+    """Seed noise: the standard deviation of the change between checkpoints that differ only in seed, in deltas.
 
-    `pooled` over all rows, `own` of each row that seed replicates have measured; `replicates` counts them, beside the
-    baseline. None stands for a noise that is known exactly, as in simulations.
+    `pooled` is over all rows, `own` has each row that seed replicates measured; `replicates` counts them, without the
+    baseline. With `replicates` None, the noise is known exactly, as in simulations.
 
     >>> noise = Noise(0.2, {"jumble/probes/3": 1.1, "antonym/probes/1": 0.0}, replicates=3)
     >>> [round(noise.of(row), 2) for row in ("jumble/probes/3", "antonym/probes/1", "negation/probes/1")]
@@ -113,10 +113,10 @@ class Noise:
         return inf if self.replicates is None else PRIOR + self.replicates
 
     def of(self, row: str) -> float:
-        """What a loss of this gate row has to go beyond to block: its own noise, drawn towards that of all.
+        """The noise that a loss of this gate row has to exceed to block: its own, shrunk towards the pooled noise.
 
-        The pooled noise counts as much as `PRIOR` replicates more (Smyth 2004, SAGMB 3); it stands for rows that were
-        not measured.
+        The pooled noise counts like `PRIOR` more replicates (Smyth 2004, SAGMB 3). A row that was not measured has the
+        pooled noise.
         """
         own = self.own.get(row)
         if own is None or self.replicates is None:
@@ -125,7 +125,7 @@ class Noise:
         return float(mean**0.5)
 
     def widens(self, row: str) -> float:
-        """What makes the delta of this gate row wider: no more than its own noise, so that no other row widens it."""
+        """The noise that widens this gate row's delta: at most its own, so that no other row widens it."""
         return min(self.own.get(row, 0.0), self.of(row))
 
 
@@ -134,19 +134,18 @@ QUIET = Noise()
 
 @dataclass(frozen=True)
 class Paired:
-    """One gate row's metric, item by item: wins (0 or 1) of a rate, values of a mean.
+    """One gate row's metric, item by item: wins (0 or 1) for a rate, values for a mean.
 
-    `baseline` and `candidate` have shape [n] and the same items in the same order; `things` numbers what each item
-    shares with others, by the same numbers in all rows: a cluster, of shape [n], or several things, of shape [n, k], -1
-    for none (`statistics.sharing`). `calibration_error` is what the calibration adds to the
-    standard error of the change; `same` says that all scores agree within the noise tolerance. `chance` is
-    what guessing gets, None if that is not known. `unseen` says why the baseline does not see the row, so that it
-    neither blocks nor counts towards passing; empty if it does. `proxy` says why the figure
-    is easier than what it stands for, so that it can block and is no evidence; empty if it is the thing itself.
-    `budget` says which part of the gate's alpha the row is tested with, `endpoint` names the figure of a search with
-    labels ("recall@1"), and is empty elsewhere. `part_of` names the row that this one is a part of: a property, a
-    level or a surface direction of a capability; empty for a row that stands for itself. `strata` numbers the surface
-    direction of each item, where some have one: its mean is taken out of the error.
+    `baseline` and `candidate` have shape [n] and the same items in the same order. `things` numbers what each item
+    shares with others, with the same numbers in all rows: a cluster, shape [n], or several things, shape [n, k], -1 for
+    none (`statistics.sharing`). `calibration_error` is what calibration adds to the standard error of the change.
+    `same`: all scores agree within the noise tolerance. `chance` is the chance level, None if unknown. `unseen` is the
+    reason why the baseline does not see the row; such a row neither blocks nor counts towards passing. `proxy` is the
+    reason why the figure is easier than the real task; such a row can block, but is no evidence. Both are empty
+    otherwise. `budget` is the part of the gate's alpha that tests the row. `endpoint` names the figure of a search with
+    labels ("recall@1"), and is empty for other rows. `part_of` names the row that this one is a part of (as a property,
+    level or surface direction), and is empty for a row that is not a part. `strata` numbers the surface direction of
+    each item, if any has one; each direction's mean is removed before the error is computed.
     """
 
     name: str
@@ -170,7 +169,7 @@ class Paired:
 @writes_properties("says")
 @dataclass(frozen=True)
 class Remedy:
-    """So many clusters more, of so many queries each, would decide in 80% of cases, were the change what it seems."""
+    """Additional clusters of queries, of this size, that decide with a power of 80% if the change is as estimated."""
 
     clusters: Count
     queries: Positive
@@ -190,7 +189,7 @@ class Remedy:
 
 @dataclass(frozen=True)
 class SecondaryMetric:
-    """A rank metric that is reported beside the primary endpoint and tested nowhere: its change with a 95% interval."""
+    """A rank metric that is reported with the primary endpoint but not tested: its change with a 95% interval."""
 
     metric: str
     baseline: float
@@ -202,7 +201,7 @@ class SecondaryMetric:
 
 @dataclass(frozen=True)
 class ChangedQuery:
-    """A query, with what came first before and what comes first now, in a line each."""
+    """A query with its first answers before and now, each text in one line."""
 
     query: str
     before: str
@@ -211,7 +210,7 @@ class ChangedQuery:
 
 @dataclass(frozen=True)
 class UnjudgedAnswer:
-    """A first answer that nobody judged: the query, and the document's id and text, in a line each."""
+    """An unjudged first answer: the query, and the document's id and text, each in one line."""
 
     query: str
     document_id: str = field(metadata={"alias": "corpus-id"})
@@ -220,10 +219,10 @@ class UnjudgedAnswer:
 
 @dataclass(frozen=True)
 class ExampleText:
-    """A text of an item: what should be nearer to the source or farther from it; "pair" if it is the only one.
+    """A text of an item: the one that should be nearer to the source, or farther; "pair" if it is the only one.
 
-    `pieces` are (kind, text): what stays of the source, what was deleted, what was inserted. `before` and `now` are
-    both models' scores, NaN where there is none.
+    `pieces` are (kind, text): words kept from the source, deleted words, inserted words. `before` and `now` are both
+    models' scores, NaN if missing.
     """
 
     side: Literal["near", "far", "pair"]
@@ -234,7 +233,7 @@ class ExampleText:
 
 @dataclass(frozen=True)
 class LostExample:
-    """An item that scores less than before: its source in a line, and its other texts, from the candidate's run."""
+    """An item that scores lower than before: its source in one line, and its other texts, from the candidate's run."""
 
     source: str
     texts: tuple[ExampleText, ...]
@@ -242,7 +241,7 @@ class LostExample:
 
 @dataclass(frozen=True)
 class PropertyFigure:
-    """The figure that is printed of a property, under the baseline and now; `chance` is None where it is not known."""
+    """The printed figure of a property, for the baseline and the candidate; `chance` is None if unknown."""
 
     property: str
     metric: str
@@ -253,26 +252,25 @@ class PropertyFigure:
 
 @dataclass(frozen=True)
 class GateRow:
-    """What the gate says of a capability on one data set, which `name` says.
+    """The gate's result for one capability on one data set, as named by `name`.
 
-    `change` is candidate minus baseline; `low` and `high` are the ends of its 95% interval, NaN where it is withheld.
-    `p` is that of a loss beyond half of `delta`, and `adjusted` the same after Holm's correction over the rows, each
-    of which is a closed family with its parts.
-    `gates` is False if the row is reported only, and `why` says why. `needed` is how many items would
-    decide, None if it is decided. `detectable` is the smallest loss that this row blocks in 80% of cases.
-    `budget` is the part of alpha that the row is tested with, and `alpha` how much that is, all its rows together.
-    `unseen` says that the baseline is not shown to beat guessing here by 2 deltas, `doubtful` that the row was lost for
-    certain all the same, `widened` how many times seed noise made `delta` as large. `remedy` says of a primary endpoint
-    that is open which further queries would decide; None where none would. `part_of` names the row that this is a part
-    of: a part can block, and else decides nothing. `unjudged` counts queries whose first answers nobody judged, where
-    these would change the outcome.
+    `change` is candidate minus baseline; `low` and `high` are the ends of its 95% interval, NaN if it is withheld.
+    `p` is the p-value of a loss beyond half of `delta`; `adjusted` is p after Holm's correction over the rows, each of
+    which is a closed family with its parts.
+    `gates` is False if the row is only reported; `why` is the reason for the outcome. `needed` is the number of items
+    that would decide, None if decided. `detectable` is the smallest loss that this row blocks with a power of 80%.
+    `budget` is the part of alpha that the row is tested with, and `alpha` the level of all its rows together.
+    `unseen`: the baseline is not shown to beat guessing by 2 deltas; `doubtful`: such a row has a certain loss anyway.
+    `widened` is the factor by which seed noise widened `delta`. `remedy` names the further queries that would decide an
+    open primary endpoint; None if no number would. `part_of` names the row that this is a part of: a part can block,
+    but decides nothing else. `unjudged` counts queries with unjudged first answers that would change the outcome.
 
-    `means` is what a loss means to those who use the model, as the check says. `lost_items` and `gained_items` are ids,
-    the first few of each, `worse_queries` and `better_queries` count the queries of a search that score less and more
-    than before, `beside` has the other rank metrics of a primary endpoint. A row that blocks or is open shows what it
-    lost: `lost_queries` of a search, `lost_examples` of other data, of several clusters where it can, and
-    `unjudged_answers` what to judge. `baseline` and `candidate` are means over all items of the row's checks, which is
-    what is tested; `figures` are those that are printed of its properties.
+    `means` is what a loss means to users of the model, from the check. `lost_items` and `gained_items` have the first
+    few ids of each. `worse_queries` and `better_queries` count the queries of a search that score lower and higher than
+    before. `beside` has the other rank metrics of a primary endpoint. A row that blocks or is open shows its losses,
+    from different clusters if possible: `lost_queries` for a search, `lost_examples` for other data. `unjudged_answers`
+    are answers to judge. `baseline` and `candidate` are means over all items of the row's checks, which are tested;
+    `figures` are the printed figures of its properties.
     """
 
     name: str = field(metadata={"alias": "row"})
@@ -323,7 +321,7 @@ class GateRow:
 class FamilyRow:
     """A family: the mean change of its gating rows, in units of their deltas, with the lower end of its 95% interval.
 
-    `more` says how many times its items would decide where it is open; None if it is not, or no number would.
+    `more` is the multiple of its items that would decide an open family; None if decided, or if no number would.
     """
 
     family: str
@@ -336,10 +334,10 @@ class FamilyRow:
 
 @dataclass(frozen=True)
 class ChangedShare:
-    """The share of queries of which `what` holds, by how often they were asked, with the ends of its 95% interval.
+    """The share of queries for which `what` holds, weighted by frequency, with the ends of its 95% interval.
 
-    `figure` moves by no more than that. `queries` counts different ones that changed; `worth` says how many queries of
-    the same weight, each its own cluster, would say as much as all of them.
+    `figure` changes by no more than this share. `queries` counts the distinct queries that changed. `worth` is the
+    effective number of queries: as many of equal weight, each its own cluster, give the same precision.
     """
 
     figure: str
@@ -353,14 +351,14 @@ class ChangedShare:
 
 @dataclass(frozen=True)
 class Judged:
-    """What people say of queries whose first answers differ, at the last look that their answers reach.
+    """Human judgements of queries whose first answers differ, up to the last look that they reach.
 
-    `looks` are the numbers of answers after which a decision may fall, fixed beforehand; `asked` is the one reached, 0
-    before the first. Of these answers `old` favour `baseline`, `new` the candidate; `equal` and `neither` are ties.
-    `loss` is that of `figure` over all queries, with the ends of its repeated interval; it is None before the first
-    look. `answered` counts what is answered without a gap, `left` what is still to be asked. `lost` names items that
-    the candidate answers worse. A loss of `delta` has to be ruled out, and one of `least` blocks. Of all `queries`
-    `changed` have another first answer; of these people found `better`, `worse` and `tied` so many.
+    `looks` are the numbers of answers after which a decision is possible, fixed in advance; `asked` is the one reached,
+    0 before the first. Of these answers, `old` favour `baseline` and `new` the candidate; `equal` and `neither` are
+    ties. `loss` is the loss of `figure` over all queries, with the ends of its repeated interval; None before the first
+    look. `answered` counts the answers without a gap, `left` the queries still to be judged. `lost` names items that
+    the candidate answers worse. A loss of `delta` has to be ruled out, and a loss of `least` blocks. Of all `queries`,
+    `changed` have another first answer; of these, people judged `better`, `worse` and `tied`.
     """
 
     outcome: Outcome
@@ -388,7 +386,7 @@ class Judged:
 
     @property
     def here(self) -> str:
-        """What people said of these very queries, whatever holds of others."""
+        """The judgements of these queries alone, without inference to others."""
         ties = "1 tie" if self.tied == 1 else f"{self.tied:,} ties"
         open_ = self.changed - self.better - self.worse - self.tied
         not_judged = f" ({open_:,} not judged)" if open_ else ""
@@ -399,14 +397,14 @@ class Judged:
 
     @property
     def favoured(self) -> str:
-        """Whom the decisive answers favour."""
+        """The side that the decisive answers favour."""
         decisive, most = self.old + self.new, max(self.old, self.new)
         whom = self.baseline if self.old >= self.new else "the candidate"
         return f"{most:,} of {decisive:,} decisive answers favour {whom}"
 
     @property
     def said(self) -> str:
-        """What the answers say of the loss; empty before the first look."""
+        """The estimated loss in words; empty before the first look."""
         if self.loss is None or self.low is None or self.high is None:
             return ""
         change = f"{-100 * self.loss:+.1f} points [{-100 * self.high:+.1f}, {-100 * self.low:+.1f}]"
@@ -422,25 +420,25 @@ class Judged:
         if self.left:
             return f"at most {self.left:,} more answers decide"
         return (
-            f"a loss of {100 * self.delta:g} points is neither shown nor ruled out, and all that was planned is "
-            "judged: it takes a longer log"
+            f"a loss of {100 * self.delta:g} points is neither shown nor ruled out, and all planned queries are "
+            "judged: a longer log is needed"
         )
 
 
 @writes_properties("passes", "says")
 @dataclass(frozen=True)
 class UnjudgedSearch:
-    """What changed in the answers to the queries of a log, which nobody judged; the first of `shares` decides.
+    """The changed answers to the queries of a log without labels; the first of `shares` decides.
 
-    `queries` are different ones, `asked` counts how often they were asked. Search passes where the first share's upper
-    end is below `delta`. `same` says that all answers and their scores are the same, as of the same checkpoint.
-    Where it does not pass so, `judged` is what people said of the queries whose first answer changed: a loss of `least`
-    blocks. `alpha` is the error of the intervals, and of both decisions together.
+    `queries` counts distinct queries, `asked` all their occurrences. Search passes if the upper end of the first share
+    is below `delta`. `same`: all answers and scores are the same, as for the same checkpoint. If search does not pass
+    that way, `judged` has the human judgements of queries whose first answer changed; a loss of `least` blocks. `alpha`
+    is the error rate of the intervals, and of both decisions together.
 
-    `judge` is the command that decides by judging, None where that is decided or would not; `asks` says what decides
-    soonest, judgements or more queries, empty where it is decided. At most `left` answers decide; `qrels` is the file
-    where judgements are kept. `lost_queries` are shown of a search that judgements block, `changed_queries` of one that
-    is open: those with another first answer, the most frequent first.
+    `judge` is the command that decides by judging, None if decided or if judging would not decide. `asks` says whether
+    judgements or more queries decide sooner; empty if decided. At most `left` answers decide. `qrels` is the file of
+    the judgements. `lost_queries` are shown if judgements block, `changed_queries` if the search is open: queries with
+    another first answer, the most frequent first.
     """
 
     name: str = field(metadata={"alias": "row"})
@@ -462,27 +460,27 @@ class UnjudgedSearch:
 
     @property
     def says(self) -> str:
-        """What is known, and why that decides, or does not."""
+        """The evidence, and why it decides or does not."""
         return f"{self.said}; {self.why}"
 
     @property
     def passes(self) -> bool:
-        """Whether the loss is too small to matter, whatever is right or as it was judged."""
+        """Whether the loss is too small to matter, by the bound or by the judgements."""
         return self.is_bounded or (self.judged is not None and self.judged.outcome == "pass")
 
     @property
     def is_bounded(self) -> bool:
-        """Whether the loss is too small to matter, whatever is right."""
+        """Whether the loss is too small to matter, whichever answers are right."""
         return self.shares[0].high < self.delta
 
     @property
     def blocks(self) -> bool:
-        """Whether people found worse answers for certain."""
+        """Whether the judgements show a certain loss."""
         return not self.is_bounded and self.judged is not None and self.judged.outcome == "block"
 
     @property
     def said(self) -> str:
-        """What is known without a judgement."""
+        """The evidence without judgements, in words."""
         one = self.shares[0]
         most = f"{100 * one.high:.1f}"
         if float(most) >= 100 * self.delta > 100 * one.high:
@@ -505,15 +503,15 @@ class UnjudgedSearch:
         if not self.shares[0].queries:
             needed, worth = units_needed(0, self.delta, alpha=self.alpha / 2), self.shares[0].worth
             alike = "" if worth > self.queries - 0.5 else f", and these are worth {worth:,.0f} of the same weight"
-            return f"to rule out a loss of {matters} takes {needed} queries{alike}"
+            return f"ruling out a loss of {matters} takes {needed} queries{alike}"
         return f"a loss of {matters} cannot be ruled out; {self.shares[0].queries:,} queries have another first answer"
 
 
 @dataclass(frozen=True)
 class PartialGate:
-    """A gate of a part of the checks: it can block, and never passes.
+    """A partial gate, which left out checks: it can block, but never passes.
 
-    `weighed` and `left_out` name properties; `left_out` need not name all. `why` says what left them out.
+    `weighed` and `left_out` name properties; `left_out` may be incomplete. `why` says what left them out.
     """
 
     weighed: tuple[str, ...]
@@ -523,14 +521,14 @@ class PartialGate:
 
 @dataclass(frozen=True)
 class GateDecision:
-    """The verdict, the rows behind it, and the reasons in words, the weightiest first.
+    """The verdict, the rows behind it, and the reasons in words, the most important first.
 
-    `purpose` is what the candidate is for: the same model, changed, or another one, of which a loss of `margin` has to
-    be ruled out. `seed_noise` is that of all rows, in deltas, and `replicates` counts the seed replicates that it was
-    measured on, beside the baseline. `missing` are the cases that only one side has, `contracts` those that broke, each
-    with its cause. `searches` are those that nobody judged. `yours` are watched behaviours that fell: a yes but for
-    them, which the user decides. `partial` says what was left out where not every check was weighed that these data
-    allow, else it is None: such a gate never passes.
+    `purpose` is the candidate's purpose: a changed version of the same model, or another model, for which a loss of
+    `margin` has to be ruled out. `seed_noise` is the pooled noise in deltas; `replicates` counts the seed replicates
+    behind it, without the baseline. `missing` are the cases that only one side has; `contracts` are the broken ones,
+    each with its cause. `searches` are searches without labels. `yours` are watched behaviours that fell: without them
+    the gate would pass, so the user decides. `partial` describes left-out checks, None if every check that the data
+    allow was used; a partial gate never passes.
     """
 
     outcome: Outcome
@@ -555,7 +553,7 @@ class GateDecision:
 
 @dataclass(frozen=True)
 class Balanced:
-    """The balanced score of both models; null where it cannot be told, and of a candidate that is blocked."""
+    """The balanced score of both models; null if it cannot be computed, or for a blocked candidate."""
 
     baseline: float | None = None
     candidate: float | None = None
@@ -563,10 +561,10 @@ class Balanced:
 
 @dataclass(frozen=True)
 class IndexAdapter:
-    """The file of a linear map from new vectors to old ones, with which new queries find as much on the old index.
+    """A linear map, saved in a file, with which new queries find as much on the old index as on a new one.
 
-    `unit` says that each vector is divided by its length first, `texts` on how many it was fitted, `says` how new
-    queries do with it.
+    `unit`: each vector is first normalised to length 1. `texts` is the number of texts that it was fitted on. `says`
+    has the figures of new queries with it.
     """
 
     file: Literal["adapter.npz"]
@@ -578,7 +576,7 @@ class IndexAdapter:
 
     @classmethod
     def of(cls, index: OldIndex) -> Self | None:
-        """That of an old index; None where no map helps, or none is needed."""
+        """The adapter of an old index; None if no map helps, or if no map is needed."""
         one = index.adapter
         if one is None or index.mapped is None:
             return None
@@ -587,13 +585,13 @@ class IndexAdapter:
 
 @dataclass(frozen=True, kw_only=True)
 class GateAgainst(GateDecision):
-    """The decision against one baseline, which is named by its folder.
+    """The decision against one baseline, named by its folder.
 
-    `languages` counts the user's texts by language, where few are English. `reported_only` says why a case did not
-    gate, `remedies` what can be done where the gate is inconclusive, `required_changes` what has to change with the
-    model, a sentence each. `index_faults` is what is wrong with an old index that is given as stored vectors, `adapter`
-    a linear map for it. `reindex` says whether stored vectors stay, None of models that score pairs; `scales` has the
-    data sets whose scale moved, `thresholds` what becomes of thresholds in use.
+    `languages` counts the user's texts by language, if few are English. `reported_only` has the reason why a case did
+    not gate, `remedies` the ways to resolve an inconclusive gate, and `required_changes` the changes that the new model
+    needs, one sentence each. `index_faults` are the faults of an old index that is given as stored vectors, `adapter`
+    is a linear map for it. `reindex` says whether stored vectors stay valid, None for models that score pairs. `scales`
+    has the data sets whose scale changed, `thresholds` the effect on thresholds in use.
     """
 
     baseline: str
@@ -612,9 +610,9 @@ class GateAgainst(GateDecision):
 
 @dataclass(frozen=True)
 class Gate:
-    """A gate: the worst outcome against any baseline, which are the one in use and an anchor, and the exit code.
+    """A gate: the worst outcome against any baseline (the one in use and an anchor), and the exit code.
 
-    `partial` is not null where a gate did not weigh all checks that its data allow: it can block, and never passes.
+    `partial` is not null if the gate left out checks that its data allow: it can block, but never passes.
     """
 
     outcome: Outcome

@@ -1,32 +1,32 @@
-"""Searches without labels: how many answers changed, and what people say of those that did.
+"""Searches without labels: how many answers changed, and how people judge the changed ones.
 
-recall@k of a query changes only where the set of its first k answers does, and by no more than 1; so the mean over
-queries moves by no more than the share of queries whose set changed. nDCG@10 also hangs on their order.
+A query's recall@k changes only if the set of its first k answers changes, and by no more than 1. So the mean over
+queries changes by no more than the share of queries whose set changed. nDCG@10 also depends on the order.
 
-Where two models have the same first answer, neither loses. So the loss of recall@1 over all queries is the share of
-queries whose first answer differs, times the mean over these of +1 (the old answer is better), -1 (the new one) and 0
-(equal, or neither is right). The share is known from all queries; the mean from those that were judged, which come in
-random order.
+A query with the same first answer under both models is no loss. So the loss of recall@1 over all queries is the share
+of queries whose first answer differs, times their mean judgement: +1 (the old answer is better), -1 (the new one) or 0
+(equal, or neither is right). The share is known from all queries. The mean is estimated from the judged queries, which
+come in random order.
 
-*Block*: the new model loses for certain (H0: the loss is 0 or less), and loses `least` or more by the estimate. At a
-loss of 0 this is a sign test of the decisive answers. *Pass*: a loss of delta is ruled out (H0: it is delta or more),
-and the estimate is below `least`: half of delta where another model is gated, delta where one was changed. So no
-candidate can be both, and what is blocked looks as bad as what may not pass. Both are score tests of a difference
-of paired proportions, ties included (Tango 1998, Stat. Med. 17), made smaller by the design effect of clusters (Rao and
-Scott 1992, Biometrics 48) and by what is not known of the share; Student's t has as many degrees of freedom as clusters
-of their weights are worth, less one. Clusters are those that the log names. Where it names none, they are the queries
-with the same first answer before, and those with the same first answer now (two-way: Cameron, Gelbach and Miller 2011,
-JBES 29), since a right article that is lost is lost for all who ask for it.
+*Block*: the loss is certain (H0: the loss is 0 or less), and the estimate is `least` or more. At a loss of 0 this is a
+sign test of the decisive answers. *Pass*: a loss of delta is ruled out (H0: it is delta or more), and the estimate is
+below `least`, which is half of delta if another model is gated, and delta if one was changed. So a candidate cannot
+meet both conditions. Both are score tests of a difference of paired proportions, ties included (Tango 1998, Stat. Med.
+17). Two corrections make the statistic smaller: the design effect of clusters (Rao and Scott 1992, Biometrics 48) and
+the uncertainty of the share. Student's t has one degree of freedom less than the effective number of clusters. The log
+can name the clusters. If it does not, they are the queries with the same first answer before, and those with the same
+first answer now (two-way: Cameron, Gelbach and Miller 2011, JBES 29), since a lost right document is lost for every
+query that asks for it.
 
-Looks are fixed before the first answer: after 20, 40, 80 ... answers and at the end. They share the error rate of a
-95% interval by a Pocock-like spending function (Lan and DeMets 1983), so that each of the two errors, blocking what
-lost nothing and passing what lost delta, happens in at most 2.5% of cases (2.5% / K of the best of K candidates). The
-interval is the repeated one (Jennison and Turnbull 1989, JRSS B 51): it holds whenever one stops.
+Looks are fixed before the first answer: after 20, 40, 80 ... answers and at the end. A Pocock-like spending function
+(Lan and DeMets 1983) divides the error rate of a 95% interval between them. So each of the two errors, blocking a
+candidate without a loss and passing one with a loss of delta, happens in at most 2.5% of cases (2.5% / K for the best
+of K candidates). The interval is a repeated one (Jennison and Turnbull 1989, JRSS B 51), valid at every look.
 
-Judgements are kept as qrels for the next candidate: LOG.qrels beside the query log. The file is tab-separated, as
-BEIR's: `query-id`, `corpus-id`, `score` and `against`, the document beside which the one of `corpus-id` was judged. A
-pair has two rows. The score is 1 for the better document, for both where they are equally good, and 0 for both where
-neither answers the query. All ids are hashes of the texts: where a text is another, nobody has judged it.
+Judgements are kept as qrels for the next candidate, in LOG.qrels next to the query log. The file is tab-separated like
+BEIR's: `query-id`, `corpus-id`, `score` and `against`, the document that `corpus-id` was compared with. A pair has two
+rows. The score is 1 for the better document, 1 for both if they are equally good, and 0 for both if neither answers the
+query. All ids are hashes of the texts, so a changed text counts as unjudged.
 """
 
 from __future__ import annotations
@@ -56,16 +56,16 @@ from encheck.system.documents import read_text
 from encheck.types import content_hash
 
 Bools = NDArray[np.bool_]
-ALPHA = 0.05  # of both errors together
-DECISIVE = 0.5  # share of decisive judgements that a plan expects
-LIKELY = 0.84  # normal quantile of 80%: how often a candidate that lost nothing passes
-FINAL = 2.3  # about the last of Pocock's bounds
+ALPHA = 0.05  # both error rates together
+DECISIVE = 0.5  # expected share of decisive judgements
+LIKELY = 0.84  # normal quantile of 80%: the power to pass a candidate without a loss
+FINAL = 2.3  # approximately the last of Pocock's bounds
 MOST_QUERIES = 10**7
 
 
 @dataclass(frozen=True)
 class AnswerChanges:
-    """Which queries have another first answer, other answers among the first ten, or these in another order."""
+    """Which queries have a different first answer, different first ten answers, or the same ten in another order."""
 
     first: Bools
     ten: Bools
@@ -73,7 +73,7 @@ class AnswerChanges:
 
     @classmethod
     def of(cls, before: Sequence[Answers], after: Sequence[Answers]) -> AnswerChanges:
-        """Of the answers of two models to the same queries, in the same order."""
+        """The changes between two models' answers to the same queries, in the same order."""
         pairs = [(old.first[:KEPT], new.first[:KEPT]) for old, new in zip(before, after, strict=True)]
         first = np.array([old[:1] != new[:1] for old, new in pairs], bool)
         ten = np.array([{*old} != {*new} for old, new in pairs], bool)
@@ -81,7 +81,7 @@ class AnswerChanges:
 
 
 def is_unjudged(table: CaseScores) -> bool:
-    """Whether the table is of queries of a log, of which nobody said what is right."""
+    """Whether the table has queries of a log, without labels."""
     return bool(table.weights)
 
 
@@ -90,9 +90,9 @@ def changed_answers(
 ) -> UnjudgedSearch:
     """How many answers changed from one model to the other; both tables have the same queries in the same order.
 
-    A loss of `delta` has to be ruled out, and one of `least`, `delta` if None, blocks; `alpha` is the error of the
-    interval and of both decisions.
-    Where no answer changed and all scores agree within the noise of batch sizes, the checkpoint is the same.
+    A loss of `delta` has to be ruled out, and a loss of `least` (default: `delta`) blocks; `alpha` is the error rate of
+    the interval and of both decisions.
+    If no answer changed and all scores agree within the noise of batch sizes, the checkpoint counts as the same.
     """
     change = AnswerChanges.of(*([Answers.of(text) for text in table.answers] for table in (before, after)))
     same = not change.order.any() and bool(np.allclose(before.near, after.near, rtol=0, atol=TOLERANCE))
@@ -122,11 +122,10 @@ def share_of_queries(
     *,
     level: float = 1 - ALPHA,
 ) -> ChangedShare:
-    """The share of queries that changed, by how often they were asked, with Clopper and Pearson's interval.
+    """The share of queries that changed, weighted by frequency, with Clopper and Pearson's interval.
 
-    The interval is that of as many queries as the clusters are worth: no more than clusters of their weights would be
-    if all queries of one changed together (Kish 1965, section 11.7), nor than the spread of the clusters' own shares
-    says.
+    The interval uses the effective number of queries: the smaller of two, one that assumes that all queries of a
+    cluster change together (Kish 1965, section 11.7), and one from the spread of the clusters' own shares.
     """
     codes = np.unique(np.asarray(clusters), return_inverse=True)[1]
     sizes = np.bincount(codes, weights=weights)
@@ -142,10 +141,10 @@ def share_of_queries(
 
 
 def judgements_needed(changed: float, worth: float, delta: float) -> float:
-    """How many judgements an equal model takes to pass in 80% of cases, where half of them are decisive.
+    """The judgements with which an equal model passes in 80% of cases, if half of them are decisive.
 
-    `changed` is the share of queries with another first answer, of `worth` queries. Infinite where these are too few:
-    what is not known of the share alone is then as much as a loss of `delta`.
+    `changed` is the share of queries with another first answer, among `worth` effective queries. Infinite if these are
+    too few: the uncertainty of the share alone is then as large as a loss of `delta`.
 
     >>> round(judgements_needed(0.142, 3000, 0.02)), judgements_needed(0.1, 30, 0.04)
     (254, inf)
@@ -157,10 +156,10 @@ def judgements_needed(changed: float, worth: float, delta: float) -> float:
 
 
 def more_queries(found: UnjudgedSearch, *, judged: bool) -> int:
-    """How many more queries of the log decide for an equal model, where as many of them change as so far.
+    """The additional queries of the log that decide for an equal model, if the same share of them changes.
 
-    With `judged`, people judge those that change; else the share that changed has to be below delta, and it is
-    `MOST_QUERIES` where no number makes it so.
+    With `judged`, people judge the changed ones. Without, the changed share has to be below delta; if no number of
+    queries achieves that, the result is `MOST_QUERIES`.
     """
     one = found.shares[0]
     total = bisect_left(
@@ -172,7 +171,7 @@ def more_queries(found: UnjudgedSearch, *, judged: bool) -> int:
 
 
 def what_decides(found: UnjudgedSearch, command: str) -> str:
-    """What decides an open search soonest: judgements, by `command`, or more queries; empty where it is decided."""
+    """The advice that decides an open search soonest: judge with `command`, or add queries; empty if decided."""
     if found.passes or found.blocks:
         return ""
     one = found.shares[0]
@@ -198,14 +197,14 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 Answer = Literal["before", "after", "equal", "neither"]
 LOSS: Mapping[Answer, int] = {"before": 1, "after": -1, "equal": 0, "neither": 0}
-FIRST_LOOK, LAST_STEP = 20, 1.4  # the last look but one leaves at least that factor to the last
+FIRST_LOOK, LAST_STEP = 20, 1.4  # the last look is at least that factor after the one before
 LOST_SHOWN = 3
-REPEATS = 5  # pairs that are shown again
+REPEATS = 5  # pairs that are shown twice
 Pair = tuple[str, str, str]  # the query, then both documents, sorted
 
 
 def pair_of(query: str, one: str, other: str) -> Pair:
-    """A query with two answers, whichever model gave which."""
+    """A query with two answers, independent of which model gave which."""
     first, second = sorted((one, other))
     return query, first, second
 
@@ -214,7 +213,7 @@ def pair_of(query: str, one: str, other: str) -> Pair:
 class ComparedQuery:
     """A query of the log and its first answers under the baseline and the candidate.
 
-    `query`, `before` and `after` are hashes of texts, so that they stand for the same in another run.
+    `query`, `before` and `after` are hashes of texts, so that they mean the same in every run.
     """
 
     item: str
@@ -235,17 +234,17 @@ class ComparedQuery:
         return pair_of(self.query, self.before, self.after)
 
     def is_swapped(self, seed: int, *, again: bool = False) -> bool:
-        """Whether the candidate's answer is shown first: by chance, drawn anew where it is shown `again`."""
+        """Whether the candidate's answer is shown first: random, and drawn again if the pair is shown `again`."""
         key = content_hash(f"{'again' if again else 'side'}/{seed}", *self.pair)
         return (int(key, 16) % 2 == 1) == (self.before < self.after)
 
 
 @dataclass(frozen=True)
 class Pool:
-    """All queries of a log, of which those whose answers differ are asked in an order that `seed` makes random.
+    """All queries of a log. Those whose answers differ are judged in a random order, drawn with `seed`.
 
-    The order depends on the queries alone: another candidate asks for those first that this one asked for first.
-    A loss of `delta` has to be ruled out, and one of `least` blocks; `alpha` is the error of both together.
+    The order depends on the queries alone, so another candidate starts with the same queries and can reuse judgements.
+    A loss of `delta` has to be ruled out, and a loss of `least` blocks; `alpha` is the error rate of both together.
     """
 
     queries: tuple[ComparedQuery, ...]
@@ -256,13 +255,13 @@ class Pool:
 
     @cached_property
     def order(self) -> tuple[ComparedQuery, ...]:
-        """The queries to be judged, in their order."""
+        """The queries to be judged, in order."""
         differ = [q for q in self.queries if q.differs]
         return tuple(sorted(differ, key=lambda q: content_hash(str(self.seed), q.query)))
 
     @cached_property
     def share(self) -> ChangedShare:
-        """The share of queries that are in the pool, as `share` of a search without labels."""
+        """The share of all queries that have to be judged, with its interval."""
         changed = np.array([q.differs for q in self.queries], bool)
         weights = np.array([q.weight for q in self.queries], np.float64)
         clusters = [q.cluster for q in self.queries]
@@ -272,21 +271,21 @@ class Pool:
 
     @cached_property
     def looks(self) -> tuple[int, ...]:
-        """The numbers of answers after which a decision may fall."""
+        """The numbers of answers after which a decision is possible."""
         return looks(self.share, np.array([q.weight for q in self.order], np.float64), delta=self.delta)
 
     @property
     def repeats(self) -> tuple[tuple[ComparedQuery, int], ...]:
-        """The queries that are shown again before the first look, each with the number of answers after which."""
+        """The queries that are shown twice before the first look, each with the number of answers that come before."""
         first = self.looks[0] if self.looks else 0
         count, step = min(REPEATS, first // 2), max(1, first // (2 * REPEATS))
         return tuple((self.order[k * step], first - (count - 1 - k) * step) for k in range(count))
 
     @cached_property
     def sample(self) -> Sample:
-        """What the test needs to know of the queries in their order."""
+        """The pool's queries in order, as the test needs them."""
         ways = [[q.cluster for q in self.order]]
-        if len({q.cluster for q in self.queries}) == len(self.queries):  # the log names none
+        if len({q.cluster for q in self.queries}) == len(self.queries):  # the log names no clusters
             ways = [[q.before for q in self.order], [q.after for q in self.order]]
         weights = np.array([q.weight for q in self.order], np.float64)
         return Sample(
@@ -298,7 +297,7 @@ class Pool:
 
     @property
     def fingerprint(self) -> str:
-        """Changes with any query, answer, weight or cluster, and with the seed."""
+        """A hash of all queries, answers, weights and clusters, and of the seed."""
         digest = hashlib.sha256(str((self.seed, self.delta, self.least, self.alpha)).encode())
         for q in self.queries:
             digest.update(repr((q.query, q.before, q.after, q.weight, q.cluster)).encode("utf-8", "surrogatepass"))
@@ -307,9 +306,9 @@ class Pool:
 
 @dataclass(frozen=True)
 class Sample:
-    """The queries of a pool in their order: `weights` and, for each way to cluster them, `clusters`, of shape [m].
+    """The queries of a pool in order: `weights` and, for each way to cluster them, `clusters`, of shape [m].
 
-    `share` of all queries is in the pool, known as if from `worth` independent ones.
+    `share` is the pool's share of all queries, estimated from `worth` effective ones.
     """
 
     share: float
@@ -319,8 +318,8 @@ class Sample:
 
 
 def looks(pool: ChangedShare, weights: Floats, *, delta: float) -> tuple[int, ...]:
-    """After how many answers to look: the last is the number by which a candidate that lost nothing passes in 80% of
-    cases, where half of the answers are decisive; at most all of them.
+    """The numbers of answers after which to look. With the last, a candidate without a loss passes in 80% of cases if
+    half of the answers are decisive; it is at most all of them.
 
     >>> looks(ChangedShare("", "", 0.142, 0.13, 0.155, 426, 3000.0), np.ones(426), delta=0.02)
     (20, 40, 80, 160, 254)
@@ -328,7 +327,7 @@ def looks(pool: ChangedShare, weights: Floats, *, delta: float) -> tuple[int, ..
     m = len(weights)
     if not m:
         return ()
-    even = weights.sum() ** 2 / (m * float((weights**2).sum()))  # 1 where all weigh the same
+    even = weights.sum() ** 2 / (m * float((weights**2).sum()))  # 1 for equal weights
     wanted = judgements_needed(pool.value, pool.worth, delta) / even
     most = min(m, max(FIRST_LOOK, ceil(min(wanted, m))))
     steps = takewhile(lambda n: n * LAST_STEP <= most, (FIRST_LOOK * 2**k for k in range(64)))
@@ -336,7 +335,7 @@ def looks(pool: ChangedShare, weights: Floats, *, delta: float) -> tuple[int, ..
 
 
 def judge_pool(pool: Pool, answers: Mapping[str, Answer], *, baseline: str) -> Judged:
-    """What the answers, by item, decide: at the first look that decides, else at the last that they reach."""
+    """The decision from the answers (by item), at the first look that decides, else at the last one reached."""
     found = [answers.get(q.item) for q in pool.order]
     answered = next((i for i, one in enumerate(found) if one is None), len(found))
     plan = pool.looks
@@ -358,7 +357,7 @@ def judge_pool(pool: Pool, answers: Mapping[str, Answer], *, baseline: str) -> J
 def decide_at_looks(
     sample: Sample, plan: Sequence[int], losses: Floats, *, delta: float, least: float, alpha: float = ALPHA
 ) -> tuple[Outcome, int]:
-    """The outcome, and the look at which it fell, or the last one reached; `losses` are +1, -1 or 0, in order."""
+    """The outcome and its look, or else the last look reached; `losses` are +1, -1 or 0, in order."""
     reached = 0
     for n, bound in zip(plan, _bounds(tuple(plan), alpha), strict=True):
         if n > len(losses):
@@ -378,16 +377,16 @@ def _bounds(plan: tuple[int, ...], alpha: float) -> tuple[float, ...]:
 
 
 def loss_of(sample: Sample, losses: Floats) -> float:
-    """The loss over all queries that these answers show."""
+    """The estimated loss over all queries, from these answers."""
     weights = sample.weights[: len(losses)]
     return sample.share * float(weights @ losses / weights.sum())
 
 
 def statistic(sample: Sample, losses: Floats, theta: Floats) -> Floats:
-    """z of H0: the loss over all queries is theta; positive where it is larger. Shape as `theta`.
+    """z of H0: the loss over all queries is theta; positive if it is larger. Same shape as `theta`.
 
-    With the share p of queries in the pool, taken as theta where it is smaller, and m = theta / p, the variance of the
-    loss is p^2 times that of the mean under a mean of m (Tango's, times the design effect), plus m^2 p (1 - p) / worth.
+    Let p be the share of queries in the pool, raised to theta if smaller, and m = theta / p. The variance of the loss
+    is p^2 times that of the mean under a mean of m (Tango's, times the design effect), plus m^2 p (1 - p) / worth.
     """
     from scipy.special import ndtri
 
@@ -407,9 +406,9 @@ def statistic(sample: Sample, losses: Floats, theta: Floats) -> Floats:
 
 
 def _clustering(sample: Sample, residuals: Floats, weights: Floats) -> tuple[float, float]:
-    """(design effect, at least 1; degrees of freedom) of the weighted mean whose residuals these are.
+    """(design effect, at least 1; degrees of freedom) of the weighted mean with these residuals.
 
-    The degrees of freedom are those of as many clusters of the same weight as these are worth, less one.
+    The degrees of freedom are the effective number of clusters minus one.
     """
     part = weights * residuals
     alone = float((part**2).sum())
@@ -419,7 +418,7 @@ def _clustering(sample: Sample, residuals: Floats, weights: Floats) -> tuple[flo
     if not alone:
         return 1.0, free
     sums = [_squares(codes, part) for codes in ways]
-    if len(ways) == 2:  # the sum of both, less what they have in common
+    if len(ways) == 2:  # the sum of both ways, minus their intersection
         both = ways[0] * (1 + int(ways[1].max())) + ways[1]
         sums.append(sum(sums) - _squares(np.unique(both, return_inverse=True)[1], part))
     return max(1.0, max(sums) / alone), free
@@ -433,7 +432,7 @@ def _squares(codes: Codes, part: Floats) -> float:
 
 
 def _interval(sample: Sample, plan: tuple[int, ...], losses: Floats, alpha: float) -> tuple[float, float]:
-    """The losses that the tests at this look do not rule out, by bisection; a gain is a loss of the other model."""
+    """The interval of losses that this look does not rule out, by bisection; a gain is a loss of the other model."""
     bound = _bounds(plan, alpha)[plan.index(len(losses))]
     low, high = np.array([-1.0, -1.0]), np.array([1.0, 1.0])
     for _ in range(30):
@@ -453,7 +452,7 @@ ANSWERS = {scores: answer for answer, scores in SCORES.items()}
 
 
 def judgements_path(log: Path) -> Path:
-    """Where the judgements of a log of queries are kept.
+    """The file with the judgements of a query log.
 
     >>> judgements_path(Path("logs/march.txt")).name
     'march.txt.qrels'
@@ -468,17 +467,17 @@ class Judgements:
     scores: Mapping[Pair, tuple[int, int]]
 
     def answer(self, asked: ComparedQuery) -> Answer | None:
-        """What was said of a query's two answers; None if nobody judged them."""
+        """The judgement of a query's two answers; None if unjudged."""
         found = self.scores.get(asked.pair)
         return found and ANSWERS[found if asked.before < asked.after else found[::-1]]
 
     def answers(self, asked: Iterable[ComparedQuery]) -> dict[str, Answer]:
-        """What is known of these queries, by item."""
+        """The judgements of these queries, by item."""
         found = {q.item: self.answer(q) for q in asked}
         return {item: answer for item, answer in found.items() if answer}
 
     def with_answer(self, asked: ComparedQuery, answer: Answer | None) -> Judgements:
-        """The same with this answer last, in the place of an earlier one; None takes that back."""
+        """These judgements with this answer added last, replacing an earlier one; None removes that one."""
         rest = {pair: scores for pair, scores in self.scores.items() if pair != asked.pair}
         if answer:
             scores = SCORES[answer]
@@ -487,7 +486,7 @@ class Judgements:
 
 
 def save_answers(path: Path, said: Iterable[tuple[ComparedQuery, Answer | None]]) -> Judgements:
-    """Put answers into the file, the others of which stay; UsageError if it cannot be read or written."""
+    """Add or replace answers in the file, keeping all others; UsageError if it cannot be read or written."""
     try:
         with files.lock_folder(path.parent):
             found = read_judgements(path)
@@ -503,7 +502,7 @@ def save_answers(path: Path, said: Iterable[tuple[ComparedQuery, Answer | None]]
 
 
 def read_judgements(path: Path) -> Judgements:
-    """The judgements of a file, none where there is no file; UsageError names the line of what is wrong."""
+    """The judgements in a file, empty if it does not exist; UsageError names the faulty line."""
     try:
         lines = read_text(path).splitlines()
     except FileNotFoundError:

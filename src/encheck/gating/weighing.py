@@ -82,36 +82,36 @@ from encheck.scoring.scores import kind_named
 from encheck.statistics.sharing import numbered
 from encheck.types import LanguageResources
 
-BROKEN = ("fail", "error", "known_failure")  # that a failure is known excuses none
+BROKEN = ("fail", "error", "known_failure")  # known failures count too
 NOT_THREE = (
     f"it was not measured on {FEWEST_REPLICATES} seed replicates or more. Make the baseline again with that many --twin"
 )
-BUILT_IN = "probes"  # the data that come with encheck
-FLIPS_KEPT = 10  # of each direction and row
-NEW = "new, not compared: the baseline has searches alone of these data"
+BUILT_IN = "probes"  # the data set that comes with encheck
+FLIPS_KEPT = 10  # per row and direction
+NEW = "new, not compared: the baseline only has searches on these data"
 Columns = Mapping[str, Mapping[str, Sequence[Any]]]
 
 
 @dataclass(frozen=True)
 class LogAnswers:
-    """What the queries of a log, which nobody judged, find under both models: the same queries in the same order."""
+    """Both models' answers to the queries of a log without labels: the same queries in the same order."""
 
     before: CaseScores
     after: CaseScores
 
 
-# what people said of two models' answers; the text is the baseline's name
+# The judgements of two models' answers; the text is the baseline's name.
 People = Callable[[LogAnswers, str, UnjudgedSearch], Judged | None]
 
 
 @dataclass(frozen=True)
 class Weighed:
-    """The decision against one baseline, and by what its texts are found.
+    """The decision against one baseline, with the items, queries and answers whose texts a report shows.
 
-    `noise` is the seed noise that it was decided with. By the name of their row, `lost_queries` has the queries of a
-    search that lost most, `lost_items` the items of other data, and `unjudged` the queries whose first answers nobody
-    judged, of a search that is open for them. `searched` has both models' answers to queries that nobody judged,
-    `index` what is known of an index of the old model's vectors, None where the run has no documents.
+    `noise` is the seed noise that was used. By gate row, `lost_queries` has the queries of a search that lost most,
+    `lost_items` the items of other data, and `unjudged` the queries whose unjudged first answers leave a search open.
+    `searched` has both models' answers to queries without labels. `index` describes an index of the old model's
+    vectors, None if the run has no documents.
     """
 
     decision: GateAgainst
@@ -124,7 +124,7 @@ class Weighed:
 
 
 def scores_of_run(results: RunFile, items: Columns, model: str) -> ModelScores:
-    """What one model of a run scored."""
+    """The scores of one model of a run."""
     scales = {data.name: data.calibration[model] for data in results.data if model in data.calibration}
     return ModelScores(tables_of(results, items, model), scales)
 
@@ -132,10 +132,10 @@ def scores_of_run(results: RunFile, items: Columns, model: str) -> ModelScores:
 def scores_of_baseline(
     baseline: Baseline, run: ModelScores, parts: Mapping[str, FirstLookItems] = MappingProxyType({})
 ) -> ModelScores:
-    """What the baseline's model scored, on the items of a run and with what its checks declare.
+    """The scores of the baseline's model on the items of a run, with the declarations of the run's checks.
 
-    A case that the run lacks, or of which it has other items, is left out. `parts` says by case where the items of a
-    first look stand among all of them.
+    Cases that the run lacks, or for which it has other items, are left out. `parts` has the positions of a first look's
+    items among all items, by case.
     """
     scales = {data.name: data.calibration for data in baseline.summary.data if data.calibration}
     both = {name: (case, run.tables[name]) for name, case in baseline.cases.items() if name in run.tables}
@@ -166,11 +166,11 @@ def weigh(
 ) -> Weighed:
     """Weigh `model` of a run against a baseline; BaselineError where the two cannot be compared.
 
-    Where the run left out checks that its data allow, the gate is partial and does not pass. `primary` names the
-    primary endpoint of searches with labels, None for the one that their labels ask for. `purpose` is what the
-    candidate is for, None for what the data ask for: the first of `DECIDED_BY`, else the same model, changed.
-    `people` know what was judged of answers that differ. `vectors` are the candidate's of some texts, `documents` the
-    lengths of the user's, `index` what is known of an index of them; `thresholds` are those in use.
+    If the run left out checks that its data allow, the gate is partial and does not pass. `primary` names the primary
+    endpoint of searches with labels; None chooses it by the labels. `purpose` is the candidate's purpose; None chooses
+    it by the data: the first of `DECIDED_BY`, else a changed version of the same model. `people` gives the judgements
+    of answers that differ. `vectors` are the candidate's vectors of some texts, `documents` the lengths of the user's
+    documents, `index` describes an index of them; `thresholds` are those in use.
     """
     _refuse_other_data(baseline, results)
     refuse_other_edition(
@@ -217,7 +217,7 @@ def weigh(
         decision = decide_for(
             wanted, weighable, rule=rule, contracts=broken, missing=missing, moved=moved_, languages=languages
         )
-    is_stored = baseline.model.adapter == STORED  # vectors, of which no behaviour can be compared
+    is_stored = baseline.model.adapter == STORED  # stored vectors, whose behaviour cannot be compared
     partial = partial_gate(baseline, results, model=model, weighed=pair.properties, missing=missing,
                            uncompared=sorted({table.property for table in new}),
                            has_behaviour=pair.has_behaviour or bool(pair.searched and not is_stored))  # fmt: skip
@@ -236,7 +236,7 @@ def weigh(
         languages="" if has_english else languages_summary(languages),
         balanced=Balanced(
             _balanced(pair.old, pair.both),
-            # a model that is blocked has none, since nobody should select by it
+            # a blocked model gets no score, so that nobody selects by it
             None if decision.outcome == "block" else _balanced(pair.new, pair.both),
         ),
         remedies=remedies(decision, sampled={data.name for data in results.data if data.sample}),
@@ -268,7 +268,7 @@ def weigh(
 
 
 def is_user_data(data: str) -> bool:
-    """Whether data of this name are the user's, and not the sentences that come with encheck."""
+    """Whether the data set of this name is the user's, not the built-in sentences."""
     return data.partition(":")[0] != BUILT_IN
 
 
@@ -282,7 +282,7 @@ def _graded(pair: _Facing) -> list[tuple[CaseScores, CaseScores]]:
 
 
 def _labelled(pair: _Facing) -> dict[str, tuple[CaseScores, CaseScores]]:
-    """The user's pairs of both labels under both models, each pair once, by their data."""
+    """The user's pairs of both labels under both models, each pair once, by data set."""
     labelled: dict[str, tuple[CaseScores, CaseScores]] = {}
     for name, old in pair.old.tables.items():
         if old.kind == LABELLED and is_user_data(old.data) and old.data not in labelled:
@@ -293,9 +293,9 @@ def _labelled(pair: _Facing) -> dict[str, tuple[CaseScores, CaseScores]]:
 
 
 def _of_pairs(found: _Rows, pairs: Mapping[str, tuple[CaseScores, CaseScores]], purpose: Purpose) -> Weighable:
-    """What a gate for pairs weighs: the user's labelled pairs, and which edits stay below each model's threshold.
+    """The figures of a gate for pairs: the user's labelled pairs, and which edits stay below each model's threshold.
 
-    A search is beside.
+    Searches are only reported.
     """
     endpoints = {
         data: pairs_endpoint(
@@ -328,7 +328,7 @@ def _kept_apart(name: str, some: Sequence[Compared], ends: tuple[float | None, f
 def _reindex(
     baseline: Baseline, dimension: int | None, vectors: VectorSample | None, documents: DocumentLengths | None
 ) -> Reindex | None:
-    """Whether vectors of the baseline's model stay, if the candidate's have this dimension; None of pair scorers."""
+    """Whether vectors of the baseline's model stay valid for the candidate's dimension; None for pair scorers."""
     if baseline.model.kind != "vector":
         return None
     if baseline.model.dimension and dimension and baseline.model.dimension != dimension:
@@ -342,7 +342,7 @@ def _reindex(
 
 @dataclass(frozen=True)
 class _Rows:
-    """The gate rows, slices and parts by name; what the decision weighs of them, and why other cases gate nothing."""
+    """The gate rows, slices and parts by name, those that the decision uses, and why other cases are only reported."""
 
     rows: Mapping[str, list[Compared]]
     paired: Sequence[Paired]
@@ -352,7 +352,7 @@ class _Rows:
 
     @classmethod
     def of(cls, pair: _Facing, *, rule: Rule, primary: str | None, is_other_family: bool = False) -> _Rows:
-        """Of both sides; models of two families have their own room and spread, which are reported."""
+        """The rows of both sides. For models of two families, health figures are only reported."""
         compared, reported = compare_all(pair.old, pair.new, primary=primary, aside=pair.aside)
         rows = gate_rows(compared)
         slices, left_out = choose_slices(rows, rule)
@@ -365,8 +365,8 @@ class _Rows:
                 if one.name in space:
                     before, after = (float(side.mean()) for side in (one.baseline, one.candidate))
                     reported[one.name] = (
-                        f"{before:.3f} before, {after:.3f} now; reported only, as the vectors come from another family "
-                        f"of models"
+                        f"{before:.3f} before, {after:.3f} now; reported only, because the vectors come from another "
+                        f"family of models"
                     )
             named = {name: some for name, some in named.items() if name not in space}
             paired = [one for one in paired if one.name not in space]
@@ -378,7 +378,7 @@ class _Rows:
         return [one for one in self.paired if one.budget == "primary"]
 
     def with_behaviours(self, *, built_in: bool) -> _Rows:
-        """With each property that is a rate as one, of all its data; without `built_in` of the user's data alone."""
+        """The rows with each rate property pooled over all data; without `built_in`, over the user's data alone."""
         found = [
             one for one in self.compared
             if one.budget == "behaviour" and one.metric.kind == "rate" and not declared_of(one.before).proxy
@@ -390,7 +390,7 @@ class _Rows:
 
     @property
     def weighable(self) -> Weighable:
-        """What a gate for another model weighs."""
+        """The figures that a gate for another model uses."""
         slices = [one for one in self.paired if one.budget == "slices"]
         rows = [one for one in self.paired if one.budget == "behaviour"]
         if_right = {}
@@ -409,7 +409,7 @@ class _Rows:
         return Weighable(self.endpoints, slices, self.behaviours, rows, if_right=if_right)
 
     def with_items(self, row: GateRow) -> GateRow:
-        """The row with what its items say: the first flips, what a loss means, how many queries moved."""
+        """The row with details from its items: the first flips, what a loss means, how many queries changed."""
         if not (some := self.rows.get(row.name)):
             return row
         worst = max(some, key=lambda one: float(one.old.sum() - one.new.sum()))
@@ -427,9 +427,9 @@ class _Rows:
 
 @dataclass(frozen=True)
 class _Facing:
-    """Both sides as a gate sees them; `whole` is what each had before anything was left out.
+    """Both sides of a gate; `whole` has each side before anything was left out.
 
-    `both` are the cases that both sides have, `aside` the baseline's items by which a gate tells what it sees.
+    `both` are the cases that both sides have, `aside` the baseline's held-out items, which show what it sees.
     """
 
     whole: tuple[Baseline, ModelScores]
@@ -440,7 +440,7 @@ class _Facing:
 
     @property
     def properties(self) -> tuple[str, ...]:
-        """What is weighed, without contracts, which always are."""
+        """The compared properties, without contracts, which always apply."""
         tables = [self.new.tables[name] for name in self.both]
         return tuple(sorted({table.property for table in tables if declared_of(table).family != CONTRACT}))
 
@@ -452,17 +452,17 @@ class _Facing:
 
     @property
     def unjudged(self) -> tuple[str, ...]:
-        """The cases of queries that nobody judged."""
+        """The cases with queries without labels."""
         return tuple(name for name in self.both if is_unjudged(self.old.tables[name]))
 
     @property
     def searched(self) -> tuple[LogAnswers, ...]:
-        """What these found."""
+        """Both models' answers to these queries."""
         return tuple(LogAnswers(self.old.tables[name], self.new.tables[name]) for name in self.unjudged)
 
 
 def _facing(baseline: Baseline, results: RunFile, items: Columns, model: str) -> _Facing:
-    """BaselineError where the items are others."""
+    """Both sides on the same items; BaselineError if the items differ."""
     after = scores_of_run(results, items, model)
     both = tuple(name for name in baseline.cases if name in after.tables)
     for name in both:
@@ -475,10 +475,10 @@ def _facing(baseline: Baseline, results: RunFile, items: Columns, model: str) ->
 
 
 def _of_one_side(pair: _Facing, results: RunFile) -> tuple[list[CaseScores], list[str]]:
-    """The new cases that the baseline was not asked for, and the names of the others that only one side has.
+    """The new cases that the baseline was not measured on, and the names of other cases that only one side has.
 
-    Cases of checks that were not selected are left out. A baseline was not asked for cases on data of which it has
-    searches with labels alone: it was saved with `-m retrieval`, or by an encheck that made no contrasts of a search.
+    Cases of unselected checks are left out. A case is new if the baseline only has searches with labels on its data:
+    it was saved with `-m retrieval`, or by an encheck version that made no contrasts from a search.
     """
     before, after = pair.whole
     left_out = unselected(before, results)
@@ -496,7 +496,7 @@ def _of_one_side(pair: _Facing, results: RunFile) -> tuple[list[CaseScores], lis
 
 
 def _moved(one: LogAnswers, baseline: str, people: People | None, purpose: Purpose) -> UnjudgedSearch:
-    """How many answers changed, and what people said of these where their number alone does not decide."""
+    """The changed answers of a search, with the judgements if the number of changes alone does not decide."""
     margin = purpose.margin
     bars = {} if purpose.name == "change" else {"delta": margin, "least": margin / 2, "alpha": ALPHA / purpose.tried}
     found = changed_answers(one.before, one.after, **bars)
@@ -506,7 +506,7 @@ def _moved(one: LogAnswers, baseline: str, people: People | None, purpose: Purpo
 
 
 def doubt_seed_noise(decision: GateDecision, noise: Noise, rule: Rule) -> GateDecision:
-    """No pass where seed replicates differ by more than the widest delta covers: luck is as large as a loss then."""
+    """The decision, inconclusive instead of pass if the seed noise is more than the widest delta covers."""
     if decision.outcome != "pass" or noise.pooled <= rule.covered_noise:
         return decision
     points, most = (100 * rule.rate_delta * one for one in (noise.pooled, rule.covered_noise))
@@ -524,7 +524,7 @@ def refuse_other_kind(baseline: Baseline, model: str, kind: str) -> None:
 
 
 def refuse_kinds(old: str, old_kind: str, new: str, new_kind: str) -> None:
-    """BaselineError where one of two models gives vectors and the other scores of pairs; `old` begins the message."""
+    """BaselineError if one of two models gives vectors and the other pair scores; the message begins with `old`."""
     if new_kind != old_kind:
         gives = {"vector": "vectors", "pair": "scores of pairs"}
         raise BaselineError(
@@ -534,12 +534,12 @@ def refuse_kinds(old: str, old_kind: str, new: str, new_kind: str) -> None:
 
 
 def refuse_other_search(baseline: Baseline, index: str) -> None:
-    """BaselineError where the baseline's documents were searched with another index than `index`, or exactly."""
+    """BaselineError if the baseline's documents were not searched with `index`."""
     then = baseline.summary.settings.search_index
     if then != index and any(any(kept.answers) for kept in baseline.cases.values()):
         raise BaselineError(
-            f"{baseline.folder} has searches with --search-index={then}, but this run has --search-index={index}: what "
-            f"an index misses would be taken for a change of the model. Run with --search-index={then}, or make the "
+            f"{baseline.folder} has searches with --search-index={then}, but this run has --search-index={index}: an "
+            f"index's misses would look like a change of the model. Run with --search-index={then}, or make the "
             "baseline again with --save-baseline"
         )
 
@@ -565,20 +565,20 @@ def _refuse_other_items(case: SavedScores, table: CaseScores, baseline: Baseline
 
 
 def _refuse_other_data(baseline: Baseline, results: RunFile) -> None:
-    """BaselineError where no data set of the run is the baseline's: another seed makes other fresh probes."""
+    """BaselineError if run and baseline share no data set; fresh probes of another seed are another data set."""
     then, now = (sorted(one.name for one in data) for data in (baseline.summary.data, results.data))
     if then and now and not set(then) & set(now):
         raise BaselineError(
-            f"{baseline.folder} is of {', '.join(then)}, but this run is on {', '.join(now)}: run on the data of the "
-            "baseline, or make the baseline again with --save-baseline"
+            f"{baseline.folder} was made on {', '.join(then)}, but this run is on {', '.join(now)}: run on the data of "
+            "the baseline, or make the baseline again with --save-baseline"
         )
 
 
 def refuse_other_edition(baseline: Baseline, editions: Mapping[str, str], *, models: Sequence[str] = ()) -> None:
-    """BaselineError where data have another edition than the baseline's; `editions` by the name of the data.
+    """BaselineError if a data set has another edition than the baseline's; `editions` are by data set.
 
-    `models` are paths and names as the user gave them: the remedy names the baseline's model so where it is one of
-    them. A baseline keeps the name of a model on a hub, and no path.
+    `models` are paths and names as the user gave them. If the baseline's model is among them, the remedy uses that
+    form, since a baseline keeps a model's name but no path.
     """
     for data in baseline.summary.data:
         name, then = data.name, data.version
@@ -594,7 +594,7 @@ def refuse_other_edition(baseline: Baseline, editions: Mapping[str, str], *, mod
 
 
 def _differences(baseline: Baseline, results: RunFile, model: str | None) -> list[str]:
-    """What was otherwise when the baseline was made."""
+    """The data, settings and versions that have changed since the baseline was made."""
     then = baseline.summary
     now = chosen_settings(BaselineSettings, results.run.settings)
     pairs: list[tuple[str, object, object]] = [
@@ -623,10 +623,10 @@ def _differences(baseline: Baseline, results: RunFile, model: str | None) -> lis
 def _notes(
     baseline: Baseline, results: RunFile, model: ModelEntry, new: Sequence[CaseScores], *, is_change: bool
 ) -> Iterator[str]:
-    """What a reader of the decision has to know.
+    """Notes on the decision.
 
-    That a pass says nothing of the `new` cases, that the weights are the baseline's, which may be used otherwise, and
-    what was otherwise when the baseline was made of a model that was changed.
+    They report `new` cases, which a pass does not cover, weights that equal the baseline's, and, if one model was
+    changed, settings that have changed since the baseline was made.
     """
     if new:
         cases = f"{len(new)} case{'s' * (len(new) > 1)}"
@@ -647,10 +647,10 @@ def _notes(
 
 
 def _broken(results: RunFile, model: str, *, cuts: bool) -> list[str]:
-    """Contracts that the candidate broke: it could not be measured, or a contract check failed.
+    """The contracts that the candidate broke: it could not be measured, or a contract check failed.
 
-    Each with what broke it, and what that means to users of the model. Without `cuts` a model may cut long texts:
-    another model than before has its own limit.
+    Each is given with its cause and its meaning to users of the model. Without `cuts`, cutting long texts is allowed,
+    since another model has its own limit.
     """
     if error := next(m.error for m in results.models if m.label == model):
         return [f"the model cannot encode: {error}"]
@@ -674,10 +674,10 @@ def _balanced(side: ModelScores, cases: Sequence[str]) -> float | None:
 def threshold_shifts(
     baseline: Mapping[str, SavedScores], run: Mapping[str, CaseScores], items: Columns, *, thresholds: Sequence[float]
 ) -> tuple[ThresholdShift, ...]:
-    """One for each data set that has pairs, and each threshold; `items` are the run's, with texts, by case as tables.
+    """The shift of each threshold on each data set with pairs; `items` are the run's items with texts, by case.
 
-    The pairs are the data's own where they have labels, of a search its first answers, else those of the checks, each
-    once.
+    The pairs are the labelled pairs of the data, the first answers of a search, or else the distinct pairs of the
+    checks.
     """
     if not thresholds:
         return ()
@@ -716,9 +716,9 @@ def _scored_pairs(
 def _first_answers(
     columns: Mapping[str, Sequence[Any]], before: CaseScores, now: CaseScores
 ) -> Iterator[tuple[tuple[str, ...], tuple[float, float]]]:
-    """The score of each query's first answer; not of a query that has several right documents, whose best is not kept.
+    """The score of each query's first answer, except for queries with several right documents, whose best is not kept.
 
-    `near` is the first answer where nobody judged, else the right document, and `far` the best other one.
+    Without labels, `near` is the first answer. With labels, it is the right document, and `far` the best other one.
     """
     for i, source in enumerate(columns["source"]):
         if len(Answers.of(now.answers[i]).right) <= 1:

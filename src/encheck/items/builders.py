@@ -60,12 +60,12 @@ def contrast(near: Generator, far: Generator) -> Builder:
 
 
 def contrast_of_noise(noise: Generator | Mapping[str, Generator], far: BesideGenerator) -> Builder:
-    """Triplets (source, noise, another meaning beside it): the noise of this level, or of the kind that it names."""
+    """Triplets (source, noise, noise with another meaning): the level is that of the noise, or names its kind."""
 
     def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
         groups = dataset.groups
         if groups and all(group.variants for group in groups):
-            raise NothingToMeasure(f"{dataset.name} has written edits, but no noise among them", needs=UNEDITED_TEXT)
+            raise NothingToMeasure(f"{dataset.name} has written edits, but none of them is noise", needs=UNEDITED_TEXT)
         near, at = (noise[str(level)], 1) if isinstance(noise, Mapping) else (noise, int(level))
         both = (maker.variants(groups, generator, level=at) for generator in (near, beside(near, far)))
         return collect(dataset, (_contrast_triplet(dataset, *gvw) for gvw in zip(groups, *both, strict=True)))
@@ -86,8 +86,8 @@ def edited(generator: Generator) -> Builder:
 def in_passages(phenomena: Sequence[str]) -> Builder:
     """Triplets of the groups that have a passage: source, kept and changed edit of one phenomenon, inside it.
 
-    The level is the number of sentences. Which phenomenon is decided by the hash of the sentence among those that it
-    has, so that all have their share; a group with none of them gives its antonym, beside the synonym.
+    The level is the number of sentences. The hash of the sentence chooses one of its phenomena, so that all are used
+    equally; a group with none of them gives its antonym and its synonym.
     """
 
     def build(dataset: Dataset, level: int | str, _maker: Maker) -> Items:
@@ -104,7 +104,7 @@ def labelled_pairs(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
 
 
 def against_random_pairs(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
-    """Paraphrases and random cross-topic pairs, as in criterion 1, alternative set-up."""
+    """Paraphrases and random cross-topic pairs, as in criterion 1's alternative setup."""
     negative = dataset.reference(seed=maker.seed, purpose="random-negatives")
     if dataset.whole:
         return dataset.whole.two_classes(negative)
@@ -118,10 +118,10 @@ def _two_classes(dataset: Dataset, negative: Sequence[SentencePair], name: str) 
 
 
 def refuse_few(name: str, sizes: Mapping[str, int]) -> None:
-    """NothingToMeasure where one of two classes has fewer than two pairs."""
+    """NothingToMeasure if one of two classes has fewer than two pairs."""
     for kind, size in sizes.items():
         if size < 2:
-            raise NothingToMeasure(f"{name} has {size} pairs of {kind}, but two classes are compared", needs=LABELS)
+            raise NothingToMeasure(f"{name} has {size} pairs of {kind}, but both classes need two", needs=LABELS)
 
 
 def both_orders(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
@@ -169,21 +169,21 @@ def graded_pairs(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
 
 
 def refuse_no_order(name: str, gold: NDArray[np.float64]) -> None:
-    """NothingToMeasure where the scores of people order nothing."""
+    """NothingToMeasure if the human scores give no order."""
     if len(gold) < 2:
         raise NothingToMeasure(
             f"{name} has {len(gold)} pairs with a graded similarity, but a ranking needs two or more",
             needs="graded pairs",
         )
     if gold.min() == gold.max():
-        raise NothingToMeasure(f"all {len(gold)} pairs of {name} have the same score: there is no order to find")
+        raise NothingToMeasure(f"all {len(gold)} pairs of {name} have the same score, so they have no order")
 
 
 Outcome = Item | str
 
 
 def collect(dataset: Dataset, outcomes: Iterable[Outcome]) -> Items:
-    """The items that were made, numbered, and the counted reasons of the others."""
+    """The items that were made, numbered, and the counted reasons for sentences without an item."""
     kept: list[Item] = []
     excluded: Counter[str] = Counter()
     for outcome in outcomes:
@@ -202,13 +202,13 @@ def collect(dataset: Dataset, outcomes: Iterable[Outcome]) -> Items:
 
 
 def refuse_without_paraphrase(dataset: Dataset) -> None:
-    """NothingToMeasure if no sentence has a paraphrase, before anything is made."""
+    """NothingToMeasure if no sentence has a paraphrase; raised before items are made."""
     if dataset.groups and all(group.source == group.paraphrase for group in dataset.groups):
         raise NothingToMeasure(f"every paraphrase of {dataset.name} is identical to its sentence", needs=PARAPHRASES)
 
 
 def _numbered_items(items: Iterable[Item]) -> Iterator[Item]:
-    """Give items whose texts are the same numbers of their own."""
+    """Number items with the same texts, so that their ids differ."""
     import dataclasses
 
     seen: Counter[str] = Counter()
@@ -235,7 +235,7 @@ def _paraphrase_triplet(dataset: Dataset, group: Group, variant: Variant | str) 
 
 
 def _contrast_triplet(dataset: Dataset, group: Group, near: Variant | str, far: Variant | str) -> Outcome:
-    if isinstance(far, Lacking) and far.needs == OPTION:  # so of every sentence, whatever the kept text lacks
+    if isinstance(far, Lacking) and far.needs == OPTION:  # applies to every sentence, whatever the kept text lacks
         return far
     if isinstance(near, str) or isinstance(far, str):
         return near if isinstance(near, str) else str(far)
@@ -281,14 +281,14 @@ def _edited_pair(dataset: Dataset, group: Group, variant: Variant | str) -> Outc
 class OwnProperty:
     """A builder of the items of one property of the data of a `kind`, "triplets" or "contrast".
 
-    In a declaration `name` is "": the check stands for one check of each property that the data of a run name.
+    In a declaration `name` is "": the check expands to one check for each property that the data of a run name.
     """
 
     kind: str
     name: str = ""
 
     def __call__(self, dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-        """The items; NothingToMeasure where the data lack the property."""
+        """The items; NothingToMeasure if the data lack the property."""
         if not dataset.properties.get(self.name):
             raise NothingToMeasure(
                 f"{dataset.name} has nothing of the property {self.name!r}: see --data={self.kind}:FILE",
@@ -301,16 +301,16 @@ DEVELOPMENT = "validation"
 
 
 def classified(dataset: Dataset, level: int | str, _maker: Maker) -> Items:
-    """The texts of the task that the level names: of its test part, with the others to learn from, else all in folds.
+    """The texts of the task that the level names: its test part with the rest for training, or all texts in folds.
 
-    NothingToMeasure where the data lack the task, and where a sample leaves a class too small for the folds.
+    NothingToMeasure if the data lack the task, or if a sample leaves a class too small for the folds.
     """
     if level not in dataset.tasks:
         raise NothingToMeasure(
             f"{dataset.name} has no task {level}: see --data=senteval:PATH ({', '.join(TASKS)})",
             needs="" if dataset.tasks else "SentEval's downstream tasks",
         )
-    texts = sorted(  # shorter texts first, then by class, as the toolkit sorts them: which folds there are hangs on it
+    texts = sorted(  # shorter texts first, then by class, like the toolkit: the folds depend on the order
         dataset.tasks[str(level)], key=lambda text: (len(text.first.split()), len(text.second.split()), text.label)
     )
     measured = tuple(text for text in texts if not text.split or text.split in TEST)
@@ -336,7 +336,7 @@ def classified(dataset: Dataset, level: int | str, _maker: Maker) -> Items:
 def crossed(phenomenon: str) -> Builder:
     """Crossed groups of one phenomenon (docs/method/probes.md).
 
-    Of text without written edits they are made where there are generators of all three texts.
+    For text without written edits, they are generated if there are generators for all three texts.
     """
 
     def build(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
@@ -347,7 +347,7 @@ def crossed(phenomenon: str) -> Builder:
 
 
 def _with_edits(groups: Sequence[Group], phenomenon: str, maker: Maker) -> Iterator[Group | str]:
-    """The groups with their edits, written or made; or why one has none."""
+    """The groups with their written or generated edits, or the reason why a group has none."""
     bare = [group for group in groups if not group.variants]
     if phenomenon not in phenomena() or not bare:
         yield from groups
@@ -365,11 +365,11 @@ def _with_variants(group: Group, outcomes: Sequence[Variant | str]) -> Group | s
 
 
 def _crossed_item(dataset: Dataset, group: Group | str, phenomenon: str) -> Outcome:
-    """The sides of a group: the sentence's, and that of the second sentence, which turns both texts round.
+    """The sides of a group: that of the sentence, and that of the second sentence, with the texts' roles exchanged.
 
-    What goes by the two texts alone, their length or their words, wins one and loses the other. How far the texts are
-    from either sentence may pull the same way on both sides, unless the sentences look alike. No group is left out for
-    what a scorer gets of it: rivals stand beside the figures.
+    A scorer that uses the two texts alone, such as their length or words, wins one side and loses the other. The
+    surface distance from the sentences may favour the same text on both sides, unless the sentences look alike. No
+    group is left out because of a scorer's result; rivals are reported with the figures.
     """
     if isinstance(group, str):
         return group

@@ -1,4 +1,4 @@
-"""Every generator's variants of a data set, as `encheck data variants` makes and counts them."""
+"""Every generator's variants of a data set, made and counted for `encheck data variants`."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from encheck.items.variants import CHUNK, Maker
 from encheck.system import imports as own
 from encheck.types import Group, Variant
 
-Work = tuple[Generator, tuple[int, ...]]  # and its levels
+Work = tuple[Generator, tuple[int, ...]]  # a generator and its levels
 
 
 def _declared() -> tuple[Work, ...]:
-    """The generators of the package that are to be listed, by their names."""
+    """The package's generators to list, sorted by name."""
     plain = [*generators().values(), *(side for one in phenomena().values() for side in one.made.values())]
     works: list[Work] = [(one, one.levels) for one in plain if one.levels]
     works += [(beside(generators()[name], one), (1,)) for one in generators().values() for name in one.bases]
@@ -37,9 +37,9 @@ OF_MODELS = {"continuation": "--continuation-model", "back_translation": "--back
 
 @dataclass
 class Listing:
-    """The variants of one generator and level: how many sentences have one, and why the others do not.
+    """The variants of one generator and level: the number of sentences with one, and reasons for the others.
 
-    `made` holds the first `keep` of them, or all if it is None.
+    `made` holds the first `keep` variants, or all if `keep` is None.
     """
 
     generator: str
@@ -56,7 +56,7 @@ class Listing:
         return self.count / total if total else 0.0
 
     def add(self, group: Group, outcome: Variant | str) -> None:
-        """Count a sentence, and keep its variant if fewer than asked for are kept."""
+        """Count a sentence, and keep its variant if fewer than `keep` are kept."""
         if isinstance(outcome, str):
             self.excluded[outcome] += 1
             return
@@ -73,7 +73,7 @@ def chosen_works(names: Sequence[str]) -> tuple[Work, ...]:
         work = ours[name] if name in ours else (_imported(name, ours), (1,))
         called = name_of(work[0])
         if called in found:
-            raise UsageError(f"--generator={name} is called {called}, as another is. Remedy: give yours another name")
+            raise UsageError(f"--generator={name}: another generator is also called {called}. Remedy: rename yours")
         found[called] = work
     return tuple(found.values())
 
@@ -94,10 +94,10 @@ def _imported(name: str, ours: Collection[str]) -> Generator:
 
 
 def list_all(dataset: Dataset, maker: Maker, *, works: Sequence[Work] = (), keep: int | None = None) -> list[Listing]:
-    """These generators and levels on this data; all of them if none is named.
+    """The listings of these generators and levels on this data set, or of all generators if none is named.
 
-    `keep` is how many variants of each are kept, the first ones. With it, memory does not grow with the number of
-    texts: they are processed in batches.
+    Only the first `keep` variants of each are kept. Then texts are processed in batches, and memory does not grow with
+    their number.
     """
     works = works or (*WORKS, *_of_models(dataset, maker))
     return list_stream(
@@ -114,9 +114,9 @@ def list_stream(
     keep: int | None = None,
     surveyed: Sequence[Group] = (),
 ) -> list[Listing]:
-    """The same of texts that come one after the other, but for what models write.
+    """The listings for a stream of texts, without generators that need models.
 
-    The first of them, or those that are `surveyed`, say which names the data have.
+    The names in the data are taken from the first texts, or from `surveyed`.
     """
     works, rest = works or WORKS, iter(groups)
     listings = [[Listing(name_of(generator), level, keep=keep) for level in levels] for generator, levels in works]
@@ -133,14 +133,14 @@ def list_stream(
 
 
 def _groups(generator: Generator, groups: Sequence[Group], maker: Maker) -> Sequence[Group]:
-    """The groups as this generator meets them in a run."""
+    """The groups that this generator gets in a run."""
     if generator is swap_chain:
         return [with_sides_exchanged(group) for group in groups]
     return with_continuations(groups, maker) if generator is continuation else groups
 
 
 def _of_models(dataset: Dataset, maker: Maker) -> Iterator[tuple[Generator, tuple[int, ...]]]:
-    """The generators of what models write, where there are some."""
+    """The generators that use language or translation models, if the run has such models."""
     sources = [group.source for group in dataset.groups]
     if maker.writers.continuations is not None:
         yield continuation, CUTS

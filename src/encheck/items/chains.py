@@ -1,7 +1,7 @@
 """From a data set to chains: a sentence, its paraphrase, and members that share less and less of its meaning.
 
-An edit that reads badly can be told apart without any understanding. So chains carry two covariates of fluency: pairs
-of neighbouring tags that the data's own sentences hardly have (from the parse), and what a language model expects
+A clumsy edit can be detected without understanding. So chains have two covariates of fluency: pairs of neighbouring
+tags that are rare in the data's own sentences (from the parse), and the surprisal under a language model
 (`--continuation-model`).
 """
 
@@ -43,7 +43,7 @@ Floats = NDArray[np.float32]
 def unusual_tag_pairs(maker: Maker, texts: Iterable[str]) -> UnusualShare:
     """A function that gives the share of unusual pairs of neighbouring tags in a sequence of tags.
 
-    What is usual is counted in these texts: they are sentences as people write them.
+    Usual pairs are counted in `texts`, which should be sentences written by people.
     """
     maker.english.parse_all(texts := list(dict.fromkeys(texts)))
     pairs = Counter(pair for text in texts for pair in pairwise(maker.english.parse(text).tags))
@@ -60,7 +60,7 @@ def unusual_tag_pairs(maker: Maker, texts: Iterable[str]) -> UnusualShare:
 
 
 class Surprisal:
-    """How unlikely a causal language model finds texts: mean bits a token, each token after those before it."""
+    """The surprisal of texts under a causal language model: mean bits per token, given the tokens before it."""
 
     def __init__(self, model: Continuer) -> None:
         self.model = model
@@ -68,13 +68,13 @@ class Surprisal:
 
     @property
     def fingerprint(self) -> str:
-        """That of the language model, with what is computed."""
+        """The language model's fingerprint, with the name of the computation."""
         return f"{self.model.fingerprint}/surprisal-1"
 
     def __call__(self, texts: Sequence[str]) -> Floats:
-        """Bits a token of each text, shape [n], from the store where they are there.
+        """Bits per token of each text, shape [n], from the store if available.
 
-        NaN for a text without tokens, and for one that the model has no room for.
+        NaN for a text without tokens, or for one that is too long for the model.
         """
         wanted = list(dict.fromkeys(texts))
         found = self._stored(wanted)
@@ -104,7 +104,7 @@ class Surprisal:
         return dict(zip(texts, bits.tolist(), strict=True))
 
     def _row(self, text: str) -> list[int]:
-        """The tokens of a text after the one that begins a text, so that the first word is expected from something."""
+        """The tokens of a text after a start token, so that the first word has a context too."""
         tokenizer = self.model.tokenizer
         row: list[int] = tokenizer(text, verbose=False)["input_ids"]
         begin = tokenizer.eos_token_id if tokenizer.bos_token_id is None else tokenizer.bos_token_id
@@ -126,14 +126,14 @@ class Surprisal:
 
 PIVOTS = ("pivot=a", "pivot=b")
 Pivot = Literal["a", "b"]
-Sources = Callable[[Sequence[Group], Maker], Sequence[Variant | str]]  # for each group, a reason where there is none
+Sources = Callable[[Sequence[Group], Maker], Sequence[Variant | str]]  # a variant, or a reason, for each group
 
 
 def swap_chains(sources: Sources | None = None) -> Builder:
     """Chains of the paraphrase after none, one, two and three swaps; the level is pivot=a or pivot=b.
 
-    Of the test part where the data name one; thresholds come from the validation part's labelled pairs. `sources`
-    gives other sentences to compare the paraphrases with: rewrites, or back-translations.
+    If the data have a test part, it is used; thresholds come from the validation part's labelled pairs. `sources`
+    gives other sentences to compare the paraphrases with: rewrites or back-translations.
     """
 
     def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
@@ -173,14 +173,14 @@ def chain_pivot(level: int | str) -> Pivot:
 
 
 def measured_groups(groups: Sequence[Group]) -> list[Group | str]:
-    """The groups of the test part, or why not; all of them where no test part is named."""
+    """The groups of the test part, with a reason for each other group; all groups if the data have no test part."""
     if not any(group.split in TEST for group in groups):
         return list(groups)
     return [group if group.split in TEST else "not in the test part" for group in groups]
 
 
 def _with_other_sources(groups: Sequence[Group | str], sources: Sources, maker: Maker) -> list[Group | str]:
-    """The groups with another sentence in place of theirs, or a reason."""
+    """The groups with their sentence replaced, or a reason."""
     found = iter(sources([group for group in groups if isinstance(group, Group)], maker))
     stated = list[Group | str]()
     for group in groups:
@@ -226,7 +226,7 @@ def _swap_chain_item(
 
 
 def _with_surprisal(made: list[Chain | str], maker: Maker) -> list[Chain | str]:
-    """The chains with what the language model thinks of each text, where there is one."""
+    """The chains with each text's surprisal, if the run has a language model."""
     if maker.writers.surprisal is None:
         return made
     texts = [text for chain in made if isinstance(chain, Chain) for text in (chain.partner, *chain.members)]

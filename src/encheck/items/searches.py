@@ -1,7 +1,7 @@
 """Items of the checks on retrieval, health and contracts: queries, known items, random pairs, repeated and cut texts.
 
-Known items are a title in search of its article, a heading in search of its section (Azzopardi et al. 2007, SIGIR).
-Such queries are made of the documents themselves and share their words, so that they are easier than what people ask:
+Known-item queries are titles, which should find their article, and headings, which should find their section (Azzopardi
+et al. 2007, SIGIR). Such queries come from the documents and share their words, so they are easier than real queries:
 an optimistic proxy.
 """
 
@@ -38,12 +38,12 @@ SAME_WORDS = "another one has the same words"
 
 
 def titles(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-    """Each title in search of the bodies of its article's passages, among those of all articles."""
+    """Search with each title for the bodies of its article's passages, among those of all articles."""
     return _known_items(dataset, "title")
 
 
 def headings(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-    """Each heading in search of the bodies of its section's passages; one that repeats the title is left out."""
+    """Search with each heading for the bodies of its section's passages; headings equal to the title are left out."""
     return _known_items(dataset, "heading")
 
 
@@ -78,12 +78,12 @@ def _known_items(dataset: Dataset, name: Literal["title", "heading"]) -> Items:
     return Items(tuple(kept), {reason: count for reason, count in excluded.items() if count})
 
 
-MOST_WORDS = 150  # of a document: the passage that says the number, where it is longer
-MOST_PASSAGES = 4  # of the right documents of a query, that hold a number: the first ones
+MOST_WORDS = 150  # in a document: of a longer one, the passage with the number is used
+MOST_PASSAGES = 4  # passages with a number, per query, from its right documents
 
 
 def _number_contrasts(name: str, found: Collection, maker: Maker) -> Iterator[Contrast | str]:
-    """Each query and its right document against both with another number, or why there is none.
+    """Contrasts of each query and its right document with both under another number, or the reason for none.
 
     At most `MOST_SEARCHED_TEXTS` queries, by their hash.
     """
@@ -113,9 +113,9 @@ MAX_PASSAGE_SENTENCES = 8
 
 
 def queries(*others: str, counts: bool = False) -> Builder:
-    """Each sentence in search of its paraphrase, among all sentences, paraphrases and variants of the relations named.
+    """Search with each sentence for its paraphrase, among all sentences, paraphrases and variants of these relations.
 
-    With `counts` an item's figure is how often its paraphrase is among the ten nearest of any sentence.
+    With `counts`, an item's figure is the number of sentences that have its paraphrase among their ten nearest texts.
     """
 
     def build(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
@@ -147,7 +147,7 @@ def _queries_of_groups(dataset: Dataset, others: tuple[str, ...], counts: bool) 
 
 
 def ranked_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-    """Each query of a collection in search of its right documents, among all documents but the query's own."""
+    """Search with each query of a collection for its right documents, among all documents except the query's own."""
     found = dataset.collection
     if found is None:
         raise NothingToMeasure(
@@ -155,14 +155,14 @@ def ranked_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
         )
     if found.passages:
         raise NothingToMeasure(
-            f"{dataset.name} has no judgements: nothing says which document is right for a query", needs="judgements"
+            f"{dataset.name} has no judgements of which document is right for a query", needs="judgements"
         )
     _refuse_few(dataset.name, found)
     documents = found.searched
     rows = {name: row for row, name in enumerate(documents.ids)}
     asked = [q for q in found.queries if 0 < len(q.right) < len(documents.ids) - bool(q.own)]
     has_wrong = any(grade <= 0 for q in found.queries for grade in q.relevance.values())
-    seen: Counter[str] = Counter()  # queries whose texts are the same get numbers of their own
+    seen: Counter[str] = Counter()  # numbers queries with the same text
     kept = []
     for query in (_ranked_query(dataset.name, q, documents, rows, has_wrong=has_wrong) for q in asked):
         kept.append(replace(query, id=query.id.numbered(seen[query.id])))
@@ -173,9 +173,9 @@ def ranked_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
 
 
 def logged_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-    """Each query of a log in search of answers among all passages, without labels.
+    """Search with each query of a log among all passages, without labels.
 
-    The id stands for the documents too: with others, or where others count as the same, these are other items.
+    The id covers the documents too: other documents, or another rule for equal ones, make other items.
     """
     found = dataset.collection
     if found is None or not found.passages:
@@ -196,7 +196,7 @@ def logged_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
 
 
 def contrasts(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
-    """Two queries and two documents, each of which is right for one: those of the data, or made of a search."""
+    """Two queries and two documents, each right for one of the queries: from the data, or made from a search."""
     found = dataset.collection
     if found is not None and not found.passages:
         return collect(dataset, _number_contrasts(dataset.name, found, maker))
@@ -235,7 +235,7 @@ def _refuse_search(dataset: Dataset) -> None:
 
 
 def random_pairs(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
-    """The random pairs that calibrate on this data; none of a search, whose checks are its own."""
+    """The random pairs that calibrate on this data; none for a search with labels, which has its own checks."""
     _refuse_search(dataset)
     found = dataset.reference(seed=maker.seed)
     if len(found) < 2:
@@ -245,7 +245,7 @@ def random_pairs(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
 
 
 def repeated(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-    """A few texts of different clusters, to be encoded a second time; none of a search with labels."""
+    """A few texts of different clusters, to be encoded a second time; none for a search with labels."""
     _refuse_search(dataset)
     first: dict[str, str] = {}  # text of each cluster, in the order of hashes
     for cluster, text in _every_text(dataset):
@@ -261,7 +261,7 @@ def repeated(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
 def cut(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     """The longest texts of the data, each paired with itself without its last three words, which truncation hides.
 
-    A search with labels has none: its documents may be longer than what a model reads.
+    A search with labels has none, since its documents may be longer than a model reads.
     """
     _refuse_search(dataset)
     passages = [

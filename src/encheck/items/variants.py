@@ -1,7 +1,7 @@
-"""Making variants: seeded, parsed and tagged in batches, each made once; and which written ones checks read.
+"""Making variants, seeded, parsed and tagged in batches, each made once; and finding which written ones checks read.
 
-What checks read is found by letting each builder make items of a group that notes what it is asked for. So what is
-known is what the checks do, those of the user too, and no list of relations has to be kept beside them.
+To find what checks read, each builder makes items of a group that records the variants it is asked for. This covers
+the user's checks too, and no separate list of relations has to be maintained.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from encheck.system.memory import without_collection
 from encheck.types import Group, Passage, Variant, apply_edits
 
 CHUNK = 1_000
-REASONS = 50  # a generator's own are a handful; one for every sentence is no reason
+REASONS = 50  # most distinct reasons of a generator; a text per sentence is not a reason
 ROUNDS = 50
 
 
 @dataclass(frozen=True)
 class Writers:
-    """What writes texts for generators in place of hands: language and translation models, where a run names some."""
+    """The models that write texts for generators: language and translation models, if a run names any."""
 
     continuations: Texts | None = None
     surprisal: Callable[[Sequence[str]], Iterable[float]] | None = None
@@ -43,7 +43,7 @@ class Writers:
 class Maker:
     """Makes variants for one seed, with the language resources of a run; remembers what it has made.
 
-    `wholes` has, by a group's id, all groups of data that it is asked for a part of: names are taken of all of them.
+    `wholes` has, by group id, all groups of a data set of which only a part is used: names are taken from all of them.
     """
 
     seed: int = 0
@@ -66,7 +66,7 @@ class Maker:
     def stream(
         self, groups: Iterable[Group], generator: Generator, *, level: int = 1
     ) -> Iterator[tuple[Group, Outcome]]:
-        """(group, variant or reason), one after the other, in little memory: nothing is remembered."""
+        """(group, variant or reason) one after the other, in little memory: nothing is cached."""
         rest, is_first = iter(groups), True
         while chunk := list(islice(rest, CHUNK)):
             if is_first:
@@ -76,11 +76,11 @@ class Maker:
             self.english.forget()
 
     def once(self, groups: Sequence[Group], generator: Generator, *, level: int = 1) -> list[Outcome]:
-        """What `variants` gives, but not remembered, after a `survey`: for those who go on to other groups."""
+        """The result of `variants` without caching, after a `survey`; for groups that are used only once."""
         return self._make(groups, generator, level)
 
     def survey(self, groups: Sequence[Group], generator: Generator) -> None:
-        """For a generator that takes names of the data: what the first of these texts name, edited ones apart."""
+        """Collect the names in the first of these texts, without edited ones, for a generator that uses such names."""
         declared = named(generator)
         is_on_trial = declared.is_experimental and not self.english.experimental
         if declared.survey is None or is_on_trial or self.english.mode == "paper":
@@ -93,9 +93,9 @@ class Maker:
         self.english.inventory = self._surveyed[texts]
 
     def _make(self, groups: Sequence[Group], generator: Generator, level: int) -> list[Outcome]:
-        """Run the generator on all, some at a time, so that little more than the variants is in memory."""
+        """Run the generator on all groups in chunks, so that little more than the variants is in memory."""
         if not hasattr(generator, "__name__"):
-            raise CheckError(f"the generator {generator!r} has no __name__, which seeds it and names it: give it one")
+            raise CheckError(f"the generator {generator!r} has no __name__, which is its name and its seed: set one")
         outcomes: list[Outcome] = []
         for start in range(0, len(groups), CHUNK):
             outcomes += self._make_some(groups[start : start + CHUNK], generator, level)
@@ -109,7 +109,7 @@ class Maker:
         return outcomes
 
     def _make_some(self, groups: Sequence[Group], generator: Generator, level: int) -> list[Outcome]:
-        """Run the generator on these; those that wait for parses or tags again, once a batch of these is there."""
+        """Run the generator on these groups; run groups that wait for parses or tags again after the batch."""
         made: dict[int, Outcome] = {}
         waiting = list(range(len(groups)))
         for _ in range(ROUNDS):
@@ -128,11 +128,11 @@ class Maker:
 
 
 def make_variant(group: Group, generator: Generator, *, level: int, seed: int, english: English) -> Outcome:
-    """One variant; its randomness is seeded from (seed, generator, sentence): no other sentence changes
-    it, but for names that are taken of the data (`Maker.survey`).
+    """One variant, or the reason why there is none. Its random numbers depend on (seed, generator, sentence) alone, and
+    on names that are taken from the data (`Maker.survey`).
 
-    One that equals its sentence is a reason, unless the published recipe made it: there it counts.
-    CheckError names a generator that breaks, or that gives anything but a variant or a reason, and the sentence.
+    A variant that equals its sentence gives a reason, unless the published recipe made it: there it counts.
+    CheckError names the generator and the sentence if it raises, or returns anything but a variant or a reason.
     """
     if group.is_contrast and not (
         named(generator).is_written or any(v.relation == generator.__name__ for v in group.variants)
@@ -157,7 +157,7 @@ def make_variant(group: Group, generator: Generator, *, level: int, seed: int, e
 
 
 def _variant_problem(found: object, source: str) -> str:
-    """What is wrong with what a generator gave; empty where nothing is."""
+    """The fault of a generator's result; empty if valid."""
     if not isinstance(found, Variant) or not isinstance(found.text, str):
         return f"gave {found!r}, but should give a Variant, or in a few words the reason why there is none"
     if not found.text.strip():
@@ -168,7 +168,7 @@ def _variant_problem(found: object, source: str) -> str:
 
 
 def _generator_place(generator: Generator) -> str:
-    """The generator and where it stands, for messages."""
+    """The generator and its place in the code, for messages."""
     code = getattr(named(generator).function, "__code__", None)
     where = f" of {code.co_filename}:{code.co_firstlineno}" if code else ""
     return f"the generator {name_of(generator)}{where}"
@@ -179,7 +179,7 @@ UNREAD_REMEDY = "Rename it, leave it out, or run a check of your own that reads 
 
 @dataclass
 class _ReadVariants:
-    """What a builder asked a group for; `for_all` where it went through the relations of all variants itself."""
+    """The variants that a builder asked for; `for_all` if it went through the relations of all variants itself."""
 
     variants: set[tuple[str, int]] = field(default_factory=set)
     for_all: bool = False
@@ -190,7 +190,7 @@ def refuse_unread_variants(
 ) -> None:
     """DataError for written variants that no check reads, neither by `claims` nor, where these do not, by `others`.
 
-    Data of an edition that ships are not looked at.
+    Shipped editions are not checked.
     """
     if dataset.version:
         return
@@ -221,17 +221,17 @@ def refuse_unread_variants(
 
 
 def variants_read(claims: Iterable[Claim]) -> set[tuple[str, int]] | None:
-    """The (relation, level) of written variants that these claims read; None where one reads whatever there is."""
+    """The (relation, level) of written variants that these claims read; None if one of them reads all variants."""
     asked = _ReadVariants()
     for builder, level in dict.fromkeys((claim.items, level) for claim in claims for level in claim.levels):
-        for has_all in (False, True):  # some ask for one variant only where another is there, or is not
-            with suppress(Exception, Waiting):  # it has what it wants of one group, or the group is too little for it
+        for has_all in (False, True):  # some ask for a variant only if another one exists, or does not
+            with suppress(Exception, Waiting):  # one group was enough, or it is too small for the builder
                 builder(_noting_data(asked, has_all=has_all), level, _NotingMaker())
     return None if asked.for_all else asked.variants
 
 
 class _NotingMaker(Maker):
-    """Runs generators on the noting group; what reads no written variant fails for want of a parse."""
+    """Runs generators on the recording group; generators that read no written variant fail without a parse."""
 
     def variants(self, groups: Sequence[Group], generator: Generator, *, level: int = 1) -> list[Outcome]:
         found = list[Outcome]()
@@ -244,10 +244,10 @@ class _NotingMaker(Maker):
 
 
 def _noting_data(asked: _ReadVariants, *, has_all: bool) -> Dataset:
-    """Data of one group that notes which variants it is asked for, and has all of them or none."""
+    """A data set with one group that records the requested variants, and has all of them or none."""
 
     class Some(Variant):
-        """A variant; whoever looks at its relation goes through all variants."""
+        """A variant; reading its relation means that the builder goes through all variants."""
 
         def __getattribute__(self, name: str) -> Any:
             asked.for_all |= name == "relation"

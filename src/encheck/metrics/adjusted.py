@@ -26,8 +26,8 @@ from encheck.surface import RIVALS
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
-MIN_SIDE = 20  # clusters that a difference has to have on its smaller side
-SOME = 0.1  # the share of items in which a difference is seen, from which on it has to have two sides
+MIN_SIDE = 20  # fewest clusters on the smaller side of a difference
+SOME = 0.1  # a difference in at least this share of items has to have both signs
 UNBALANCED = 0.1  # of a standardised difference: what is commonly taken for balance (Austin 2009, Stat. Med. 28)
 HALF = 0.5  # what the surface alone wins under the weights
 STRATA = {1: "kept", -1: "changed", 0: "tie"}
@@ -51,9 +51,9 @@ class Stratum:
 def adjusted_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
     """Share won under weights that balance every surface difference about zero; a tie counts one half.
 
-    The interval draws clusters, keeps the weights, and is wider by what they leave unbalanced. `clusters` is what the
-    weights leave of them (Kish). The params have the strata. No estimate, with what is `missing`, where a difference
-    has fewer than 20 clusters on its smaller side, or where no weights balance it.
+    The interval resamples clusters with fixed weights, and is widened by the remaining imbalance. `clusters` is their
+    effective number under the weights (Kish). The params have the strata. There is no estimate, and `missing` has the
+    reason, if a difference has fewer than 20 clusters on its smaller side, or if no weights balance it.
     """
     wins, found = worth(scores.margins, epsilon), surface_differences(scores.items)
     missing = one_sided(found, scores)
@@ -70,10 +70,10 @@ def adjusted_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
 
 
 def meaning(estimate: Estimate, rivals: Mapping[str, Estimate] = MappingProxyType({})) -> str:
-    """Whether an adjusted rate shows that meaning is seen: its whole interval is above one half, and above each rival.
+    """Whether an adjusted rate shows that meaning is detected: its whole interval is above one half and each rival.
 
-    `rivals` have the rates of scorers that read what the weights do not balance, under the same weights. One counts
-    where its own interval is above one half; the best of these is named.
+    `rivals` are the rates, under the same weights, of scorers that use features that the weights do not balance. A
+    rival counts if its own interval is above one half; the best one is named.
     """
     if estimate.missing:
         return f"not told, {estimate.missing}"
@@ -85,7 +85,7 @@ def meaning(estimate: Estimate, rivals: Mapping[str, Estimate] = MappingProxyTyp
 
 
 def _weighted(scores: MarginScores, wins: Floats, weights: Floats, *, slack: float) -> Estimate:
-    """The weighted rate; its interval is wider by what the weights leave unbalanced."""
+    """The weighted rate; its interval is widened by the remaining imbalance."""
     value = float(weights @ wins / weights.sum())
     totals = scores.resampler.totals(np.column_stack([weights * (wins - value), weights]))
     estimate = estimated("adjusted_rate", scores, value, ratio(totals[:, 0], totals[:, 1]) + value)
@@ -95,7 +95,7 @@ def _weighted(scores: MarginScores, wins: Floats, weights: Floats, *, slack: flo
 
 
 def one_sided(surface_differences: Floats, scores: MarginScores) -> str:
-    """Which difference has too few clusters on its smaller side, and how many; empty if none has."""
+    """The difference with too few clusters on its smaller side, as a message; empty without one."""
     for name, column in zip(SURFACE_DIFFERENCES, surface_differences.T, strict=True):
         kept, changed = (scores.resampler.of(np.flatnonzero(side)).clusters for side in (column > 0, column < 0))
         if (column != 0).mean() >= SOME and min(kept, changed) < MIN_SIDE:
@@ -107,7 +107,7 @@ def one_sided(surface_differences: Floats, scores: MarginScores) -> str:
 
 
 def unbalanced(surface_differences: Floats, weights: Floats) -> str:
-    """Which difference no weights balance; empty if all are, or where there are no weights."""
+    """The difference that no weights balance, as a message; empty if all are balanced or there are no weights."""
     left = imbalance(surface_differences, weights)
     worst = int(np.argmax(np.nan_to_num(left)))
     if not left[worst] > UNBALANCED:

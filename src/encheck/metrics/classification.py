@@ -47,7 +47,7 @@ def f1(scores: PairScores) -> Estimate:
 
 
 def by_head(scores: PairScores) -> list[Estimate]:
-    """Accuracy and F1 of what a trained head says by itself: its argmax ("Predicate-Argument Based Bi-Encoder ...").
+    """Accuracy and F1 of a trained head's own prediction, its argmax ("Predicate-Argument Based Bi-Encoder ...").
 
     Nothing for a model without a head of two classes. No threshold is chosen.
     """

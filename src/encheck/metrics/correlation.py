@@ -25,10 +25,10 @@ Correlate = Callable[[Floats, Floats, Weights], Floats]
 
 
 def pseudo_values(table: CaseScores, scores: Floats) -> Floats:
-    """What each graded pair says of Spearman's correlation of `scores` with people's; shape [n].
+    """Each graded pair's pseudo-value of Spearman's correlation of `scores` with human scores; shape [n].
 
-    Their mean is the correlation. The error of their mean is that of the correlation: each is the correlation plus n
-    times what the pair moves it by (the infinitesimal jackknife). Scores that are all the same rank nothing: 0.
+    Their mean is the correlation, and the error of their mean is that of the correlation: each is the correlation plus
+    n times the pair's influence on it (the infinitesimal jackknife). If all scores are equal, the values are 0.
     """
     gold = np.array(table.gold, float)
     value = float(weighted_spearman(scores, gold, np.ones((1, len(scores)), np.float32))[0])
@@ -122,13 +122,13 @@ def _replicates(values: Floats, gold: Floats, resampler: Resampler, correlate: C
 
 
 def ranks_of(values: Floats) -> Floats:
-    """The mean rank of each value less the mean of all ranks, shape [n]."""
+    """The mean rank of each value minus the mean of all ranks, shape [n]."""
     result: Floats = _centred_ranks(values, np.ones((1, len(values)), np.float32))[0]
     return result
 
 
 def _of_values(first: Floats, second: Floats) -> Floats:
-    """What each item moves Pearson's correlation by when it is drawn once more: its influence function / n."""
+    """The change of Pearson's correlation when each item is drawn once more: its influence function / n."""
     x, y = first - first.mean(), second - second.mean()
     both, one, other = (x * y).sum(), (x * x).sum(), (y * y).sum()
     root = np.sqrt(one * other)
@@ -166,7 +166,7 @@ def weighted_pearson(first: Floats, second: Floats, weights: Weights) -> Floats:
 def weighted_spearman(first: Floats, second: Floats, weights: Weights) -> Floats:
     """As `weighted_pearson`, of ranks: exactly those of a sample that holds item i `weights[i]` times.
 
-    So a bootstrap replicate is what scipy would give on it, ties and all.
+    So a bootstrap replicate equals scipy's result on that sample, including ties.
     """
     return _correlation(_centred_ranks(first, weights), _centred_ranks(second, weights), weights)
 

@@ -55,7 +55,7 @@ def _beside_rivals(scores: CrossedScores) -> MarginScores:
 
 @metric(chance=0.5, label="share won in the worse direction", whole="which direction is worse is known of all items")
 def worse_direction(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
-    """The smaller of the two directions' rates; the params name it."""
+    """The smaller of the two directions' rates; the params name the direction."""
     worths = worth(scores.margins, epsilon)
     rates = worths.mean(axis=0)
     totals = scores.resampler.totals(np.column_stack([worths, np.ones(len(worths))]))
@@ -70,7 +70,7 @@ def worse_direction(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
 def interaction(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
     """Share of groups whose margins of both sides add up to more than `epsilon`; a tie counts one half.
 
-    Whatever a text adds to all of its similarities cancels in that sum: it is near on one side and far on the other.
+    A constant that a text adds to all its similarities cancels in that sum: it is near on one side, far on the other.
     """
     return _share("interaction", scores, worth(scores.margins.sum(axis=1), epsilon), epsilon)
 
@@ -82,7 +82,7 @@ def direction(scores: CrossedScores, *, side: int, epsilon: float = 0.0) -> Esti
 
 
 def figures(scores: CrossedScores, *, epsilon: float = 0.0) -> Iterator[Estimate]:
-    """The figures reported beside the share of groups won in both directions."""
+    """The figures reported with the share of groups won in both directions."""
     yield directions_mean(scores, epsilon=epsilon)
     yield adjusted_rate(_beside_rivals(scores), epsilon=epsilon)
     yield worse_direction(scores, epsilon=epsilon)

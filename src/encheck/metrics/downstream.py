@@ -1,4 +1,4 @@
-"""Figures of the downstream tasks: what a linear classifier makes of a model's vectors (Conneau and Kiela 2018)."""
+"""Figures of the downstream tasks: a linear classifier on a model's vectors (Conneau and Kiela 2018)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Floats = NDArray[np.float64]
 
 @metric(values=near_of, kind="rate", label="accuracy")
 def task_accuracy(scores: ClassifiedScores) -> Estimate:
-    """Share of the measured texts that get their own class.
+    """Share of the measured texts that are classified correctly.
 
-    The interval resamples the measured texts; what the classifiers learned stays the same. In folds it is the share of
-    all texts, where the toolkit takes the mean of the folds' shares: they differ by less than a hundredth of a point.
-    The params say what the classifiers were, and how many texts have a near-duplicate among those learned from.
+    The interval resamples the measured texts, with the classifiers fixed. With folds it is the share of all texts; the
+    toolkit takes the mean of the folds' shares, which differs by less than a hundredth of a point. The params describe
+    the classifiers, and count the texts with a near-duplicate among the training texts.
     """
     estimate = share_of("task_accuracy", scores.resampler, scores.values)
     if scores.told is None:
@@ -37,10 +37,10 @@ def task_accuracy(scores: ClassifiedScores) -> Estimate:
 
 @metric(whole="it is of a part of the task")
 def new_texts_accuracy(scores: ClassifiedScores) -> Estimate:
-    """The same of the texts that no near-duplicate was learned from; NaN where there is none."""
+    """Accuracy on the texts without a near-duplicate among the training texts; NaN if there are none."""
     new = np.flatnonzero(~scores.seen)
     if not len(new):
-        nothing, nan = "each text has a near-duplicate that was learned from", float("nan")
+        nothing, nan = "each text has a near-duplicate among the training texts", float("nan")
         return Estimate("new_texts_accuracy", nan, nan, nan, 0, 0, missing=nothing)
     part = replace(scores, surface={}).of(new)
     return share_of("new_texts_accuracy", part.resampler, part.values)

@@ -11,27 +11,27 @@ from encheck.scoring.scores import MarginScores, PairScores, RepeatedScores, Sca
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
-SMALLEST_CHANGE = 1e-6  # of the way from unrelated to identical text
+SMALLEST_CHANGE = 1e-6  # on the scale from 0 (unrelated texts) to 1 (identical texts)
 CONTRACT = "it holds, or it blocks"
 
 
 def _rooms(table: CaseScores, scale: Scale) -> Floats:
-    """How far each random pair is from identical text, in units of what identical text scores (1 for a cosine).
+    """The distance of each random pair from identical text, in units of the score of identical text (1 for a cosine).
 
-    Of what random pairs score where that is further from 0: so a logit's room stays between 0 and 2. A distance has no
-    other unit than that, and its room is always 1.
+    If random pairs score further from 0, their mean is the unit, so that a logit's room is between 0 and 2. A distance
+    always has that unit, so its room is always 1.
     """
     unit = max(abs(scale.identity), abs(scale.reference)) or float("nan")
     return np.asarray((scale.identity - table.near) / unit)
 
 
 def _deviations(table: CaseScores, scale: Scale) -> Floats:
-    """How far each random pair is from the mean of all, on the calibrated scale, negative."""
+    """The negative distance of each random pair from the mean of all, on the calibrated scale."""
     return -np.abs(table.near - scale.reference) / scale.unit
 
 
 def _counts(table: CaseScores, _scale: Scale) -> Floats:
-    """How near each text's number of answers is to the mean one: their mean is the evenness."""
+    """The closeness of each text's number of answers to the mean number; their mean is the evenness."""
     return _evenness(table.near)
 
 
@@ -48,7 +48,7 @@ def _ends(table: CaseScores, scale: Scale) -> Floats:
 
 
 def _told_apart(values: Floats, scale: Scale) -> Floats:
-    """1 where a text is not taken for identical with itself less its end."""
+    """1 if a text and the same text without its end do not score as identical."""
     with np.errstate(invalid="ignore"):
         return ((scale.identity - values) / scale.unit > SMALLEST_CHANGE).astype(float)
 
@@ -57,7 +57,7 @@ def _told_apart(values: Floats, scale: Scale) -> Floats:
 def recall_at_1(scores: MarginScores) -> Estimate:
     """Share of queries whose own text is nearer than every other one.
 
-    A tie counts as not found: unlike a contest of two, chance finds next to nothing.
+    A tie counts as not found, since chance finds next to nothing here.
     """
     finds = (scores.margins > 0).astype(float)
     return share_of("recall_at_1", scores.resampler, finds)
@@ -65,13 +65,13 @@ def recall_at_1(scores: MarginScores) -> Estimate:
 
 @metric(values=_rooms, delta=0.1, label="room")
 def room(scores: PairScores) -> Estimate:
-    """How far identical text is from random pairs, on the scorer's own scale: identity less their mean similarity."""
+    """The score of identical text minus the mean similarity of random pairs, on the scorer's own scale."""
     return _mean("room", scores, scores.scale.identity - scores.values)
 
 
 @metric(values=_deviations, delta=0.05, label="unsteadiness, negative", references=no_references)
 def steadiness(scores: PairScores) -> Estimate:
-    """1 less the standard deviation of random pairs on the calibrated scale: wide noise hides what is near."""
+    """1 minus the standard deviation of random pairs on the calibrated scale: wide noise hides near texts."""
     values = scores.scale.similarity(scores.values)
     columns = np.column_stack([values, values**2, np.ones_like(values)])
     first, second, n = scores.resampler.totals(columns).T
@@ -80,7 +80,7 @@ def steadiness(scores: PairScores) -> Estimate:
     return estimated("steadiness", scores, 1 - float(values.std()), replicates)
 
 
-OF_THE_SPACE = (room, steadiness)  # what lies where in a model's own space: another family's has another
+OF_THE_SPACE = (room, steadiness)  # describe a model's own vector space, which differs between families
 
 
 @metric(values=_counts, delta=0.05, label="evenness")

@@ -1,4 +1,4 @@
-"""What a metric is: its value item by item, its aggregate with interval, its chance, and the loss that matters."""
+"""The definition of a metric: its value per item, its aggregate with interval, its chance, the loss that matters."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ CALIBRATED = "_calibrated"
 
 @dataclass(frozen=True)
 class Metric(Generic[P]):
-    """One metric: called with scores it is its `estimate`, for the model and for the surface scorers beside it.
+    """One metric. Calling it with scores gives its `estimate`, for the model and for the surface scorers.
 
-    Larger is better. `values(table, scale)` gives each item's own value, shape [n], on the calibrated scale where it is
-    no rate; None for a metric of a whole set, and `whole` says why. `contrast` turns these into what each item says of
-    a figure of all items: a difference between labels, a correlation. Values of `unit` "chain" have one entry a chain;
-    with `sides` they have one a surface direction of each crossed group. `reported` says
-    why the gate never weighs it although every item has a value. `delta` is the loss that matters to the gate where it
-    is not the rule's for its kind. `references(table)` says how often the calibration's reference counts in the
-    numerator of the mean value; None for a metric on no calibrated scale.
+    Larger is better. `values(table, scale)` gives each item's value, shape [n], on the calibrated scale unless it is a
+    rate; None for a metric of a whole set, with the reason in `whole`. `contrast` turns values into contributions to a
+    figure of all items, such as a difference between labels or a correlation. Values of `unit` "chain" have one entry
+    per chain; with `sides`, one per surface direction of each crossed group. `reported` is the reason why a gate never
+    uses the metric although every item has a value. `delta` is the loss that matters to a gate, if it differs from the
+    rule's for its kind. `references(table)` is the number of times that the calibration's reference counts in the
+    numerator of the mean value; None for a metric without a calibrated scale.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Metric(Generic[P]):
 
     @property
     def base(self) -> str:
-        """Its name on the scorer's own scale."""
+        """The metric's name on the scorer's own scale."""
         return self.name.removesuffix(CALIBRATED)
 
     @property
@@ -68,24 +68,24 @@ class Metric(Generic[P]):
 
     @property
     def why_reported(self) -> str:
-        """Why the gate never weighs this metric; empty if it may."""
+        """The reason why a gate never uses this metric; empty if it may."""
         return self.reported or ("" if self.values else self.whole or "it has no value per item")
 
     def per_item(self, table: CaseScores, scale: Scale) -> Floats:
-        """What each item says of the metric; shape [n], or [chains] for the unit "chain". Not for a whole set's."""
+        """Each item's value; shape [n], or [chains] for the unit "chain". Not for metrics of a whole set."""
         assert self.values is not None
         result = self.values(table, scale)
         return result if self.contrast is None else self.contrast(table, result)
 
     def heads(self, table: CaseScores) -> CaseScores:
-        """The table with a row for each entry of `values`: of a chain, the row of its first member."""
+        """The table with a row for each entry of `values`; a chain has the row of its first member."""
         return table if self.unit == "item" else table.of(np.array([rows[0] for rows in table.chains], np.intp))
 
 
 def figure(
     function: Callable[Concatenate[Any, P], Estimate], *, surface: Sequence[str] | None = None
 ) -> Callable[Concatenate[Any, P], Estimate]:
-    """Compute a figure for the model's scores and for those of each surface scorer, or of those in `surface`."""
+    """Compute a figure for the model's scores and for those of each surface scorer (or only those in `surface`)."""
 
     @wraps(function)
     def both(scores: Any, /, *args: P.args, **kwargs: P.kwargs) -> Estimate:
@@ -98,7 +98,7 @@ def figure(
 
 
 def calibrated(function: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """The same function of scores, on the scale where 0 is a random pair and 1 is identical text."""
+    """A function of scores, applied on the scale where 0 is a random pair and 1 is identical text."""
 
     @wraps(function)
     def on_the_scale(scores: Any, /, *args: P.args, **options: P.kwargs) -> R:
@@ -110,9 +110,9 @@ def calibrated(function: Callable[Concatenate[Any, P], R]) -> Callable[Concatena
 def metric(
     *, surface: Sequence[str] | None = None, **declared: Any
 ) -> Callable[[Callable[Concatenate[Any, P], Estimate]], Metric[P]]:
-    """Make a `Metric` of a function that estimates it; its name is the function's, the rest is declared here.
+    """Make a `Metric` from a function that estimates it; the metric has the function's name.
 
-    The estimate has those of the surface scorers beside it, or of those in `surface`.
+    The estimate includes those of the surface scorers, or only of those in `surface`.
     """
 
     def made(function: Callable[Concatenate[Any, P], Estimate]) -> Metric[P]:
@@ -126,9 +126,9 @@ def metric(
 def estimated(
     name: str, scores: Any, value: float, replicates: Floats, *, among: NDArray[np.bool_] | None = None, **more: Any
 ) -> Estimate:
-    """The estimate of a figure over these scores, its interval that of the replicates, shape [replicates].
+    """The estimate of a figure over these scores, with the interval of the replicates, shape [replicates].
 
-    `among` says which of the items it rests on, shape [n]; all without it.
+    `among` marks the items that it is based on, shape [n]; default: all.
     """
     low, high = percentile_interval(replicates)
     draws = scores.resampler if among is None else scores.resampler.of(np.flatnonzero(among))
@@ -137,8 +137,8 @@ def estimated(
 
 
 def share_of(name: str, draws: Resampler, values: Floats, **more: Any) -> Estimate:
-    """The estimate of a mean of values from 0 to 1, shape [n], of the items of `draws`; its interval follows what they
-    share. Where that leaves none it is from 0 to 1, and the params say why.
+    """The estimate of a mean of values from 0 to 1, shape [n], of the items of `draws`. The interval accounts for what
+    items share. If no interval is reliable, it is 0 to 1, and the params have the reason.
     """
     low, high = (float(end[0]) for end in draws.share_interval(values))
     estimate = Estimate(name, float(values.mean()), low, high, len(values), draws.clusters, **more)
@@ -146,29 +146,29 @@ def share_of(name: str, draws: Resampler, values: Floats, **more: Any) -> Estima
 
 
 def _withheld(estimate: Estimate, draws: Resampler, low: float, high: float) -> Estimate:
-    """The estimate with these ends, and why, where what its items share leaves no interval that can be trusted."""
+    """The estimate with these ends and the reason, if its items share too much for a reliable interval."""
     why = draws.sharing.withheld
     return replace(estimate, low=low, high=high, params={**estimate.params, "withheld": why}) if why else estimate
 
 
 def no_narrower(estimate: Estimate) -> Estimate:
-    """The estimate of a share, its interval no narrower than Clopper-Pearson's where the share is near 0 or 1."""
+    """The estimate of a share; near 0 or 1, its interval is no narrower than Clopper-Pearson's."""
     low, high = widened_interval(estimate.value, estimate.low, estimate.high, n=estimate.n, clusters=estimate.clusters)
     return replace(estimate, low=low, high=high)
 
 
 def near_of(table: CaseScores, _scale: Scale) -> Floats:
-    """The values as they were recorded: of a metric whose items have one value each, on the scorer's own scale."""
+    """The recorded values, for a metric whose items have one value each on the scorer's own scale."""
     return table.near
 
 
 def no_references(_table: CaseScores) -> float:
-    """Of a metric on the calibrated scale whose values have no reference in their numerator."""
+    """0, for a metric on the calibrated scale whose values have no reference in their numerator."""
     return 0.0
 
 
 def ratio(numerator: Floats, denominator: Floats) -> Floats:
-    """Element by element; NaN if the denominator is 0."""
+    """The ratio element by element; NaN if the denominator is 0."""
     with np.errstate(invalid="ignore", divide="ignore"):
         result: Floats = numerator / denominator
     return result

@@ -1,7 +1,7 @@
 """Figures on pairs where word overlap misleads (Peinelt et al. 2019, section 5, Tables 6 to 8).
 
-What decides is `auc_n`, which needs no threshold. The paper's F1_n needs one, and flatters a model that always says
-"paraphrase" wherever Pn outnumbers Nn; so TNR_n, balanced accuracy, MCC and the constant lines stand beside it.
+`auc_n` decides, since it needs no threshold. The paper's F1_n needs one, and favours a model that always predicts
+"paraphrase" if Pn outnumbers Nn; so it is reported with TNR_n, balanced accuracy, MCC and constant predictors.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ log = logging.getLogger("encheck")
 Floats = NDArray[np.float64]
 PO, PN, NO, NN = range(4)
 LINES = {"always_positive": 1.0, "always_negative": 0.0, "random": 0.5}
-SAYS_NOTHING = 0.05  # an AUC of the divergence this near to chance leaves the two halves without a meaning
+SAYS_NOTHING = 0.05  # with an AUC of the divergence this near to chance, the two halves mean nothing
 DEGENERATE = 0.95
 
 
@@ -52,7 +52,7 @@ class Cases:
 
     @cached_property
     def sums(self) -> tuple[Floats, Floats]:
-        """The columns of `_columns` added up: once, shape [1, 8], and in each replicate, shape [replicates, 8]."""
+        """The column sums of `_columns`: in the sample, shape [1, 8], and in each replicate, [replicates, 8]."""
         once = np.array([[column.sum() for column in _columns(self)]])
         return once, self.resampler.totals_of(_columns(self))
 
@@ -111,7 +111,7 @@ def _cases(scores: PairScores, part: Difficulty, measured: NDArray[np.intp]) -> 
 def auc_n(cases: Cases) -> Estimate:
     """P(a Pn pair scores above an Nn pair of its split), ties counting half: chance is 0.5, 1-JSD gets 0.
 
-    Its params hold how many pairs are in each cell, and where the median was.
+    The params have the number of pairs in each cell, and the medians.
     """
     splits = cases.scores.splits
     wins, pairs = zip(*(_wins(cases, splits == name) for name in sorted(set(splits))), strict=True)

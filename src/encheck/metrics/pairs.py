@@ -1,7 +1,7 @@
 """Figures over the items of a check, each with its 95% cluster-bootstrap interval.
 
-Every figure is computed for the model and, where the scores carry them, for surface scorers. On calibrated scores
-its name has the suffix `_calibrated`.
+Every figure is computed for the model and, if the scores include them, for surface scorers. On calibrated scores its
+name has the suffix `_calibrated`.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ ROUNDING = 1e-12  # of a margin that is divided by the scale's unit
 
 
 def won(table: CaseScores, scale: Scale, *, epsilon: float = 0.0) -> Floats:
-    """1 where the near text is nearer by more than `epsilon` on the calibrated scale, 1/2 for a tie, else 0."""
+    """1 if the near text is nearer by more than `epsilon` on the calibrated scale, 1/2 for a tie, else 0."""
     return worth(calibrated_margins(table, scale) if epsilon else table.margins(scale), epsilon)
 
 
 def worth(margins: Floats, epsilon: Floats | float = 0.0) -> Floats:
-    """What each margin is worth: 1 above `epsilon`, 1/2 at it, which is a tie, 0 below; as the two broadcast.
+    """The win of each margin: 1 above `epsilon`, 1/2 for a tie (equal to it), 0 below; the two are broadcast.
 
-    A margin of a scorer without a scale (NaN) is a tie: nothing is told apart.
+    A margin of a scorer without a scale (NaN) is a tie.
 
     >>> worth(np.array([0.2, 0.0, -0.1, np.nan])).tolist()
     [1.0, 0.5, 0.0, 0.5]
@@ -51,15 +51,15 @@ def similarities(table: CaseScores, scale: Scale) -> Floats:
 
 
 def calibrated_margins(table: CaseScores, scale: Scale) -> Floats:
-    """How much nearer the near text is on the calibrated scale."""
+    """The calibrated margin of each item: the similarity of the near text minus that of the far one."""
     return np.asarray(scale.margin(table.margins(scale)))
 
 
 def between_labels(table: CaseScores, similarities: Floats) -> Floats:
-    """What each item says of the gap between label 1 and label 0; shape [n].
+    """Each item's contribution to the gap between label 1 and label 0; shape [n].
 
-    Their mean is the difference of the labels' means, and their spread is its error: each item's distance from the mean
-    of its own label, weighted n / n1 or -n / n0 (the influence function). Similarities that all move say nothing of it.
+    The mean is the difference of the labels' means, and the spread gives its error: each item's distance from the mean
+    of its label, weighted n / n1 or -n / n0 (the influence function). A common shift of all similarities cancels.
     """
     positive = np.array([label == 1 for label in table.labels], bool)
     weighted, gap = np.zeros(len(positive)), 0.0
@@ -72,24 +72,24 @@ def between_labels(table: CaseScores, similarities: Floats) -> Floats:
 
 
 def references_between(table: CaseScores) -> float:
-    """0 where both labels are there: the reference is taken off either mean; 1 or -1 with one of them alone."""
+    """0 with both labels, since the reference is subtracted from both means; 1 or -1 with one label alone."""
     return sum({1.0 if label == 1 else -1.0 for label in table.labels})
 
 
 def mean_where(scores: PairScores, values: NDArray[Any], chosen: NDArray[np.bool_]) -> tuple[float, Floats]:
-    """The mean of the chosen items' values, shape [n], and that of each replicate, shape [replicates]."""
+    """The mean over the chosen items of `values` [n], and that of each replicate, shape [replicates]."""
     totals = scores.resampler.totals_of(_where(values, chosen))
     return float(values[chosen].mean()), ratio(totals[:, 0], totals[:, 1])
 
 
 def _where(values: NDArray[Any], chosen: NDArray[np.bool_]) -> Iterator[Floats]:
-    """The chosen items' values, 0 of the others; then which are chosen; shape [n] each."""
+    """The values with 0 for items that are not chosen, then the mask of chosen items; shape [n] each."""
     yield np.where(chosen, values, 0.0)
     yield chosen.astype(float)
 
 
 def of_two_labels(estimate: Estimate, scores: PairScores) -> Estimate:
-    """The estimate, resting on the clusters of the label that has fewer: two positives tell little, however many
+    """The estimate, with the clusters of the label that has fewer: two positives are weak evidence, however many
     negatives they are compared with.
     """
     return replace(estimate, clusters=scores.clusters_of(0, 1))
@@ -118,7 +118,7 @@ def means(scores: PairScores) -> Iterator[Estimate]:
 def share_above(scores: PairScores, *, label: int, threshold: float) -> Estimate:
     """Share of the pairs with this label whose similarity is `threshold` or more.
 
-    Of label 1 it is the recall of a threshold there, of label 0 its false positive rate.
+    For label 1 it is the recall of that threshold, for label 0 its false positive rate.
     """
     metric = "recall" if label == 1 else "false_positive_rate"
     chosen = np.flatnonzero(scores.labels == label)
@@ -127,7 +127,7 @@ def share_above(scores: PairScores, *, label: int, threshold: float) -> Estimate
 
 
 def shares_above(scores: PairScores, *, threshold: float | None = None) -> Iterator[Estimate]:
-    """Those of both labels; none without a threshold."""
+    """The shares above the threshold for both labels; none without a threshold."""
     if threshold is not None:
         yield from (share_above(scores, label=label, threshold=threshold) for label in (1, 0))
 
@@ -196,7 +196,7 @@ def margin_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
     """
     margins, grid = scores.margins, np.append(GRID if scores.has_curve else (), epsilon)
     worths = worth(margins[:, None], grid)
-    # The interval's ends by the sum of what items are worth: points of one curve with the same sum are the same.
+    # The interval's ends by the sum of wins, since points of one curve with the same sum have the same interval.
     distinct, first = np.unique(worths.sum(axis=0), return_index=True)
     halves = (2 * worths[:, first]).astype(np.int8)
     low, high = _ends_of_shares(scores.resampler, halves.tobytes(), len(first))
@@ -212,17 +212,17 @@ def margin_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
 
 @lru_cache(maxsize=64)
 def _ends_of_shares(resampler: Resampler, halves: bytes, sets: int) -> tuple[Floats, Floats]:
-    """The intervals of the shares won in so many sets of half wins; kept, as raw and calibrated rates often agree."""
+    """The intervals of the shares won in `sets` sets of half wins; cached, as raw and calibrated rates often agree."""
     return resampler.share_interval(np.frombuffer(halves, np.int8).reshape(-1, sets) / 2)
 
 
 P = ParamSpec("P")
-TELLS = 0.60  # an AUC of word overlap above which it gives the labels away
+TELLS = 0.60  # the AUC of word overlap above which it reveals the labels
 BEYOND = "_beyond_word_overlap"
 
 
 def beyond_word_overlap(scores: PairScores) -> Iterator[Estimate]:
-    """The calibrated gap and the AUC of the model less those of word overlap, paired; none without word overlap."""
+    """The calibrated gap and the AUC of the model minus those of word overlap, paired; none without word overlap."""
     if (words := scores.surface.get(WORD_OVERLAP)) is None:
         return
     both = scores.calibrated
@@ -236,7 +236,7 @@ def beyond_word_overlap(scores: PairScores) -> Iterator[Estimate]:
 
 
 def unless_words_tell(metric: Metric[P]) -> Metric[P]:
-    """The metric, without a verdict where word overlap alone tells the labels apart by an AUC above 0.60."""
+    """The metric, without a verdict if word overlap alone separates the labels with an AUC above 0.60."""
 
     @wraps(metric.estimate)
     def estimate(scores: PairScores, /, *args: P.args, **options: P.kwargs) -> Estimate:

@@ -1,11 +1,11 @@
 """How a model ranks the members of a chain.
 
-The paraphrase should stand on top, the others in the order of what they share with it.
+The paraphrase should be on top, and the others should follow in the order of what they share with it.
 
 Peng, Weir and Weeds 2023 report R-Precision and Spearman's correlation (Table 5) and, for one threshold, the accuracy
 by number of swaps (Figure 3). Spearman over four items restates R-Precision once the three swaps are in order, so the
-rank of the paraphrase and the order of the swaps stand by themselves too. Every figure is a mean over chains of the
-measured part, with an interval that draws clusters.
+rank of the paraphrase and the order of the swaps are reported separately too. Every figure is a mean over chains of the
+measured part, with an interval that resamples clusters.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ BY_OVERLAP = 0.5  # a correlation that is commonly called large
 
 
 def top_of(values: Floats, *, ties: Ties = "expected") -> Floats:
-    """1 where the first column is the largest of its row, shape [n]; a tie counts 1/#tied, 0 or 1.
+    """1 if the first column is the largest of its row, else 0, shape [n]; a tie counts 1/#tied, 0 or 1.
 
     >>> top_of(np.array([[0.9, 0.9, 0.7], [0.9, 0.8, 0.7]])).tolist()
     [0.5, 1.0]
@@ -73,7 +73,7 @@ def spearman_of(values: Floats) -> Floats:
 def in_order(values: Floats) -> Floats:
     """1 where every value of a row is larger than the next, 0 where one is smaller; shape [n].
 
-    Values that are equal are in order as often as chance puts them there: two of them one half of the time, k 1/k!.
+    Equal values count as in order with the probability of chance: 1/2 for two of them, 1/k! for k.
 
     >>> in_order(np.array([[0.9, 0.8, 0.7], [0.9, 0.7, 0.8], [0.9, 0.7, 0.7], [0.7, 0.7, 0.7]])).round(4).tolist()
     [1.0, 0.0, 0.5, 0.1667]
@@ -87,13 +87,13 @@ def in_order(values: Floats) -> Floats:
 
 
 def reversed_at(values: Floats, step: int) -> Floats:
-    """1 where the value after `step` is larger than the one before it, 1/2 where equal, NaN if there is none."""
+    """1 if the value after `step` is larger than the one before it, 1/2 if equal, else 0; NaN if a value is missing."""
     change = values[:, step] - values[:, step - 1]
     return np.where(np.isnan(change), np.nan, (change > 0) + (change == 0) / 2)
 
 
 def _on_top(table: CaseScores, scale: Scale) -> Floats:
-    """What the paraphrase's place is worth in each chain: 1 on top, a share of 1 among equals, else 0."""
+    """The result of each chain: 1 if the paraphrase is on top, a share of 1 if tied, else 0."""
     margins = table.margins(scale)
     return np.array(
         [0.0 if (margins[at] < 0).any() else 1 / (1 + int((margins[at] == 0).sum())) for at in table.chains]
@@ -115,7 +115,7 @@ def spearman(scores: ChainScores) -> Estimate:
 
 @figure
 def spearman_members(scores: ChainScores) -> Estimate:
-    """The same of the members alone: their order by themselves, without the paraphrase."""
+    """Mean Spearman's correlation of the members alone, without the paraphrase."""
     return _spearman("spearman_members", scores, scores.values[:, 1:])
 
 
@@ -133,7 +133,7 @@ def order_rate(scores: ChainScores) -> Estimate:
 
 @figure
 def order_rate_members(scores: ChainScores) -> Estimate:
-    """The same of the members alone."""
+    """Share of chains whose member scores all fall."""
     return _share("order_rate_members", scores, in_order(scores.values[:, 1:]))
 
 
@@ -169,12 +169,12 @@ def overlap(scores: ChainScores) -> Estimate:
 
 
 def unusual(scores: ChainScores, *, step: int) -> Estimate:
-    """Mean share of unusual tag pairs after this many swaps: what is less fluent is told apart without meaning."""
+    """Mean share of unusual tag pairs after this many swaps: less fluent texts can be detected without meaning."""
     return _mean(f"unusual_tags_{step}", scores, np.array([item.unusual[step] for item in scores.items]))
 
 
 def surprisal(scores: ChainScores, *, step: int) -> Estimate:
-    """Mean bits a token after this many swaps, by the language model of `--continuation-model`; see `unusual`."""
+    """Mean bits per token after this many swaps, by the language model of `--continuation-model`; see `unusual`."""
     return _mean(f"surprisal_{step}", scores, np.array([item.surprisal[step] for item in scores.items]))
 
 
@@ -186,7 +186,7 @@ def length(scores: ChainScores, *, column: int) -> Estimate:
 
 
 def rejected(scores: ChainScores) -> Estimate:
-    """Mean number of exchanges a chain that would have kept the meaning and were not taken; why, in the params."""
+    """Mean number of rejected exchanges per chain, which would have kept the meaning; the params have the reasons."""
     reasons = [reason for item in scores.items for reason in item.rejected]
     counts = {reason: float(reasons.count(reason)) for reason in sorted(set(reasons))}
     each = np.array([len(item.rejected) for item in scores.items], float)
@@ -194,7 +194,7 @@ def rejected(scores: ChainScores) -> Estimate:
 
 
 def by_overlap(scores: ChainScores) -> Iterator[Estimate]:
-    """R-Precision and Spearman in thirds of word overlap (ties stay together), where a third has two chains or more."""
+    """R-Precision and Spearman in thirds of word overlap (ties stay together), for thirds with at least two chains."""
     result = np.array([item.overlap for item in scores.items])
     cuts = np.quantile(result, [1 / 3, 2 / 3])
     third = np.searchsorted(cuts, result, side="left")
@@ -208,18 +208,18 @@ def by_overlap(scores: ChainScores) -> Iterator[Estimate]:
 
 
 def measured(scores: ChainScores) -> ChainScores:
-    """The chains of the test part, or all where none is named."""
+    """The chains of the test part, or all chains if no part is named."""
     test = np.flatnonzero([item.split in TEST for item in scores.items])
     return scores.of(test) if len(test) else scores
 
 
 def accuracies(scores: ChainScores, *, threshold: float | None = None) -> Iterator[Estimate]:
-    """Share of right predictions by number of swaps (Figure 3): after none it is a paraphrase, after one or more none.
+    """Share of right predictions by number of swaps (Figure 3): only the text without swaps is a paraphrase.
 
-    At `threshold`, else where the balanced accuracy of the validation part's labelled pairs is highest, as a deployed
-    model has it: one line a member. Without either there is no such figure, and a warning says so; chains themselves
-    would give a threshold that nobody deploys. Then what a trained head of two classes says by itself, as the paper has
-    it, where there is one.
+    There is one estimate per member, at `threshold` or, as in deployment, at the threshold with the highest balanced
+    accuracy on the validation part's labelled pairs. Without either there is no figure, but a warning; a threshold
+    chosen on the chains would not be realistic. For a model with a trained head of two classes, the accuracies of the
+    head's own predictions follow, as in the paper.
     """
     columns = range(scores.values.shape[1])
     if threshold is not None or scores.learned is not None:
@@ -260,7 +260,7 @@ def _mean(name: str, scores: ChainScores, values: Floats) -> Estimate:
 
 
 def figures(scores: ChainScores, *, threshold: float | None = None) -> Iterator[Estimate]:
-    """All that is reported beside the R-Precision of a chain's measured part."""
+    """All figures that are reported with the R-Precision of a chain's measured part."""
     part = measured(scores)
     yield from (r_precision(part, ties="strict"), r_precision(part, ties="optimistic"))
     yield from (spearman(part), order_rate(part))
@@ -281,6 +281,6 @@ def swap_diagnostics(scores: ChainScores) -> Iterator[Estimate]:
 
 
 def lengths(scores: ChainScores) -> Iterator[Estimate]:
-    """Words before and after each cut of a continuation: length gives its order away."""
+    """Words before and after each cut of a continuation, since the length can reveal the order."""
     part = measured(scores)
     yield from (length(part, column=column) for column in range(part.values.shape[1]))

@@ -1,8 +1,8 @@
-"""How right documents rank: the figures of trec_eval, with a value for each query.
+"""Rank metrics of right documents: the figures of trec_eval, with a value for each query.
 
-Grades gain as they are (not 2 to their power), and a rank r counts 1 / log2(r + 1), as in trec_eval's ndcg_cut and in
-BEIR. Documents of the same score stand in the order of their ids, the last first, as trec_eval has them. Every figure
-is a mean over queries, with an interval that draws clusters of queries.
+The gain is the grade itself (not 2 to its power), and a rank r counts 1 / log2(r + 1), as in trec_eval's ndcg_cut and
+in BEIR. Documents with the same score are ordered by descending id, as in trec_eval. Every figure is a mean over
+queries, with an interval that resamples clusters of queries.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def mrr_at_10(scores: RankedScores) -> Estimate:
 
 @metric(values=_of_table(_recall_at(1)), label="recall@1", reported=ONE_METRIC)
 def document_recall_at_1(scores: RankedScores) -> Estimate:
-    """Mean share of the right documents that the first answer is: where one is right, how often it comes first."""
+    """Mean share of the right documents found by the first answer; with one right document, how often it is first."""
     return _mean("document_recall_at_1", scores, recall(scores.answers, cut=1))
 
 
@@ -121,7 +121,7 @@ def hard_negative_accuracy(scores: RankedScores) -> Estimate:
     whole="it says how alike two rankings are, not which is right", label="first answer is that of BM25", surface=()
 )
 def agreement_with_bm25(scores: LoggedScores) -> Estimate:
-    """Share of queries, by how often they were asked, whose first answer is the first of BM25."""
+    """Share of queries, weighted by frequency, whose first answer is BM25's first answer."""
     rival = scores.surface[BM25].answers
     same = np.array([a.first[0] == b.first[0] for a, b in zip(scores.answers, rival, strict=True)], float)
     weights = np.array(scores.weights, float)
@@ -131,14 +131,14 @@ def agreement_with_bm25(scores: LoggedScores) -> Estimate:
 
 
 def figures(scores: RankedScores) -> list[Estimate]:
-    """All that is reported beside nDCG@10."""
+    """All figures that are reported with nDCG@10."""
     result = [mrr_at_10, document_recall_at_1, document_recall_at_10, document_recall_at_100, mean_average_precision]
     has_negatives = any(one.duels for one in scores.answers)
     return [*(one(scores) for one in [*result, *[hard_negative_accuracy] * has_negatives]), *first_stage(scores)]
 
 
 def first_stage(scores: RankedScores | LoggedScores) -> list[Estimate]:
-    """The share of an exact search's first 10, 100 and 1,000 answers that the index found; nothing of an exact one.
+    """The share of an exact search's first 10, 100 and 1,000 answers that the index found; empty for exact search.
 
     It is a mean over the sampled queries, each of which counts as a cluster.
     """
@@ -154,7 +154,7 @@ def first_stage(scores: RankedScores | LoggedScores) -> list[Estimate]:
 
 
 def share_found(depth: int, values: Floats) -> Estimate:
-    """The mean over queries, shape [n]; near 1 the interval is no narrower than Clopper-Pearson's over queries."""
+    """The mean of `values` over queries, shape [n]; near 1, the interval is at least Clopper-Pearson's over queries."""
     n, value = len(values), float(values.mean())
     resampler = Resampler([str(i) for i in range(n)])
     low, high = map(float, percentile_interval(resampler.totals(values[:, None] - value)[:, 0] / n + value))

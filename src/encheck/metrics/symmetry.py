@@ -15,14 +15,14 @@ from encheck.statistics.bootstrap import percentile_interval, widened_interval
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
-ROUNDING = 1e-6  # a symmetric model on a GPU, in another batch, is symmetric to within this
+ROUNDING = 1e-6  # tolerance for a symmetric model on a GPU in different batches
 ONE_SIDED = 0.05
 _CHUNK = 1_000_000
 
 
 @dataclass(frozen=True)
 class DecisionCuts:
-    """Where "paraphrase" begins: a cut for each pair, shape [n], or NaN if there is none; and whose it is."""
+    """The cut at which "paraphrase" begins, for each pair, shape [n], NaN without one; and the source of the cuts."""
 
     cuts: Floats
     by: str
@@ -30,16 +30,16 @@ class DecisionCuts:
 
     @property
     def params(self) -> dict[str, float | str]:
-        """For the estimate: the mean cut, the number of folds (0: one cut for all), and whose decision it is."""
+        """The params of the estimate: the mean cut, the number of folds (0: one cut for all), and the cuts' source."""
         there = self.cuts[~np.isnan(self.cuts)]
         cut = {"threshold": float(there.mean())} if len(there) else {}
         return {**cut, "folds": float(self.folds), "decided_by": self.by}
 
 
 def decision_cuts(scores: BothOrdersScores, *, threshold: float | None = None) -> DecisionCuts:
-    """The model's own decision: `threshold` where the user names one, else the argmax of its trained head.
+    """The model's own decision: the user's `threshold`, else the argmax of the model's trained head.
 
-    A model that has none gets the one that is best on the validation part, or, where there is no such part of both
+    A model without a head gets the threshold that is best on the validation part or, without such a part of both
     labels, on the other folds: never on the pair itself.
     """
     n = len(scores.labels)
@@ -86,7 +86,7 @@ def _share(scores: BothOrdersScores, flips: Floats, params: dict[str, float | st
 
 @metric(label="consistency", whole="its threshold is of a whole set")
 def consistency(scores: BothOrdersScores, *, threshold: float | None = None) -> Estimate:
-    """1 - flip_rate: the share of predictions that stay, which is what a verdict asks a minimum of."""
+    """1 - flip_rate: the share of unchanged predictions, for which a verdict has a minimum."""
     flips = flip_rate(replace(scores, surface={}), threshold=threshold)
     return replace(flips, metric="consistency", value=1 - flips.value, low=1 - flips.high, high=1 - flips.low)
 
@@ -113,9 +113,9 @@ def _changes(table: CaseScores, scale: Scale) -> Floats:
 
 @metric(values=_changes, label="change when turned, negative", references=no_references)
 def symmetry(scores: BothOrdersScores) -> Estimate:
-    """Mean change of the score when the two sentences are exchanged, negative: 0 is a symmetric scorer.
+    """Negative mean change of the score when the two sentences are exchanged: 0 for a symmetric scorer.
 
-    What the gate weighs: unlike `consistency` it needs no threshold, so that each pair has a value of its own.
+    A gate uses this metric, since unlike `consistency` it needs no threshold and has a value for each pair.
     """
     values = -scores.asymmetry
     totals = scores.resampler.totals_of([values, np.broadcast_to(1.0, len(values))])
@@ -125,9 +125,8 @@ def symmetry(scores: BothOrdersScores) -> Estimate:
 def decision_threshold(values: Floats, labels: NDArray[np.int8]) -> float | None:
     """The threshold of highest accuracy for "1 where the value is at least it".
 
-    Where that gives 95% of the pairs one and the same prediction, as on PAWS-Wiki, it would hide what the order
-    changes: then the one is taken that predicts as many paraphrases as the labels have. None if all values are
-    equal.
+    If that gives 95% of the pairs the same prediction, as on PAWS-Wiki, it would hide the effect of the order. Then the
+    threshold is used that predicts as many paraphrases as the labels have. None if all values are equal.
 
     >>> decision_threshold(np.array([0.1, 0.2, 0.6, 0.7]), np.array([0, 0, 1, 1], np.int8))
     0.4

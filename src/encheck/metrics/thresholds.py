@@ -1,6 +1,6 @@
-"""Where a score becomes a prediction: a threshold chosen on a validation part, else by folds that keep clusters whole.
+"""Thresholds that turn scores into predictions, chosen on a validation part or, without one, by folds of clusters.
 
-Never on the pairs that are measured: the best threshold of a test set flatters whoever is tested on it.
+A threshold is never chosen on the measured pairs, since the best threshold of a test set makes results look too good.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def balanced(hits: Floats, alarms: Floats, positives: float, negatives: float) -
 
 @dataclass(frozen=True)
 class ThresholdPredictions:
-    """Predictions (shape [n], 1 or 0) of the measured pairs; the threshold (the folds' mean) and the number of folds.
+    """Predictions (shape [n], 1 or 0) of the measured pairs, with the (mean) threshold and the number of folds.
 
-    `folds` is 0 where one threshold was chosen on a validation part. The predictions of a fold are NaN where the others
-    do not have both labels, and so is every figure of them: no threshold is chosen on the pairs that it measures.
+    `folds` is 0 if one threshold was chosen on a validation part. The predictions of a fold, and all figures of them,
+    are NaN if the other folds lack a label.
     """
 
     predicted: NDArray[Any]
@@ -55,7 +55,7 @@ class ThresholdPredictions:
 
     @property
     def params(self) -> dict[str, float | str]:
-        """For an estimate: the threshold, where there is one, and the number of folds."""
+        """The params of an estimate: the threshold, if any, and the number of folds."""
         return {"threshold": self.threshold, "folds": self.folds} if self.is_complete else {"folds": self.folds}
 
 
@@ -80,7 +80,7 @@ def best_threshold(values: Floats, labels: NDArray[np.int8], *, objective: Objec
 
 
 def _next_below(value: float, *ordered: Floats) -> float:
-    """The largest of these values that is smaller; the value itself where none is. Each of `ordered` rises."""
+    """The largest of these values that is smaller, or `value` if none is. Each of `ordered` is ascending."""
     below = [float(side[at - 1]) for side in ordered if (at := int(np.searchsorted(side, value)))]
     return max(below, default=value)
 
@@ -134,5 +134,5 @@ def in_folds(
 
 
 def has_both(labels: NDArray[np.int8]) -> bool:
-    """Whether both labels, 1 and 0, are there, and no other."""
+    """Whether the labels are 1 and 0, with both present."""
     return bool(np.unique(labels).tolist() == [0, 1])

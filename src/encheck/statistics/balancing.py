@@ -1,4 +1,4 @@
-"""Weights under which signed differences are as often and as far on the one side of zero as on the other.
+"""Weights under which signed differences are symmetric about zero in frequency and size.
 
 Items carry differences x that favour one of two outcomes or the other. Whatever decides by these differences alone,
 with noise or without, wins at x as often as it loses at -x. So where the weighted differences lie alike about zero, it
@@ -80,7 +80,7 @@ def balancing_weights(differences: Floats, *, ridge: float = RIDGE) -> Floats:
 
 
 def imbalance(differences: Floats, weights: Floats) -> Floats:
-    """How far the weighted mean of each difference is from zero, in units of its root mean square; shape [k]."""
+    """The weighted mean of each difference, in units of its root mean square; shape [k]."""
     size = np.sqrt((differences**2).mean(axis=0))
     means = np.abs(weights @ differences) / weights.sum()
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -89,13 +89,13 @@ def imbalance(differences: Floats, weights: Floats) -> Floats:
 
 
 def remainder(differences: Floats, weights: Floats) -> float:
-    """How far from one half the weights leave what decides by the sign of one of the differences alone, at most."""
+    """The largest deviation from one half, under the weights, of a scorer that uses the sign of one difference."""
     signs = np.abs(weights @ np.sign(differences)) / weights.sum()
     return float(signs.max(initial=0)) / 2
 
 
 def effective(weights: Floats, clusters: NDArray[np.intp]) -> float:
-    """How many equal clusters these weights are worth (Kish 1965): (sum w)^2 / sum w^2 over clusters' weights.
+    """The effective number of clusters under these weights (Kish 1965): (sum w)^2 / sum w^2 over clusters' weights.
 
     >>> effective(np.ones(4), np.array([0, 0, 1, 1]))
     2.0

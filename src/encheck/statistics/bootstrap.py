@@ -29,14 +29,14 @@ _MAX_WEIGHTS = 60_000_000  # weights kept in memory, four bytes each
 _MAX_ITEM_WEIGHTS = 2_000_000
 _WEIGHTS_AT_ONCE = 1_000_000
 _CAST_AT_ONCE = 100_000  # weights that become fp64: what stays in the cache takes a third of the time
-MOST_CLUSTERS = 50_000  # that are drawn one by one; above, groups of them are
+MOST_CLUSTERS = 50_000  # with more, groups of clusters are drawn
 GROUPS, GROUP_REPLICATES = 20_000, 2_000
-MANY_ITEMS = 200_000  # above, figures of ranks take each item's influence and rank no replicate again
+MANY_ITEMS = 200_000  # with more, rank figures use each item's influence instead of ranking every replicate
 
 
 @lru_cache(maxsize=4)
 def bootstrap_weights(clusters: int, seed: int, replicates: int = REPLICATES) -> NDArray[np.float32]:
-    """How often each cluster is drawn in each replicate; shape [replicates, clusters], rows sum to `clusters`.
+    """The number of times that each cluster is drawn, shape [replicates, clusters]; rows sum to `clusters`.
 
     The replicates of one cluster lie side by side in memory, since most figures take a few of the clusters. Beyond
     6,000 clusters fewer replicates are drawn (at least 500), so that the table stays within 240 MB up to 120,000
@@ -55,7 +55,7 @@ def bootstrap_weights(clusters: int, seed: int, replicates: int = REPLICATES) ->
 
 
 def overlapping_weights(names: Sequence[Sequence[str]], things: NDArray[np.intp], seed: int) -> NDArray[np.float32]:
-    """How often each item counts in each replicate, for items that overlap; shape [replicates, items].
+    """The weight of each item in each replicate, for items that overlap; shape [replicates, items].
 
     It is 1 and a standard normal draw of each thing that the item shares with others (Rubin 1981, Annals of Statistics
     9, has such weights of other shapes), or of its own where it shares none. A thing has the same draws in every
@@ -79,7 +79,7 @@ def overlapping_weights(names: Sequence[Sequence[str]], things: NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class _Drawn:
-    """Weights as `bootstrap_weights` has them, which are told apart by identity."""
+    """The weights of `bootstrap_weights`, hashed by identity."""
 
     weights: NDArray[np.float32]
 
@@ -88,17 +88,17 @@ class _Drawn:
 def weights_of_clusters(drawn: _Drawn, columns: bytes) -> NDArray[np.float32]:
     """The weights of the clusters in these columns, given as bytes of `np.intp`; shape [some, replicates].
 
-    The last ones are kept, since all figures of a check take those of the same clusters.
+    The latest result is cached, since all figures of a check use the same clusters.
     """
     return drawn.weights.T[np.frombuffer(columns, np.intp)]
 
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """The clusters of items, by number: that of each item, shape [n], of `count` in all.
+    """The cluster number of each item, shape [n], out of `count` clusters.
 
-    `others` has a second one of items that hang on two, -1 for none. `hashes`, shape [count], has a number of 64 bits
-    for each cluster that depends on its name alone.
+    `others` has a second cluster for items that belong to two, -1 for none. `hashes`, shape [count], has a 64-bit
+    number for each cluster, which depends on its name alone.
     """
 
     numbers: NDArray[np.signedinteger[Any]]
@@ -108,7 +108,7 @@ class Clusters:
 
     @classmethod
     def named(cls, names: Sequence[str], universe: Sequence[str] | None, others: Sequence[str]) -> Clusters:
-        """From the name of each item's cluster, numbered in the order of all names; "" stands for no second one."""
+        """The clusters with these names, numbered in the order of all names; "" means no second cluster."""
         every = sorted({*(universe if universe is not None else names), *filter(None, others)})
         column = {name: i for i, name in enumerate(every)}
         second = np.array([column[name] if name else -1 for name in others], np.int64) if any(others) else None
@@ -122,15 +122,15 @@ class Resampler:
     """Bootstrap replicates of figures over items that belong to clusters.
 
     `universe` names all clusters of the run's data, in any order; weights depend on their number and the seed
-    alone. `clusters` names the cluster of each item, `others` a second one of items that hang on two (a random pair of
-    sentences), "" for none: such an item is drawn as often as one times the other is (Owen 2007, "The pigeonhole
-    bootstrap"), which errs on the wide side. `Clusters` has all of that in numbers. `shares` names what each item has
-    in common with others where items overlap, and is empty for items that share their cluster alone. Overlapping items
-    have each a weight of their own in a replicate (`overlapping_weights`). Items that hang on two clusters, and more
-    than `MANY_ITEMS`, are drawn by their clusters alone.
+    alone. `clusters` names the cluster of each item, `others` a second one for items that belong to two (a random pair
+    of sentences), "" for none. The weight of such an item is the product of both (Owen 2007, "The pigeonhole
+    bootstrap"), which gives slightly wide intervals. `Clusters` has all of that as numbers. `shares` names the things
+    that overlapping items have in common, and is empty for items that only share their cluster. Overlapping items have
+    their own weights in a replicate (`overlapping_weights`). Items that belong to two clusters, and more than
+    `MANY_ITEMS` items, are drawn by their clusters alone.
 
-    More than `MOST_CLUSTERS` are put into `GROUPS` random groups by their hash, and groups are drawn: the method of
-    random groups (Wolter 2007, section 2.4). The variance of a sum over independent clusters is the same in
+    More than `MOST_CLUSTERS` clusters are put into `GROUPS` random groups by their hash, and groups are drawn: the
+    method of random groups (Wolter 2007, section 2.4). The variance of a sum over independent clusters is the same in
     expectation, and memory does not grow with their number.
     """
 
@@ -181,13 +181,13 @@ class Resampler:
 
     @property
     def sharing(self) -> Sharing:
-        """What the items share. Not of grouped ones, which are too many."""
+        """The sharing structure of the items; not available for grouped clusters, which are too many."""
         assert not self.is_grouped
         return sharing_of(self._things)
 
     @property
     def overlaps(self) -> bool:
-        """Whether items share things that are no clusters: then no draw of clusters follows what they share."""
+        """Whether items share things beyond clusters, which a draw of clusters cannot represent."""
         return not self.is_grouped and self.others is None and self.sharing.clusters is None
 
     def share_interval(self, values: Floats) -> tuple[Floats, Floats]:
@@ -213,7 +213,7 @@ class Resampler:
 
     @cached_property
     def clusters(self) -> int:
-        """Number of clusters with an item; where items overlap, of equal clusters that are worth as much."""
+        """Number of clusters with an item; for overlapping items, the effective number of equal clusters."""
         if self.overlaps:
             return self.sharing.independent
         return len(self.present) if not self.is_grouped else self._seen(None)
@@ -283,9 +283,9 @@ class Resampler:
 
     @cached_property
     def _drawn_by_both(self) -> NDArray[np.unsignedinteger[Any]]:
-        """How often each item that hangs on two clusters is drawn; shape [replicates, such items].
+        """The weight of each item that belongs to two clusters; shape [replicates, such items].
 
-        It is kept, since all figures on the same items ask for it.
+        It is cached, since all figures on the same items use it.
         """
         assert self.others is not None
         both = np.flatnonzero(self.others >= 0)
@@ -299,7 +299,7 @@ class Resampler:
     def item_weights(self) -> Iterator[NDArray[np.float32]]:
         """Weights of the items, a few replicates at a time; shape [some, n].
 
-        What needs every item in every replicate takes the first 2,000 replicates where there are many items.
+        With many items, only the first 2,000 replicates are given.
         """
         rows = self.weights[: max(2_000, _MAX_ITEM_WEIGHTS // max(len(self.columns), 1))]
         for some in _slices((len(rows), len(self.columns))):
@@ -334,10 +334,10 @@ def percentile_interval(replicates: Floats) -> tuple[Floats, Floats]:
 
 
 def widened_interval(share: float, low: float, high: float, *, n: int, clusters: int) -> tuple[float, float]:
-    """The interval of a share of n items, no narrower than Clopper-Pearson's over clusters where that is near an edge.
+    """The interval of a share of n items; near 0 or 1, it is no narrower than Clopper-Pearson's over clusters.
 
-    There, with fewer than MIN_ITEMS_A_SIDE items on one side, percentiles of a bootstrap reach too short, and where all
-    agree they have no width at all.
+    With fewer than MIN_ITEMS_A_SIDE items on one side, bootstrap percentiles are too narrow, and if all items agree
+    they have no width at all.
 
     >>> low, high = widened_interval(1.0, 1.0, 1.0, n=60, clusters=60)
     >>> round(low, 3), high
@@ -387,9 +387,9 @@ def weighted_auc(positive: ArrayLike, negative: ArrayLike, resampler: Resampler 
 def auc_of(values: Floats, is_positive: NDArray[np.bool_], resampler: Resampler) -> tuple[float, Floats]:
     """The AUC of the positive items against the others, and that of each replicate, shape [replicates].
 
-    Of more than `MANY_ITEMS` no replicate is ranked again: each is the figure and what its draws move it by, to first
-    order: by placements, the share of the other side that each item beats (DeLong et al. 1988; of clusters, Obuchowski
-    1997).
+    With more than `MANY_ITEMS`, replicates are not ranked again: each is the figure plus the first-order effect of its
+    draws, from placements, the share of the other side that each item beats (DeLong et al. 1988; for clusters,
+    Obuchowski 1997).
     """
     if len(values) > MANY_ITEMS:
         sizes = int(is_positive.sum()), int((~is_positive).sum())
@@ -398,7 +398,7 @@ def auc_of(values: Floats, is_positive: NDArray[np.bool_], resampler: Resampler)
         value = float(_placements(values, is_positive).sum() / sizes[0])
 
         def influence() -> Iterator[Floats]:
-            """The positives' placements less the AUC, which items are positive; then the same of the others."""
+            """The positives' placements minus the AUC and the mask of positives, then the same for the others."""
             for side, sign in ((is_positive, 1), (~is_positive, -1)):
                 placements = _placements(sign * values, side)
                 placements[side] -= value
@@ -415,7 +415,7 @@ def auc_of(values: Floats, is_positive: NDArray[np.bool_], resampler: Resampler)
 
 
 def _placements(values: Floats, side: NDArray[np.bool_]) -> Floats:
-    """The share of the other side that each item of this side is above, equal ones counting half; 0 of the other."""
+    """The share of the other side below each item of this side, ties counting half; 0 for items of the other side."""
     among, own = np.sort(values[~side]), values[side]
     found = np.zeros(len(values))
     found[side] = (places_in(among, own) + places_in(among, own, "right")) / (2 * len(among))
@@ -442,9 +442,9 @@ class Figure:
 
 @dataclass(frozen=True)
 class LogFigures:
-    """The queries of a log: how often each was asked, and its cluster; both of shape [n].
+    """The queries of a log: the frequency and the cluster of each, both of shape [n].
 
-    All figures of a log are of the same draws of clusters.
+    All figures of a log use the same draws of clusters.
     """
 
     weights: Floats
@@ -453,12 +453,12 @@ class LogFigures:
 
     @classmethod
     def of(cls, weights: Sequence[int], clusters: Sequence[str], *, seed: int) -> LogFigures:
-        """With the draws of a seed."""
+        """The queries with draws from this seed."""
         return cls(np.array(weights, np.float64), tuple(clusters), Resampler(clusters, seed=seed))
 
     @property
     def worth(self) -> int:
-        """How many clusters of the same weight would say as much (Kish 1965, section 11.7)."""
+        """The effective number of clusters of equal weight (Kish 1965, section 11.7)."""
         sizes = np.bincount(self.resampler.columns, weights=self.weights)
         return int(sizes.sum() ** 2 / (sizes**2).sum())
 
@@ -469,7 +469,7 @@ class LogFigures:
     def ratio(self, part: Floats, whole: Floats) -> Figure:
         """The sum of `part` over that of `whole`, shape [n] each; NaN if the whole is 0.
 
-        The interval is no narrower than Clopper-Pearson's over clusters where the ratio is nearly 0 or 1.
+        Near 0 or 1, the interval is no narrower than Clopper-Pearson's over clusters.
         """
         both = np.column_stack([part, whole]) * self.weights[:, None]
         total = both.sum(axis=0)
@@ -482,7 +482,7 @@ class LogFigures:
         return Figure(value, min(low, ends[0]), max(high, ends[1]))
 
     def change(self, before: Floats, after: Floats) -> Figure:
-        """The mean of `after` less `before`, shape [n] each."""
+        """The mean of `after` minus `before`, shape [n] each."""
         both = np.column_stack([after - before, np.ones(len(before))]) * self.weights[:, None]
         sums = self.resampler.totals(both)
         low, high = percentile_interval(sums[:, 0] / sums[:, 1])

@@ -1,4 +1,4 @@
-"""Millions of numbers, some at a time: what is distinct, where it stands in order, what hangs together."""
+"""Operations on millions of numbers in chunks: distinct values, positions in sorted order, connected components."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ITEMS_AT_ONCE = 250_000
 
 
 def chunks_of(count: int) -> Iterator[slice]:
-    """So many items, some at a time: what is made of millions of them need not be held at once.
+    """Slices that cover `count` items, so that millions of them can be processed in chunks.
 
     >>> list(chunks_of(3))
     [slice(0, 3, None)]
@@ -21,7 +21,7 @@ def chunks_of(count: int) -> Iterator[slice]:
 
 
 def distinct(*values: NDArray[Any]) -> NDArray[Any]:
-    """The distinct numbers of these arrays, in their order; of many, with one copy of them all and no more."""
+    """The sorted distinct numbers of these arrays; for large arrays, only one copy is made."""
     found = np.concatenate(values)
     found.sort()
     is_new = np.ones(len(found), bool)

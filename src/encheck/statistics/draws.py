@@ -1,4 +1,4 @@
-"""The randomness that a generator has for one sentence."""
+"""The random numbers of a generator for one sentence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ else:
 
 
 class Draws(Base):
-    """A `random.Random` seeded by (seed, generator, sentence), once something is drawn: most sentences draw nothing."""
+    """A `random.Random` seeded by (seed, generator, sentence) at the first draw, since most sentences need none."""
 
     __slots__ = ("_rng", "_seed")
 
@@ -26,7 +26,7 @@ class Draws(Base):
 
     @property
     def run_seed(self) -> int:
-        """The seed of the run, which other sentences have too."""
+        """The seed of the run, which all sentences share."""
         return self._seed[0]
 
     def __getattr__(self, name: str) -> Any:
@@ -38,6 +38,6 @@ class Draws(Base):
         return getattr(self._rng, name)
 
     def ranks(self, count: int) -> tuple[int, ...]:
-        """A random number of 32 bits for each of so many places; a place has the same one however many are asked."""
+        """A random 32-bit number for each of `count` places; a place's number does not depend on `count`."""
         seed = "{}/{}/{}".format(*self._seed).encode("utf-8", "surrogatepass")
         return unpack(f">{count}I", shake_128(seed).digest(4 * count))

@@ -4,12 +4,12 @@ A pair is accepted where its score is the threshold or more. The *rate of false 
 the negatives that it accepts, each distinct pair counted once.
 
 Negatives that share a text, or a cluster that the data name, are not independent. n negatives, of which the i-th
-depends on a_i (itself included), tell as much as n^2 / sum a_i independent ones do at least: their rate has the
-variance p (1 - p) sum a_i / n^2 where all that depend on each other agree, and less elsewhere. Where clusters are
+depends on a_i (itself included), are worth at least n^2 / sum a_i independent ones: their rate has the
+variance p (1 - p) sum a_i / n^2 if all that depend on each other agree, and less otherwise. If clusters are
 disjoint, this is Kish's (1965) effective number, (sum m)^2 / sum m^2. Clopper and Pearson's (1934) bound of the rate is
 taken at that number. It is exact for independent negatives. For others it is an approximation, which
-`lab/benchmarks/threshold.py` tries: it fails where negatives that many others depend on also score much higher. n / max
-a_i are independent whatever they score (Hajnal and Szemeredi 1970): where these alone could show it, it is safe.
+`lab/benchmarks/threshold.py` tests: it fails if negatives that many others depend on also score much higher. n / max
+a_i are independent whatever they score (Hajnal and Szemeredi 1970): if these alone suffice, the bound is safe.
 
 Theorem. Let p(c) be a p-value of "the rate at c is above the budget" that rises where scores rise, as the bound here
 does. Test from the highest threshold down, and stop at the first that is not rejected. Then the rate at the last one
@@ -20,9 +20,10 @@ thresholds above the budget have no highest one, the events "rejected at c" grow
 each of probability alpha at most, and so is their union. Thresholds that are read off the data are covered too, since
 all real numbers are.
 
-That *no* threshold keeps a budget is certain where the lower bound of the rate at the strictest one that is of use lies
-above it: at every lower threshold the rate is higher. Neither bound knows the budget, and the lower one is never
-above the upper one. So what keeps a budget keeps every larger one, and what cannot keep one cannot keep a smaller one.
+It is certain that *no* threshold keeps a budget if the lower bound of the rate at the strictest useful threshold is
+above it, since the rate is higher at every lower threshold. The bounds do not depend on the budget, and the lower one
+is never above the upper one. So a threshold that keeps a budget keeps every larger one, and if no threshold can keep a
+budget, none can keep a smaller one.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from encheck.statistics.hypothesis_tests import units_needed_at, upper_of_share
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 Outcome = Literal["kept", "broken", "undecided"]
-MIN_ACCEPTED = 30  # pairs: a threshold that accepts fewer, and fewer than half of the positives, is of no use
+MIN_ACCEPTED = 30  # a threshold that accepts fewer pairs, and fewer than half of the positives, is useless
 OF_USE = f"accepts {MIN_ACCEPTED} pairs or half of the positives"
 DIGITS = 4
 ROUNDING = 1e-9  # of a number of negatives
@@ -164,7 +165,7 @@ def naive_threshold(negatives: Negatives, *, budget: float, step: float = 10.0**
 
 
 def _accepting(negatives: Negatives, count: int, step: float) -> float:
-    """The lowest threshold that accepts so many negatives at most, fewer than all."""
+    """The lowest threshold that accepts at most `count` negatives, fewer than all."""
     return above(float(np.sort(negatives.scores)[-1 - min(count, len(negatives.scores) - 1)]), step)
 
 
@@ -172,12 +173,11 @@ def _accepting(negatives: Negatives, count: int, step: float) -> float:
 class Promise:
     """Whether a threshold keeps the budget.
 
-    `kept`: `threshold` does. `broken`: none that is of use does, for the rate at `strictest`, the highest of these,
-    has a lower 95% bound, `lower`, above the budget. `undecided`: neither can be shown with these `negatives`,
-    which tell as much as `effective` independent ones, and of which `independent` are so at least; with the share
-    of them that `strictest` accepts, about `needed` independent ones would show that it keeps the budget, None
-    where that share is above it. `allowed` of the negatives may be accepted within the bound, -1 where not even
-    none may.
+    `kept`: `threshold` does. `broken`: no useful threshold does, since the rate at `strictest`, the highest of these,
+    has a lower 95% bound, `lower`, above the budget. `undecided`: neither can be shown with these `negatives`. They are
+    worth `effective` independent ones, and at least `independent` of them are independent. At the share of negatives
+    that `strictest` accepts, about `needed` independent ones would show that it keeps the budget; None if that share
+    is above the budget. Up to `allowed` negatives may be accepted within the bound, -1 if none may.
     """
 
     budget: float
@@ -193,9 +193,9 @@ class Promise:
 
 
 def promise(negatives: Negatives, *, budget: float, strictest: float | None, step: float) -> Promise:
-    """The promise that these negatives allow; `strictest` is the highest threshold that is of use, None if none is.
+    """The promise that these negatives allow; `strictest` is the highest useful threshold, None without one.
 
-    A lowest threshold above it is none.
+    A lowest threshold above `strictest` does not count.
     """
     counts = len(negatives.scores), negatives.effective, negatives.independent
     allowed, needed = most_accepted(negatives, budget), units_needed_at(0.0, budget)

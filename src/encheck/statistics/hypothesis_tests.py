@@ -1,6 +1,6 @@
-"""Tests and bounds: of paired changes, of shares of independent units, and of several looks at growing data.
+"""Tests and bounds for paired changes, for shares of independent units, and for several looks at growing data.
 
-Tests of paired changes take arrays of one entry a gate row, so that a gate of twenty is a handful of array operations.
+Tests of paired changes take arrays with one entry per gate row, so that a whole gate takes a few array operations.
 
 The bounds of several looks share one error rate (Lan and DeMets 1983). Their statistics are those of a Brownian motion
 at the fractions of the information; the probability of crossing is integrated, not simulated (Armitage, McPherson and
@@ -145,7 +145,7 @@ def wilson(share: float, n: int, *, z: float) -> tuple[float, float]:
 
 
 def units_needed_at(rate: float, share: float, *, alpha: float = ALPHA) -> int | None:
-    """How many units show that the share is `share` or less where hits come at this rate; None where none can.
+    """The number of units that show a share of `share` or less if hits come at this rate; None if none can.
 
     >>> units_needed_at(0.0, 0.01), units_needed_at(0.0025, 0.01), units_needed_at(0.01, 0.01)
     (299, 521, None)
@@ -161,7 +161,7 @@ def units_needed_at(rate: float, share: float, *, alpha: float = ALPHA) -> int |
 
 
 def units_needed(hits: int, share: float, *, alpha: float = ALPHA) -> int:
-    """How many units show that the share is `share` or less where so many of them are hits.
+    """The number of units that show a share of `share` or less with this many hits.
 
     >>> units_needed(0, 0.01), units_needed(1, 0.01)
     (299, 473)
@@ -197,9 +197,9 @@ def pocock_like(t: float, alpha: float) -> float:
 
 @lru_cache(maxsize=256)
 def look_bounds(fractions: tuple[float, ...], *, alpha: float, spending: Spending = pocock_like) -> tuple[float, ...]:
-    """The bounds of |z| at each look; all looks together cross one with probability `alpha` where nothing is there.
+    """The bounds of |z| at each look. Without an effect, the probability to cross any of them is `alpha`.
 
-    `fractions` of the information rise, and the last is 1.
+    `fractions` of the information are ascending, and the last is 1.
 
     >>> [round(bound, 2) for bound in look_bounds((0.5, 1.0), alpha=0.05)]
     [2.16, 2.2]
@@ -218,7 +218,7 @@ def look_bounds(fractions: tuple[float, ...], *, alpha: float, spending: Spendin
 def crossing_probability(fractions: Sequence[float], limits: Sequence[float], *, drift: float = 0.0) -> Floats:
     """The probability of having crossed a bound of |z| by each look, shape [looks].
 
-    `drift` is the mean of z at the last look, 0 where nothing is there.
+    `drift` is the mean of z at the last look, 0 without an effect.
 
     >>> crossing_probability([1.0], [1.959964]).round(4).tolist()
     [0.05]
@@ -231,7 +231,7 @@ def crossing_probability(fractions: Sequence[float], limits: Sequence[float], *,
 
 
 class Walk:
-    """A Brownian motion that has not left the bounds so far: where it is, at the time `at`."""
+    """The distribution, at the time `at`, of a Brownian motion that has not left the bounds so far."""
 
     def __init__(self, *, at: float = 0.0, drift: float = 0.0) -> None:
         self.at, self.drift = at, drift
@@ -245,13 +245,13 @@ class Walk:
         return float(self.mass @ (ndtr((mean - edge) / spread) + ndtr((-edge - mean) / spread)))
 
     def bound(self, at: float, error: float) -> float:
-        """The bound beyond which |z| is with the probability `error` at the time `at`."""
+        """The bound that |z| exceeds with the probability `error` at the time `at`."""
         from scipy.optimize import brentq
 
         return float(brentq(lambda bound: self.leaves(at, bound) - error, 0, WIDEST))
 
     def within(self, at: float, bound: float) -> Walk:
-        """The same at the time `at`, where |z| is within `bound`."""
+        """The distribution at the time `at`, given that |z| is within `bound`."""
         nodes, weights = _gauss(NODES)
         edge, mean, spread = bound * np.sqrt(at), *self._step(at)
         found = Walk(at=at, drift=self.drift)
@@ -261,7 +261,7 @@ class Walk:
         return found
 
     def _step(self, at: float) -> tuple[Floats, float]:
-        """Mean, from each place, and standard deviation of the motion at a later time."""
+        """The mean from each place, and the standard deviation, of the motion at a later time."""
         return self.places + self.drift * (at - self.at), float(np.sqrt(at - self.at))
 
 

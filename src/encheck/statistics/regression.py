@@ -1,4 +1,4 @@
-"""Logistic regression on features that stay as they are, its penalty chosen as SentEval's toolkit chooses it.
+"""Logistic regression on fixed features, with the penalty chosen as in SentEval's toolkit.
 
 Conneau and Kiela 2018; the three ways are those of the toolkit's `validation.py` with scikit-learn: nested folds, folds
 of the training part, and a development part. Features have shape [n, d], an array or a sparse one; classes are numbers,
@@ -20,7 +20,7 @@ Classes = NDArray[np.intp]
 Part = tuple[Features, Classes]
 SEED = 1111
 FOLDS = 10
-NESTED = tuple(2.0**k for k in range(-2, 4))  # C, of which the one with the best accuracy is taken
+NESTED = tuple(2.0**k for k in range(-2, 4))  # values of C; the one with the best accuracy is used
 ON_TRAINING = tuple(2.0**k for k in range(-1, 6))
 STEPS = 1_000  # after which a fit ends
 
@@ -41,7 +41,7 @@ class ClassifiedTexts:
 
 
 def by_nested_folds(x: Features, y: Classes, *, inner: int | None = None) -> ClassifiedTexts:
-    """Each text by the classifier of the other folds, whose C was chosen on `inner` folds of these (`FOLDS`)."""
+    """Classify each text with the classifier of the other folds, whose C was chosen on `inner` folds of these."""
     classes, numbers = np.empty_like(y), np.empty_like(y)
     chosen: list[tuple[float, float, int]] = []
     for number, (train, test) in enumerate(_folds(FOLDS).split(y, y)):
@@ -54,12 +54,12 @@ def by_nested_folds(x: Features, y: Classes, *, inner: int | None = None) -> Cla
 
 
 def by_training_folds(train: Part, test: Features, *, inner: int | None = None) -> ClassifiedTexts:
-    """The test part by the classifier of the training part, whose C was chosen on `inner` folds of it (`FOLDS`)."""
+    """Classify the test part with the classifier of the training part; C is chosen on `inner` folds (`FOLDS`)."""
     return _one(train, test, *_best(ON_TRAINING, _over_folds(*train, inner)))
 
 
 def by_development(train: Part, development: Part, test: Features) -> ClassifiedTexts:
-    """The test part by the classifier of the training part, whose C was chosen on the development part."""
+    """Classify the test part with the classifier of the training part; C is chosen on the development part."""
 
     def accuracy(penalty: float) -> float:
         return float(_fitted(*train, penalty).score(*development))
@@ -74,7 +74,7 @@ def _one(train: Part, test: Features, penalty: float, held_out: float) -> Classi
 
 
 def _best(penalties: Sequence[float], accuracy: Callable[[float], float]) -> tuple[float, float]:
-    """The penalty of the best accuracy, in hundredths of a percent; of several the strongest (the smallest C)."""
+    """The penalty with the best accuracy (to 0.01%), and that accuracy; ties go to the strongest, the smallest C."""
     found = [round(100 * accuracy(penalty), 2) for penalty in penalties]
     return penalties[int(np.argmax(found))], max(found) / 100
 
@@ -91,7 +91,7 @@ def _folds(count: int) -> Any:
 
 
 def _fitted(x: Features, y: Classes, penalty: float) -> Any:
-    """A classifier; what it is given was checked before, and checking it again would take longer than a small fit."""
+    """A fitted classifier. Its input was checked before; checking it again would take longer than a small fit."""
     from sklearn import config_context
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
@@ -106,7 +106,7 @@ def _is_open(fitted: Any) -> int:
 
 
 def fewest_for_folds(*, nested: bool) -> int:
-    """How many texts the rarest class needs, so that each fold has one: FOLDS, or of nested folds as many in each rest.
+    """The texts that the rarest class needs so that each fold has one: FOLDS, or more for nested folds.
 
     >>> fewest_for_folds(nested=False), fewest_for_folds(nested=True)
     (10, 12)

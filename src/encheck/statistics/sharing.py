@@ -1,7 +1,7 @@
 """Inference on means of items that share things: documents, sentences, a topic, a skeleton.
 
-Two items may err together where they share at least one thing, and not otherwise. With S = 1 for such pairs and on the
-diagonal, e the residuals of n values, and M what takes the mean out, the variance of the mean is
+Errors of two items may be correlated if they share at least one thing, and not otherwise. With S = 1 for such pairs and
+on the diagonal, e the residuals of n values, and M the matrix that removes the mean, the variance of the mean is
 
     V = max(e'e / (n (n - 1)), e'S e / n^2 * tr(S) / tr(MSM)),    df = tr(MSM)^2 / tr((MSM)^2)
 
@@ -28,18 +28,18 @@ Floats = NDArray[np.float64]
 Things = NDArray[np.intp]
 LEVEL = 0.95
 LEAST_FREEDOM = 15
-WIDEST = 0.25  # of the items, that one thing may touch
-FEW, SUPPOSED = 10, 0.5  # fewer items on the rarer side do not show how alike items are that share something
+WIDEST = 0.25  # largest share of the items that may share one thing
+FEW, SUPPOSED = 10, 0.5  # with fewer items on the rarer side, this correlation of sharing items is assumed
 _AT_ONCE = 5_000_000  # pairs that share something, held in memory
 _NOTHING = 1e-9
 
 
 @dataclass(frozen=True)
 class Errors:
-    """What the items say of the error of each column's mean; shape [k], but for `free`.
+    """The error of each column's mean; shape [k], except for `free`.
 
-    `variance` is that of the mean, `free` its degrees of freedom, `effective` how many independent items the mean is
-    worth. `scores` [n, k] has what each item adds: `Sharing.together` of one column is its variance.
+    `variance` is the variance of the mean, `free` its degrees of freedom, `effective` the effective number of
+    independent items. `scores` [n, k] has each item's contribution: `Sharing.together` of a column is its variance.
     """
 
     mean: Floats
@@ -58,10 +58,10 @@ class Errors:
 class Sharing:
     """Which of n items share something.
 
-    `things` are the numbers that it was made of. Items with the same ones are one *pattern*, whose number `patterns`
-    [n] has. `incidence`, shape [patterns, things], says which things each has. `touched` is how many items the most
-    frequent thing touches. `clusters` is the number of clusters where each item has one thing, None where things
-    overlap.
+    `things` are the numbers of each item's things. Items with the same things form a *pattern*; `patterns` [n] has the
+    pattern of each item. `incidence`, shape [patterns, things], has the things of each pattern. `touched` is the number
+    of items with the most frequent thing. `clusters` is the number of clusters if each item has one thing, None if
+    things overlap.
     """
 
     things: Things
@@ -72,7 +72,7 @@ class Sharing:
 
     @classmethod
     def of(cls, things: ArrayLike) -> Self:
-        """From the numbers of each item's things, shape [n] (one each) or [n, k] (up to k; less than 0 is none).
+        """The sharing of items with these things, shape [n] (one each) or [n, k] (up to k; less than 0 is none).
 
         An item without a thing shares nothing.
 
@@ -105,7 +105,7 @@ class Sharing:
 
     @cached_property
     def _sizes(self) -> Floats:
-        """How many items each pattern has; shape [patterns]."""
+        """The number of items of each pattern; shape [patterns]."""
         return np.bincount(self.patterns, minlength=self.incidence.shape[0]).astype(float)
 
     @cached_property
@@ -141,7 +141,7 @@ class Sharing:
         return found
 
     def shared_with(self, columns: Floats) -> Floats:
-        """S times the columns [n, k]: for each item the sum over those that it shares something with, and itself."""
+        """S times the columns [n, k]: each item's sum over itself and the items that it shares something with."""
         return self._times(self._sums(columns))[self.patterns]
 
     def together(self, columns: Floats) -> Floats:
@@ -172,27 +172,27 @@ class Sharing:
 
     @cached_property
     def free(self) -> float:
-        """The degrees of freedom of the variance of a mean; 0 where all items share something."""
+        """The degrees of freedom of the variance of a mean; 0 if all items share something."""
         first, second = self._plain_traces
         return first**2 / second if second > _NOTHING else 0.0
 
     @cached_property
     def worth(self) -> float:
-        """How many independent items these are worth if items that share something agree entirely."""
+        """The effective number of independent items if items that share something agree entirely."""
         return float(len(self) ** 2 / max(self.together(np.ones((len(self), 1)))[0], 1.0))
 
     @property
     def independent(self) -> int:
-        """The number of clusters, or that of equal clusters with as many degrees of freedom."""
+        """The number of clusters, or of equal clusters with as many degrees of freedom if things overlap."""
         return self.clusters if self.clusters is not None else int(self.free + 1 + 1e-9)
 
     @property
     def withheld(self) -> str:
-        """Why no interval of these items can be trusted; empty if it can."""
+        """The reason why no interval of these items is reliable; empty if it is."""
         if self.touched > WIDEST * len(self) and self.touched > 1:
             return (
                 f"{self.touched:,} of {len(self):,} items share one document, sentence or cluster, but an interval "
-                f"needs that none is in more than a quarter"
+                f"needs that none is in more than a quarter of the items"
             )
         if not self.free >= LEAST_FREEDOM - 1e-9:
             return (
@@ -224,8 +224,8 @@ class Sharing:
     def counted(self, errors: Errors, rare: Floats) -> Floats:
         """The effective number of items of rates of which `rare` items [k] are on the rarer side.
 
-        Where these are too few to show how alike items are that share something, they are supposed to correlate by
-        `SUPPOSED`: wholly where there is none, not at all from `FEW` on.
+        If these are too few to estimate how much sharing items correlate, a correlation of `SUPPOSED` is assumed: fully
+        with no rare item, not at all from `FEW` on.
         """
         supposed = SUPPOSED * np.maximum(1 - rare / FEW, 0)
         found: Floats = np.minimum(errors.effective, len(self) / (1 + supposed * (len(self) / self.worth - 1)))
@@ -272,7 +272,7 @@ def interval_of_mean(found: Errors) -> tuple[Floats, Floats]:
 
 
 def sharing_of(things: ArrayLike) -> Sharing:
-    """`Sharing.of`; the last ones are kept, since all figures on the same items ask for it."""
+    """`Sharing.of` with a cache, since all figures on the same items use it."""
     given = np.ascontiguousarray(things, np.intp)
     return _sharing_of(given.tobytes(), given.shape)
 
@@ -311,7 +311,7 @@ def side_by_side(several: Sequence[Things]) -> Things:
 
 
 def _patterns(linked: Any) -> tuple[Things, Things]:
-    """The pattern of each row of an incidence matrix, and the first row of each; an empty row is like no other."""
+    """The pattern of each row of an incidence matrix, and the first row of each; an empty row is its own pattern."""
     widths = np.diff(linked.indptr)
     n = len(widths)
     if (widths <= 1).all():
@@ -330,7 +330,7 @@ def _patterns(linked: Any) -> tuple[Things, Things]:
 def korn_graubard(
     share: ArrayLike, effective: ArrayLike, free: ArrayLike, *, level: float = LEVEL
 ) -> tuple[Floats, Floats]:
-    """Clopper and Pearson's interval, of 95% by default, of shares at (z / t)^2 times the effective numbers of items.
+    """Clopper and Pearson's interval (default 95%) of shares, at (z / t)^2 times the effective numbers of items.
 
     >>> low, high = korn_graubard(0.5, 100, np.inf)
     >>> round(float(low), 3), round(float(high), 3)

@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 MOST, CLUSTERS, ALPHA = 10, 15, 0.05
 PERMUTATIONS = 9_999
-OVERLAP = 0.5  # a cell that shares more of its texts with a nominated one says the same again
+OVERLAP = 0.5  # a cell that shares more of its texts with a nominated one is redundant
 _ONE_SIDED = 1.645
 _FINEST = 1e-9
 
@@ -89,7 +89,7 @@ class _Candidate:
 
 
 def find_subgroups(tables: Sequence[FeatureTable], *, seed: int, permutations: int = PERMUTATIONS) -> list[Subgroup]:
-    """At most ten cells that fail more often than the rest of their table, those of the smallest p first.
+    """At most ten cells that fail more often than the rest of their table, by increasing p.
 
     A seeded half of all clusters nominates: by the lower 95% bound of the difference in failure rate beyond what is
     known, from cells and rests of 15 clusters or more. The other half tests each (`permutation_p`): its failures, and
@@ -112,7 +112,7 @@ def find_subgroups(tables: Sequence[FeatureTable], *, seed: int, permutations: i
 
 
 def _of_table(number: int, table: FeatureTable, half: Mask) -> Iterator[_Candidate]:
-    """The cells of a table that are large enough, and fail more often than its rest beyond chance in this half."""
+    """The large enough cells of a table that fail significantly more often than the rest in this half."""
     if not half.any():
         return
     beyond, groups = table.beyond(half), _numbers(_own(table, half))
@@ -196,7 +196,7 @@ def _tested(table: FeatureTable, mask: Mask, half: Mask, permutations: int, rng:
 def permutation_p(
     cell: Floats, outcomes: Floats, clusters: Sequence[str], *, permutations: int, rng: np.random.Generator
 ) -> float:
-    """One-sided p of: outcomes have nothing to do with the cell, against larger ones in it; both of shape [n].
+    """One-sided p of H0: outcomes are independent of the cell, against larger ones in it; both of shape [n].
 
     The outcomes of whole clusters are exchanged between clusters of one size, and within each, so that items of one
     cluster may fail together, and sizes may matter. The test is exact where clusters of one size are exchangeable

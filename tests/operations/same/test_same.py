@@ -238,7 +238,7 @@ def test_roles_are_compared_and_a_change_to_queries_alone_is_another_model(tmp_p
 
     found = encheck.same(InRoles("query: "), InRoles())
     assert (found.outcome, found.causes) == ("another", ("prompt",)), found.reasons
-    assert found.reindex.endswith("stored vectors of queries do not stay)")
+    assert found.reindex.endswith("stored vectors of queries are no longer valid)")
     assert encheck.same(InRoles("query: "), InRoles(), role="document").outcome == "same"
     assert encheck.same(InRoles("query: "), InRoles(), role="query").outcome == "another"
     path = tmp_path / "q.json"
@@ -451,4 +451,4 @@ def test_a_file_of_vectors_is_compared_on_its_own_texts(command):
     assert (done.exit_code, "over 20 texts" in done.output) == (0, True), done.output
     assert command("vectors:mine.parquet", "random").exit_code == 1
     assert command("vectors:none.parquet", "random").exit_code == 4
-    assert "lacks the texts" in command("vectors:mine.parquet", "--save", "c.json").output
+    assert "lacks encheck" in command("vectors:mine.parquet", "--save", "c.json").output

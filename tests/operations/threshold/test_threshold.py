@@ -88,7 +88,7 @@ def test_the_terminal_says_it_in_lines_that_can_be_read(found):
     assert said[2].startswith(f"{threshold_text(found.chosen.point.threshold)} [")
     assert "new, the same hits as old: false accepts " in said[2]
     assert any(line.startswith("old 0.7: hits ") for line in said)
-    assert any(line.startswith("beside it: word overlap") and "chance" in line for line in said)
+    assert any(line.startswith("for comparison: word overlap") and "chance" in line for line in said)
     assert "cache: 460 pairs in 459 clusters: 60 positive, 310 negative (310 clusters), 90 without a label" in said
 
 
@@ -202,9 +202,9 @@ def test_what_cannot_keep_a_large_budget_cannot_keep_a_small_one(tmp_path):
     assert said[0] == "none exists: no threshold of vectors for 2% false accepts"
     assert f"AUC {found[0.02].auc.value:.2f} [" in said[1]
     assert found[0.02].auc.value < 0.5
-    in_the_way = [line for line in said if line.startswith("in the way: ")]
+    in_the_way = [line for line in said if line.startswith("negative that scores too high: ")]
     assert len(in_the_way) == 3
-    assert re.fullmatch(r"in the way: 0\.\d{4} 'question (\d+)' and 'cached \1'", in_the_way[0])
+    assert re.fullmatch(r"negative that scores too high: 0\.\d{4} 'question (\d+)' and 'cached \1'", in_the_way[0])
     assert found[0.02].in_the_way[0].score >= found[0.02].in_the_way[2].score > found[0.02].strictest.threshold
 
 
@@ -233,7 +233,7 @@ def test_pairs_without_vectors_are_left_out_where_that_was_asked_for(command, fo
     done = command("vectors:few.parquet", OWN[1], "--skip-bad-rows")
     assert done.exit_code == 0
     assert "459 pairs in 459 clusters" in done.output
-    assert "pairs left out, because a file of vectors lacks their texts: 1" in done.output
+    assert "pairs left out because a file of vectors lacks their texts: 1" in done.output
 
 
 def test_a_model_that_computes_is_asked_for_the_probes_too(folder):
@@ -292,9 +292,9 @@ def test_a_verifier_makes_a_threshold_where_there_is_none_alone(verified, tmp_pa
     assert both.chosen_on + both.judged_on == 310
     said = list(threshold_lines(found))
     assert said[0].startswith("none alone; with this verifier: ")
-    assert re.search(r"then 0\.\d+ of verifiers-all_but_a_few: hits .* [\d,]+ verifier calls a thousand$", said[0])
+    assert re.search(r"then 0\.\d+ of verifiers-all_but_a_few: hits .* [\d,]+ verifier calls per 1,000 pairs$", said[0])
     assert "8% false accepts" not in said[1]
-    assert f"judged on {both.judged_on} others of other clusters" in said[1]
+    assert f"judged on {both.judged_on} from other clusters" in said[1]
     assert any(line.startswith("what gets through with the verifier: ") for line in said)
     schema = json.loads(SCHEMA.read_text("utf-8"))
     raw = json.loads((tmp_path / "threshold.json").read_text("utf-8"))
@@ -314,7 +314,7 @@ def test_a_verifier_that_fails_is_named(verified):
 
 def test_a_verifier_needs_negatives_in_both_halves(verified, tmp_path):
     spec = write(tmp_path / "p.csv", "first,second,label\na,b,1\nc,d,0\ne,f,1\ng,h,1\n")
-    with pytest.raises(DataError, match="not both have pairs with label 0"):
+    with pytest.raises(DataError, match="one half has no pair with label 0"):
         encheck.threshold("jaccard", spec, verify="overlap", max_false_accepts=0.5)
 
 
@@ -415,7 +415,7 @@ def test_a_pair_that_is_repeated_with_its_label_counts_once_and_that_is_said(tmp
     spec = write(tmp_path / "p.csv", "\n".join(["first,second,label", *rows, *["q0,a0,0"] * 5]) + "\n")
     found = encheck.threshold("jaccard", spec, max_false_accepts=0.5)
     assert (found.data.negatives, found.promise.negatives, found.data.repeated) == (15, 10, 5)
-    assert any("repeated with its label counts once: 5 repeats" in line for line in threshold_lines(found))
+    assert any("repeated pairs with the same label count once: 5 repeats" in line for line in threshold_lines(found))
 
 
 def test_data_without_negatives_or_of_one_cluster_are_refused(tmp_path, folder):

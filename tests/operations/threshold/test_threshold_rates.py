@@ -121,7 +121,7 @@ def test_too_few_accepted_pairs_are_refused(sample):
 def test_what_cannot_be_measured_is_refused():
     with pytest.raises(DataError, match="are one cluster"):
         Population(pairs([0, 1], ["a", "a"]))
-    with pytest.raises(UsageError, match="do not have both"):
+    with pytest.raises(UsageError, match="lack one of them"):
         Population(pairs([0, 0], ["a", "b"]), positives=0.1)
     with pytest.raises(DataError, match="no pair has label 0"):
         Population(pairs([1, -1], ["a", "b"])).negatives(np.zeros(2))

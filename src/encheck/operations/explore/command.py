@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 MINUTES = 5.0
-LEAST_TEXTS = 100  # a property: half of them are 15 clusters to confirm
-CHEAP = 20.0  # texts a second, from which on examples are shrunk in a run that time bounds
+LEAST_TEXTS = 100  # per property: half of them give 15 clusters to confirm
+CHEAP = 20.0  # texts per second from which on a run with a time limit shrinks examples
 Model = Annotated[str, typer.Option("--model", metavar="MODEL", help="Model to search, as for `encheck run`.")]
 Properties = Annotated[
-    str, typer.Option(metavar="NAME[,NAME]", help="Properties to search, as negation,number; the checks' names.")
+    str, typer.Option(metavar="NAME[,NAME]", help="Properties to search, by check name, such as negation,number.")
 ]
 Own = Annotated[
     list[str] | None,
@@ -36,7 +36,7 @@ Minutes = Annotated[
     typer.Option(metavar="M", help=f"Stop after this many minutes. Default: {MINUTES:g}, without --texts."),
 ]
 Texts = Annotated[
-    int | None, typer.Option(metavar="N", help="Ask the model for at most N texts. Alone, it makes a run repeatable.")
+    int | None, typer.Option(metavar="N", help="Encode at most N texts. Alone, it makes a run repeatable.")
 ]
 Out = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write the items as rows for --data contrast:FILE (.jsonl).")
@@ -62,9 +62,9 @@ def explore(
 ) -> None:
     """Search for the constructions on which MODEL fails most, and confirm them on sentences that the search never saw.
 
-    It searches frames with certificates, the embedded probes and your own texts. What it nominates is confirmed on
-    other clusters, as many as were fixed beforehand, with intervals that hold for all rows at once. Ctrl-C, or a model
-    that fails, keeps the rows that are confirmed.
+    It searches frames with certificates, the embedded probes and your own texts. Nominated constructions are confirmed
+    on other clusters, in a number fixed beforehand, with intervals that hold for all rows at once. After Ctrl-C or a
+    failure of the model, confirmed rows are kept.
 
     Exit code: 0 done, whatever was found, 130 interrupted, 4 wrong usage or bad input.
 
@@ -108,7 +108,7 @@ def _budget(minutes: float | None, texts: int | None, *, properties: int) -> Sea
 
 
 def _explored(names: tuple[str, ...], settings: Settings, budget: SearchBudget, out: Path | None) -> bool:
-    """Search, print and write; whether somebody interrupted it."""
+    """Search, print and write; returns whether it was interrupted."""
     from encheck.errors import EncoderError
     from encheck.operations.explore.explore import contrast_lines, exploration_lines, shortest_form
     from encheck.operations.explore.explore import explore as searched
@@ -132,7 +132,7 @@ def _explored(names: tuple[str, ...], settings: Settings, budget: SearchBudget, 
     encoded = subject.encoded
     is_cheap = not found.stopped and (budget.seconds is None or found.speed >= CHEAP)
     shrunk: dict[Construction, ItemForm] = {}
-    with suppress(KeyboardInterrupt, EncoderError):  # what is confirmed is told without shorter forms
+    with suppress(KeyboardInterrupt, EncoderError):  # confirmed rows are printed without shorter forms
         for row in found.broken if is_cheap else ():
             if row.example and (form := shortest_form(row.example, ask, english, seed=settings.seed)):
                 shrunk[row.cell] = form
@@ -152,7 +152,7 @@ def _explored(names: tuple[str, ...], settings: Settings, budget: SearchBudget, 
 
 
 def _own(settings: Settings) -> dict[str, Dataset]:
-    """The user's data; UsageError for what has no sentences of its own to edit."""
+    """The user's data; UsageError for data without own sentences to edit."""
     from encheck.errors import UsageError
     from encheck.running.resources import resolve_data
 
@@ -168,7 +168,7 @@ def _own(settings: Settings) -> dict[str, Dataset]:
 
 
 def _tell_barren(materials: Sequence[Material], own: dict[str, Dataset]) -> None:
-    """Say which of the user's texts gave no pair of a property; UsageError where they gave none at all."""
+    """Report which of the user's texts gave no pair of a property; UsageError if they gave no pair at all."""
     from encheck.errors import UsageError
 
     origins = {label: f"your texts ({label})" for label in own}
@@ -176,4 +176,4 @@ def _tell_barren(materials: Sequence[Material], own: dict[str, Dataset]) -> None
     for origin, name, why in barren:
         tell(f"{origin}: no pair of {name}: {why}", err=True)
     if own and len(barren) == len(own) * len(materials):
-        raise UsageError("your texts gave no pair of any of these properties, as said above. Remedy: --experimental")
+        raise UsageError("your texts gave no pair of any of these properties (see above). Remedy: --experimental")

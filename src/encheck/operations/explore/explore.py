@@ -1,8 +1,8 @@
-"""From material to rows: search, fix the size of the confirmation, draw, confirm, and leave some to read.
+"""From material to rows: search, fix the size of the confirmation, draw, confirm, and keep some items to read.
 
-The size of the confirmation is fixed, then its items are drawn, then they are scored; one item a cluster. So the
-items of a row are independent, and the interval of their failure rate is Clopper and Pearson's, corrected for all
-rows that were planned (Bonferroni): with 95% probability all of them hold at once, however the rows were found.
+The size of the confirmation is fixed first. Then its items are drawn, one per cluster, and scored. So the items of a
+row are independent, and their failure rate has Clopper and Pearson's interval, corrected for all planned rows
+(Bonferroni): with 95% probability all intervals hold at once, however the rows were found.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ BROKEN, HOLDS, UNSAID = "breaks", "unbroken", "not enough frames to say"
 
 @dataclass(frozen=True)
 class PlannedRow:
-    """A row before it is scored: a construction with what the search knew of it, and one item of each cluster."""
+    """A row before it is scored: a construction with its search estimate, and one item of each cluster."""
 
     cell: Construction
     searched: SearchEstimate
@@ -66,11 +66,10 @@ class PlannedRow:
 
 @dataclass(frozen=True)
 class ConfirmedRow:
-    """A confirmed row: on the items of how many clusters the model errs, with the simultaneous 95% interval.
+    """A confirmed row: the number of clusters on which the model errs, with the simultaneous 95% interval.
 
-    `upper` is the bound in one direction, of the same error for all rows together: what "unbroken" is said by.
-    `surface` is the surface scorer that errs least on the same items, a tie being half an error; `margin` is the
-    median.
+    `upper` is the one-sided bound, also simultaneous, which decides "unbroken". `surface` is the surface scorer with
+    the fewest errors on the same items; a tie is half an error. `margin` is the median margin.
     """
 
     cell: Construction
@@ -93,14 +92,14 @@ class ConfirmedRow:
 
     @property
     def verdict(self) -> str:
-        """Whether it is shown to fail in more than 5% of clusters, or in fewer, or neither."""
+        """Whether the model is shown to fail in more than 5% of clusters, in fewer, or neither."""
         if self.low > UNBROKEN:
             return BROKEN
         return HOLDS if self.upper < UNBROKEN else UNSAID
 
     @property
     def example(self) -> ExploredItem | None:
-        """The failure of the median margin, None if there is none."""
+        """The failure with the median margin, None without failures."""
         lost = sorted((m, i) for i, m in enumerate(self.margins) if m <= 0)
         return self.items[lost[len(lost) // 2][1]] if lost else None
 
@@ -108,9 +107,9 @@ class ConfirmedRow:
 def plan_confirmation(
     rows: Sequence[tuple[Construction, SearchEstimate]], items: Sequence[ExploredItem], meter: MarginMeter, *, seed: int
 ) -> tuple[list[PlannedRow], list[Construction]]:
-    """The rows with their items, as many clusters a row as the budget has room for; and the cells without room.
+    """The rows with their items, with as many clusters per row as the budget allows; and the cells that did not fit.
 
-    Those without values come first, and are planned whatever they cost. No score of these items is known here.
+    Whole properties come first, and are planned whatever they cost. These items have not been scored yet.
     """
     wholes = sum(not cell.values for cell, _ in rows)
     for count in range(len(rows), wholes - 1, -1):
@@ -145,13 +144,13 @@ def _draw_row(
 
 
 def confirm_rows(rows: Sequence[PlannedRow], meter: MarginMeter) -> Iterator[ConfirmedRow]:
-    """The rows, one after the other; each interval counts all that were planned."""
+    """Confirm the rows one after the other; each interval is corrected for all planned rows."""
     for row in rows:
         yield measure_row(row, meter.margins(row.items), of=len(rows))
 
 
 def measure_row(row: PlannedRow, margins: Sequence[float], *, of: int) -> ConfirmedRow:
-    """A row with its figures."""
+    """The confirmed row, computed from the margins of its items."""
     failed, n = sum(margin <= 0 for margin in margins), len(margins)
     low, high = interval_of_share(failed, n, alpha=ALPHA / of)
     rates = surface_rates(row.items)
@@ -163,7 +162,7 @@ def measure_row(row: PlannedRow, margins: Sequence[float], *, of: int) -> Confir
 
 
 def surface_rates(items: Sequence[ExploredItem]) -> Mapping[str, float]:
-    """The failure rate on these items of each surface scorer that goes by what two texts share."""
+    """The failure rate on these items of each surface scorer that compares what two texts share."""
     sources, near, far = ([getattr(item.triplet, side) for item in items] for side in ("source", "near", "far"))
     scorers = {name: SURFACE[name] for name in SHARED}
     return {
@@ -171,13 +170,13 @@ def surface_rates(items: Sequence[ExploredItem]) -> Mapping[str, float]:
     }
 
 
-TO_READ = 2  # items a construction
+TO_READ = 2  # items per construction
 Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class SearchSummary:
-    """What the search of one property came to: cells that were tried, of those with enough clusters, of all."""
+    """The search of one property in numbers: cells tried, cells with enough clusters, and all cells."""
 
     property: str
     clusters: tuple[int, int, int]
@@ -193,9 +192,9 @@ class SearchSummary:
 class Exploration:
     """The outcome: `rows` are confirmed, `unconfirmed` has cells with the reason why they are not.
 
-    `held` has the items of the part that confirms, of which rows drew some, and `to_read` some that nobody scored.
-    `asked` counts distinct texts that the model was asked for, `speed` how many a second; `stopped` says where somebody
-    interrupted it, or where the model failed with `failure`.
+    `held` has the items of the confirmation part, from which rows were drawn, and `to_read` unscored items. `asked`
+    counts the distinct texts requested from the model, `speed` is in texts per second. `stopped` is the stage of an
+    interruption, or of a failure of the model (`failure`).
     """
 
     searched: list[SearchSummary] = field(default_factory=list)
@@ -212,7 +211,7 @@ class Exploration:
 
     @property
     def broken(self) -> list[ConfirmedRow]:
-        """The constructions, no whole property among them, that are shown to break."""
+        """The constructions, without whole properties, that are shown to break."""
         return [row for row in self.rows if row.cell.values and row.verdict == BROKEN]
 
 
@@ -286,7 +285,7 @@ def _summary(search: ConstructionSearch, parts: SplitItems) -> SearchSummary:
 
 
 def _rank_rows(searches: Sequence[ConstructionSearch]) -> list[tuple[Construction, SearchEstimate]]:
-    """Every property as a whole, then what was nominated of all, the highest lower bound first."""
+    """Every whole property, then the nominated constructions, the highest lower bound first."""
     wholes = [(cell, search.standing(cell)) for search in searches for cell in [Construction(search.items[0].property)]]
     nominated = [(cell, search.standing(cell)) for search in searches for cell in search.nominated()]
     return [*wholes, *sorted(nominated, key=lambda one: (-one[1].low, one[0]))]
@@ -311,16 +310,16 @@ def _confirm(
 
 
 def _to_read(cell: Construction, parts: dict[str, SplitItems]) -> tuple[ExploredItem, ...]:
-    """A few items of a construction, of clusters that were neither searched nor confirmed; one a cluster."""
+    """A few items of a construction from clusters that were neither searched nor confirmed, one per cluster."""
     own = [item for item in parts[cell.property].reading if cell.holds(item)]
     return tuple({item.cluster: item for item in own}.values())[:TO_READ]
 
 
 def contrast_lines(rows: Sequence[ConfirmedRow], items: Sequence[ExploredItem]) -> Iterator[str]:
-    """A line of JSON for each group among these items of a row's construction, the better row's where it is of two.
+    """A line of JSON for each group of a row's construction; a group of two constructions goes to the better row.
 
-    The items have to be those of the part that confirms. They are all written, right or wrong: a set of what a model
-    got wrong would flatter the next one.
+    The items have to be those of the confirmation part. All are written, right or wrong: a set of one model's errors
+    would favour the next model.
     """
     known: dict[tuple[str, ...], dict[str, str]] = {}
     for row in rows:
@@ -335,7 +334,7 @@ def contrast_lines(rows: Sequence[ConfirmedRow], items: Sequence[ExploredItem]) 
 
 
 def contrast_texts(whole: Crossed) -> tuple[str, str, str, str] | None:
-    """Two queries, and the document that is right for each; None where two of the texts are the same."""
+    """Two queries and the right document for each; None if two of the texts are the same."""
     first, second = whole.sides
     found = (first.source, second.source, first.near, first.far)
     return found if len({found[0], found[1]}) == len({found[2], found[3]}) == 2 else None
@@ -345,7 +344,7 @@ SHRINK_BUDGET = 200  # pairs
 
 
 def shortest_form(item: ExploredItem, ask: ScorePairs, english: English, *, seed: int) -> ItemForm | None:
-    """The shortest form that the model still gets wrong by half the margin; None where nothing could go."""
+    """The shortest form that the model still gets wrong by half the margin; None if nothing can be removed."""
     triplet = item.triplet
     if dict(item.values)["origin"] == FRAMES:  # the certificate is of what is filled in, and only the rest may go
         triplet = replace(triplet, near_why="", far_why="", near_edits=(), far_edits=())
@@ -366,14 +365,14 @@ HEAD = ("#", "fails", "95%", "clusters", "chance", "best surface scorer", "verdi
 def exploration_lines(
     found: Exploration, model: str, *, shrunk: Mapping[Construction, ItemForm], budget: SearchBudget, encoded: int
 ) -> Iterator[str]:
-    """The table of rows, an example of each that breaks, and what was covered."""
+    """The table of rows, an example for each row that breaks, and the coverage of the search."""
     numbers = {row.cell: str(n) for n, row in enumerate((r for r in found.rows if r.cell.values), 1)}
     yield f"Where {model} breaks: {_outcome_line(found)}"
     yield ""
     if found.rows:
         yield from table([HEAD, *(_row_cells(row, numbers.get(row.cell, "")) for row in found.rows)])
         what = f"The intervals hold for all {found.planned} rows at once" if found.planned > 1 else "The interval holds"
-        yield f"{what}: no cluster here had a part in the search, and how many there are was fixed"
+        yield f"{what}: none of these clusters was used in the search, and their number was fixed"
         yield f"before any was drawn. {_unbroken_takes(found.planned)}"
     for row in found.rows:
         if row.cell.values:
@@ -388,11 +387,11 @@ def exploration_lines(
     bounds = [f"{budget.texts:,} texts"] if budget.texts is not None else []
     bounds += [f"{budget.seconds / 60:g} minutes"] if budget.seconds is not None else []
     yield (
-        f"budget {' and '.join(bounds)}: {found.asked:,} texts asked for, {encoded:,} of them encoded, the others from "
+        f"budget {' and '.join(bounds)}: {found.asked:,} texts used, {encoded:,} of them encoded, the others from "
         f"the store; {found.seconds / 60:.1f} minutes"
     )
     if budget.seconds is not None and not all(one.is_finished for one in found.searched):
-        yield "time ended the search, so another run may end elsewhere; --texts N without --minutes repeats exactly"
+        yield "time ended the search, so another run may differ; --texts N without --minutes is repeatable"
 
 
 def _outcome_line(found: Exploration) -> str:
@@ -407,7 +406,7 @@ def _outcome_line(found: Exploration) -> str:
 
 def _unbroken_takes(rows: int) -> str:
     least = next(n for n in range(1, 10_000) if (0.05 / rows) ** (1 / n) > 1 - UNBROKEN)
-    return f'"unbroken" takes an upper bound under {UNBROKEN:.0%}: here 0 of {least} clusters or more.'
+    return f'"unbroken" needs an upper bound under {UNBROKEN:.0%}: here 0 failures in {least} clusters or more.'
 
 
 def _row_cells(row: ConfirmedRow, number: str) -> tuple[str, ...]:
@@ -428,7 +427,7 @@ def _example_lines(
     if form:
         yield from _triplet_lines(f"its shortest form, margin {form.margin:+.4f}", form.item)
     for item in to_read:
-        yield from _triplet_lines("to read, never scored", item.triplet)
+        yield from _triplet_lines("an unscored item to read", item.triplet)
 
 
 def _triplet_lines(what: str, triplet: Triplet) -> Iterator[str]:
@@ -441,8 +440,8 @@ def _triplet_lines(what: str, triplet: Triplet) -> Iterator[str]:
 def _search_lines(one: SearchSummary) -> Iterator[str]:
     search, confirmation, reading = one.clusters
     yield (
-        f"{one.property}: {search} clusters to search, {confirmation} to confirm, {reading} to read; the search asked "
-        f"for {one.asked} items; frames filled again gave {one.filled} more"
+        f"{one.property}: {search} clusters to search, {confirmation} to confirm, {reading} to read; the search scored "
+        f"{one.asked} items; refilled frames gave {one.filled} more"
     )
     yield (
         f"  {one.tried} of {one.total} constructions tried, {one.total - one.open} without enough frames "

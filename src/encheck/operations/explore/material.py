@@ -1,11 +1,11 @@
-"""What can be searched: crossed groups of a property, each of their sides an item with its features.
+"""The material to search: crossed groups of a property; each side of a group is an item with features.
 
-They come from the frames of the fresh probes, each filled many times, from the embedded probes, from what the
-generators make of these probes' sentences, and from the user's own texts. Three parts of them share no cluster and no
-text: one to search, one to confirm, one for people to read.
+The groups come from the frames of the fresh probes, each filled many times, from the embedded probes, from generated
+edits of these probes' sentences, and from the user's own texts. They are split into three parts that share no cluster
+and no text: one to search, one to confirm, one for people to read.
 
-A filled frame keeps its choices, so that one of them can be made again. It is hypothesis's idea of a choice sequence:
-an example is the list of choices that made it, and a neighbour is the same list with one choice drawn anew.
+A filled frame keeps its choices, so that one of them can be drawn again. This is hypothesis's choice sequence: an
+example is the list of choices that made it, and a neighbour is the same list with one choice drawn again.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ TRIES = 60  # most choices change another text, or none
 
 
 class Choices(Random):
-    """Random numbers of which the first are given; `made` has all that were used."""
+    """A random generator whose first numbers are given; `made` has all numbers used."""
 
     def __init__(self, seed: object, given: Sequence[float] = ()) -> None:
         super().__init__(str(seed))
         self._given, self.made = given, list[float]()
 
     def random(self) -> float:
-        """The next one that is given, a new one after the last."""
+        """The next given number, or a new one after the last."""
         at = len(self.made)
         self.made.append(self._given[at] if at < len(self._given) else super().random())
         return self.made[-1]
@@ -51,7 +51,7 @@ class Choices(Random):
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """A frame, whether its clause stands alone, and the choices that made the group."""
+    """A filled frame: the frame, whether its clause stands alone, and the choices that made the group."""
 
     frame: ProbeFrame
     is_alone: bool
@@ -60,7 +60,7 @@ class Filling:
 
 
 def fillings(name: str, *, seed: int, draws: int) -> Iterator[Filling]:
-    """Of each frame of a property up to `draws` fillings, half of them of its clause alone if it can be."""
+    """Up to `draws` fillings of each frame of a property, half of them of its clause alone if possible."""
     for frame in fresh_probes.probe_frames():
         if frame.phenomenon == name:
             forms = [(False, frame), *((True, alone) for alone in [fresh_probes.clause_alone(frame)] if alone)]
@@ -71,7 +71,7 @@ def fillings(name: str, *, seed: int, draws: int) -> Iterator[Filling]:
 
 
 def filled_again(filling: Filling, *, seed: tuple[int, ...]) -> Filling | None:
-    """The frame with one of its choices drawn anew; None where that gives no other group."""
+    """The frame with one of its choices drawn again; None if that gives no new group."""
     form = fresh_probes.clause_alone(filling.frame) if filling.is_alone else filling.frame
     rng = Random(f"{seed}/{filling.frame.id}/{filling.choices}")  # noqa: S311 - no secret
     for i in range(TRIES):
@@ -101,7 +101,7 @@ Feature = tuple[str, str]
 
 
 def wording_features(name: str, triplet: Triplet, changed: Sequence[Edit]) -> Iterator[Feature]:
-    """The features of a property's own words."""
+    """The features of the wording that are specific to a property."""
     if name == "negation":
         yield "source denies", f"source with {_negative(triplet.source)}"
         yield "kept denies", f"kept text with {_negative(triplet.near)}"
@@ -112,7 +112,7 @@ def wording_features(name: str, triplet: Triplet, changed: Sequence[Edit]) -> It
 
 
 def _negative(text: str) -> str:
-    """How a text denies.
+    """The kind of negative word in a text.
 
     >>> _negative("It isn't open."), _negative("It is open.")
     ("n't", 'no negative word')
@@ -137,14 +137,14 @@ APART = {
 _SIZE = re.compile(r"\((near|middle|far)\)$")
 DRAWS = 8
 FRAMES = "frames"
-LEFT_OUT = ("relation",)  # says what `part` says, in words of parsers
+LEFT_OUT = ("relation",)  # the same as `part`, in parser terms
 
 
 @dataclass(frozen=True, slots=True)
 class ExploredItem:
-    """A side of a crossed group; `values` has its (feature, value), `filling` says how its frame was filled, if any.
+    """A side of a crossed group; `values` has (feature, value) pairs, `filling` the filling of its frame, if any.
 
-    The model errs where the far text of `triplet` is as near to the source as the near one, or nearer.
+    The model errs if the far text of `triplet` is at least as near to the source as the near one.
     """
 
     property: str
@@ -160,12 +160,12 @@ class ExploredItem:
 
     @builtins.property
     def own_texts(self) -> tuple[str, str, str]:
-        """The texts that its margin takes: source, near, far."""
+        """The texts of its margin: source, near, far."""
         return self.triplet.source, self.triplet.near, self.triplet.far
 
     @builtins.property
     def texts(self) -> tuple[str, ...]:
-        """The texts that its group has, each once."""
+        """The distinct texts of its group."""
         return tuple(dict.fromkeys(text for pair in self.whole.pairs for text in pair))
 
 
@@ -173,7 +173,7 @@ class ExploredItem:
 class Material:
     """Items of one property. `more` fills the frames of items again, each with another choice for one gap.
 
-    `why_none` has the reason, by source, where one gave no item.
+    `why_none` has the reason for each source that gave no item.
     """
 
     property: str
@@ -183,7 +183,7 @@ class Material:
 
 
 def refuse_unknown(names: Sequence[str]) -> None:
-    """UsageError for no property, or for one that nothing is made for."""
+    """UsageError for no property, or for a property without material."""
     if not names:
         raise UsageError(f"name a property with --properties. There are: {', '.join(PROPERTIES)}")
     for name in names:
@@ -194,9 +194,9 @@ def refuse_unknown(names: Sequence[str]) -> None:
 def gather_material(
     name: str, *, own: Mapping[str, Dataset], english: English, seed: int, draws: int = DRAWS
 ) -> Material:
-    """All that can be searched for a property; `own` has the user's texts by label, `draws` fillings a frame are made.
+    """All material for a property; `own` has the user's texts by label, `draws` is the number of fillings per frame.
 
-    UsageError where there is nothing.
+    UsageError if there is none.
     """
     source = ItemSource(name, Maker(seed, english))
     probes = load("probes", sample=None)
@@ -218,18 +218,18 @@ def gather_material(
 
 @dataclass(frozen=True)
 class ItemSource:
-    """Makes items of a property from data; `why_none` has the reason, by origin, where data gave none."""
+    """Makes items of a property from data; `why_none` has the reason for each origin without items."""
 
     name: str
     maker: Maker
     why_none: dict[str, str] = field(default_factory=dict)
 
     def of(self, data: Dataset, origin: str) -> list[ExploredItem]:
-        """The items of these groups; why there are none is noted."""
+        """The items of these data; if there are none, the reason is recorded."""
         return [item for whole in self._crossed(data, origin) for item in self._items(whole, origin)]
 
     def of_frames(self, some: Sequence[Filling]) -> list[ExploredItem]:
-        """The items of filled frames, in the cluster of their frame."""
+        """The items of filled frames; their cluster is the frame."""
         groups = tuple(replace(one.group, cluster=str(i)) for i, one in enumerate(some))
         found = self._crossed(Dataset("frames", (), groups, "", len(groups)), FRAMES)
         return [item for whole in found for item in self._items(whole, FRAMES, some[int(whole.cluster)])]
@@ -281,7 +281,7 @@ def _sentences(probes: Dataset) -> Dataset:
 
 
 def distinct_items(items: Iterable[ExploredItem]) -> list[ExploredItem]:
-    """The items, of those with the same three texts the first."""
+    """The items without repeats of the same three texts."""
     found: dict[tuple[str, ...], ExploredItem] = {}
     for item in items:
         found.setdefault(item.own_texts, item)
@@ -307,13 +307,13 @@ def hash_fraction(seed: int, *names: str) -> float:
 
 
 def part_of(cluster: str, *, seed: int) -> PartName:
-    """The part of a cluster, by its hash: the same whatever else there is."""
+    """The part of a cluster, by its hash, independent of all other data."""
     place = hash_fraction(seed, "part", cluster)
     return next(name for name, end in SHARES if place < end)
 
 
 def split_items(items: Sequence[ExploredItem], *, seed: int) -> SplitItems:
-    """The items in their parts; one with a text of an earlier part is left out."""
+    """The items split into parts; an item with a text of an earlier part is left out."""
     found: dict[PartName, tuple[ExploredItem, ...]] = {}
     taken: set[str] = set()
     for name, _ in SHARES:

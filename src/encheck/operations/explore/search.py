@@ -1,9 +1,9 @@
-"""The search: successive halving of constructions, those that fail most being asked for more.
+"""The search: successive halving of constructions, with more items for those that fail most.
 
-A construction is the items of a property that have one value of a feature, or two of two features. Each round asks
-for more clusters of the constructions that are left, then drops the half of them whose upper bound is lower (Karnin,
+A construction is the items of a property that have one value of a feature, or two of two features. Each round scores
+more clusters of the remaining constructions, then drops the half whose upper bound is lower (Karnin,
 Koren and Somekh 2013, "Almost optimal exploration in multi-armed bandits"; here an item counts for every construction
-that it is in). Where a construction's items are used up, its frames are filled again, one choice changed.
+that it is in). When a construction's items are used up, its frames are filled again with one choice changed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Construction:
     values: tuple[Feature, ...] = ()
 
     def holds(self, item: ExploredItem) -> bool:
-        """Whether the item is one of the construction."""
+        """Whether the item belongs to the construction."""
         return item.property == self.property and set(self.values) <= set(item.values)
 
     @builtins.property
@@ -43,13 +43,13 @@ class Construction:
 
 
 def constructions_of(item: ExploredItem) -> Iterator[Construction]:
-    """The cells that an item is in, but for the whole."""
+    """The cells that an item is in, without the whole property."""
     for count in (1, 2):
         yield from (Construction(item.property, values) for values in combinations(item.values, count))
 
 
 def items_by_construction(items: Sequence[ExploredItem]) -> dict[Construction, list[int]]:
-    """The places of each cell's items."""
+    """The positions of each cell's items."""
     found: dict[Construction, list[int]] = defaultdict(list)
     for place, item in enumerate(items):
         for cell in constructions_of(item):
@@ -59,9 +59,9 @@ def items_by_construction(items: Sequence[ExploredItem]) -> dict[Construction, l
 
 @dataclass(frozen=True)
 class Constructions:
-    """The cells of the part that searches: those that can be searched and confirmed, and how many cannot.
+    """The cells of the search part: those that can be searched and confirmed, and the number of others.
 
-    Cells of exactly the same items are one, under the shortest description.
+    Cells with exactly the same items are merged under the shortest description.
     """
 
     open: tuple[Construction, ...]
@@ -74,7 +74,7 @@ class Constructions:
 
 
 def list_constructions(search: Sequence[ExploredItem], confirmation: Sequence[ExploredItem]) -> Constructions:
-    """The cells, of which those are open that have enough clusters in both parts."""
+    """The cells; a cell is open if it has enough clusters in both parts."""
     here, there = items_by_construction(search), items_by_construction(confirmation)
     distinct: dict[tuple[int, ...], Construction] = {}
     for cell in sorted(here, key=lambda one: (len(one.values), one)):
@@ -88,7 +88,7 @@ def list_constructions(search: Sequence[ExploredItem], confirmation: Sequence[Ex
 
 
 def clusters_among(items: Sequence[ExploredItem], places: Iterable[int]) -> int:
-    """How many clusters the items at these places have."""
+    """The number of clusters of the items at these positions."""
     return len({items[place].cluster for place in places})
 
 
@@ -100,7 +100,7 @@ SEARCH_SHARE = 0.5  # of the budget that the search may use up; the rest is for 
 
 @dataclass
 class SearchBudget:
-    """How many texts the model may be asked for, and when it has to be done; None is no bound."""
+    """The limits of a search: texts to request from the model, and seconds; None is no limit."""
 
     texts: int | None = None
     seconds: float | None = None
@@ -116,9 +116,9 @@ class SearchBudget:
         return self.clock() - self.began
 
     def search_ends(self, searches_left: int, *, used: int, since: float) -> tuple[float, float]:
-        """Texts in all, and seconds, by which the next of so many searches has to be over.
+        """The total texts and the seconds at which the next of the remaining searches has to end.
 
-        They share half of the texts, and half of the time that was left when the first began, `since` seconds.
+        All searches share half of the texts, and half of the time that was left when the first began, `since` seconds.
         """
         texts = seconds = float("inf")
         if self.texts is not None:
@@ -131,7 +131,7 @@ class SearchBudget:
 
 @dataclass
 class MarginMeter:
-    """Asks for the margins of items, and counts the distinct texts that were asked for and the time that it took."""
+    """Computes the margins of items, and counts the distinct texts requested and the time taken."""
 
     ask: ScorePairs
     budget: SearchBudget
@@ -152,11 +152,11 @@ class MarginMeter:
         return [round(float(a) - float(b), DECIMALS) for a, b in zip(values[::2], values[1::2], strict=True)]
 
     def new(self, items: Sequence[ExploredItem]) -> int:
-        """How many texts of these have not been asked for."""
+        """The number of texts of these items that have not been requested yet."""
         return len({text for item in items for text in item.own_texts} - self.asked)
 
     def affordable(self, items: Sequence[ExploredItem], limit: float) -> list[ExploredItem]:
-        """The first of these for which no more than `limit` texts in all will have been asked for."""
+        """The first of these items, as many as keep the total of requested texts within `limit`."""
         texts, found = set(self.asked), list[ExploredItem]()
         for item in items:
             texts.update(item.own_texts)
@@ -167,7 +167,7 @@ class MarginMeter:
 
     @property
     def speed(self) -> float:
-        """Texts a second so far, without the first call where there are others."""
+        """Texts per second so far, without the first call if there were more."""
         texts, seconds = len(self.asked) - self._first[0], self.seconds - self._first[1]
         if not texts:
             texts, seconds = len(self.asked), self.seconds
@@ -175,15 +175,15 @@ class MarginMeter:
 
     @property
     def left(self) -> float:
-        """How many more texts the budget has room for, at the speed so far."""
+        """The number of texts that the budget still allows, at the speed so far."""
         texts = float("inf") if self.budget.texts is None else self.budget.texts - len(self.asked)
         if self.budget.seconds is None or not self.seconds:
             return texts
         return min(texts, (self.budget.seconds - self.budget.spent) * self.speed)
 
 
-FIRST, ROUNDS = 10, 5  # clusters a cell in the first round, doubled in each
-KEPT = 40  # cells that no round drops
+FIRST, ROUNDS = 10, 5  # clusters per cell in the first round, doubled in each round
+KEPT = 40  # cells that are always kept
 BATCH = 64  # items an ask
 FILLED = 60  # frames a round that are filled again
 A_CLUSTER = 4  # items of one that a cell asks for
@@ -196,7 +196,7 @@ More = Callable[[Sequence[ExploredItem], int], list[ExploredItem]]
 
 @dataclass(frozen=True)
 class SearchEstimate:
-    """What the search knows of a cell: its failure rate, the mean over clusters, and how many of them it asked for."""
+    """The search's estimate for a cell: its failure rate (the mean over clusters) and the number of scored clusters."""
 
     rate: float
     clusters: int
@@ -206,7 +206,7 @@ class SearchEstimate:
 
 @dataclass
 class ConstructionSearch:
-    """The search of one property; `failed` has what is known of its items, by place."""
+    """The search of one property; `failed` has the results of its scored items, by position."""
 
     items: list[ExploredItem]
     cells: Constructions
@@ -234,9 +234,9 @@ class ConstructionSearch:
                 self._members[cell].append(place)
 
     def run(self, meter: MarginMeter, *, limit: float = float("inf"), until: float = float("inf")) -> None:
-        """Ask until the rounds are over, until `limit` texts were asked for in all, or until so many seconds are over.
+        """Score items until the rounds end, `limit` texts were requested in total, or `until` seconds have passed.
 
-        However long they take, the first few items are asked for.
+        The first few items are scored however long they take.
         """
         while self.rounds < ROUNDS:
             if not self._asked(meter, list(self._wanted(FIRST * 2**self.rounds)), limit, until):
@@ -259,7 +259,7 @@ class ConstructionSearch:
         self.is_finished = True
 
     def _asked(self, meter: MarginMeter, places: Sequence[int], limit: float, until: float) -> bool:
-        """Whether there was room to ask for all of these."""
+        """Whether the limits allowed scoring all of these."""
         for start in range(0, len(places), BATCH):
             some = places[start : start + BATCH]
             if self.failed and meter.budget.spent >= until:
@@ -278,7 +278,7 @@ class ConstructionSearch:
         return True
 
     def _wanted(self, quota: int) -> Iterator[int]:
-        """Items that bring each cell that is left to so many clusters, the one with the highest bound first."""
+        """Items that bring each remaining cell to `quota` clusters, the cell with the highest bound first."""
         there: set[int] = set(self.failed)
         for cell in sorted(self.alive, key=lambda one: (-self.standing(one).high, one)):
             by_cluster: dict[str, list[int]] = defaultdict(list)
@@ -297,7 +297,7 @@ class ConstructionSearch:
         return hash_fraction(self.seed, "turn", *self.items[place].own_texts)
 
     def standing(self, cell: Construction) -> SearchEstimate:
-        """What is known of a cell; a rate of 1/2 of no cluster where nothing was asked."""
+        """The estimate for a cell; a rate of 1/2 from 0 clusters if nothing was scored."""
         known = self._tallies.get(cell)
         if not known:
             return SearchEstimate(0.5, 0, 0.0, 1.0)
@@ -306,11 +306,11 @@ class ConstructionSearch:
 
     @property
     def tried(self) -> int:
-        """How many cells were asked for in as many clusters as the first round wants."""
+        """The number of cells that reached the first round's number of clusters."""
         return sum(self.standing(cell).clusters >= FIRST for cell in self.cells.open)
 
     def nominated(self) -> list[Construction]:
-        """At most five, those of the highest lower bound, of cells that fail more often than the property as a whole.
+        """The nominated cells: at most five, with the highest lower bounds, that fail more often than the property.
 
         None of them shares half of its items with a better one.
         """

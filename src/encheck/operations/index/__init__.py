@@ -1,1 +1,1 @@
-"""`encheck index`: the audit of stored vectors."""
+"""The command `encheck index`: the audit of stored vectors."""

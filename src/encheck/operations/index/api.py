@@ -1,4 +1,4 @@
-"""Are the vectors of a stored index those of this model and of these texts? The audit, in words and as CSV."""
+"""The audit of a stored index: whether its vectors come from this model and these texts, in words and as CSV."""
 
 from __future__ import annotations
 
@@ -43,23 +43,23 @@ def audit_index(
     Args:
         model: what `load_model` takes or returns, a function from a list of texts to vectors [n, d], or
             "vectors:FILE" with fresh vectors of the same texts: then no model is loaded.
-        index: "vectors:FILE": a file as a store writes it, with texts (or hashes) and vectors, and perhaps id, role.
-        texts: a file with the texts of the index by id, or by row: columns id and text, or a line a row (.txt).
-        sample: compare so many rows, drawn at random from all. Default: all.
-        seed: of the sample.
-        role: the role of rows that name none, for models with prompts.
-        similarity: what the index compares by. With "cosine" the lengths of vectors do not count.
+        index: "vectors:FILE": a store's export with texts (or hashes) and vectors, optionally ids and roles.
+        texts: a file with the texts of the index by id or by row: columns id and text, or one line per row (.txt).
+        sample: compare this many random rows. Default: all rows.
+        seed: seed of the sample.
+        role: the role of rows without one, for models with prompts.
+        similarity: the similarity of the index. With "cosine" the lengths of vectors do not count.
         device: for a model that is given by name: auto, cpu, cuda, ...
         progress: where to show progress. Default: nowhere.
         arguments: for a model that is given by name, as in `load_model`.
 
     Returns:
-        The audit: counts by kind, the rows that are not this model's, groups of them with a possible cause, and for a
-        sample the share of all rows with its interval. `exit_code` is 0 (all are this model's), 1 (some are not) or 10
-        (cannot tell).
+        The audit: counts by kind, the rows that are not this model's, groups of such rows with a possible cause, and
+        for a sample the estimated share of all rows with its interval. `exit_code` is 0 (all are this model's), 1 (some
+        are not) or 10 (cannot tell).
 
     Raises:
-        UsageError: nothing can be compared: no text is known, an id comes twice, a file is broken. Subclasses say what.
+        UsageError: nothing can be compared: no text is known, an id is repeated, a file is broken. See the subclasses.
         EncoderError: the model failed.
 
     >>> import tempfile
@@ -100,7 +100,7 @@ COLUMNS = (
 
 
 def audit_lines(audit: IndexAudit) -> Iterator[str]:
-    """What the terminal shows; the last line is the outcome."""
+    """The terminal output; its last line is the outcome."""
     yield f"{audit.file}: {audit.rows:,} rows, {audit.compared:,} compared with {audit.model}"
     yield from table(
         [("", "rows", "the first of them"),
@@ -113,7 +113,7 @@ def audit_lines(audit: IndexAudit) -> Iterator[str]:
 
 
 def audit_headline(audit: IndexAudit) -> str:
-    """The outcome with its reason."""
+    """The outcome and its reason."""
     return f"INDEX: {audit.outcome.upper()}. {audit.reason}"
 
 
@@ -137,7 +137,7 @@ def _row_name(row: AuditedRow) -> str:
 
 
 def write_rows(path: Path, audit: IndexAudit) -> None:
-    """Write every row that is not this model's as CSV; UsageError if no file can be there."""
+    """Write every row that is not this model's as CSV; UsageError if the file cannot be written."""
     causes = {row: group.cause for group in audit.groups for row in group.rows}
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")

@@ -1,4 +1,4 @@
-"""`encheck index`: are the vectors of a stored index those of this model and of these texts?"""
+"""The command `encheck index`: whether the vectors of a stored index come from this model and these texts."""
 
 from __future__ import annotations
 
@@ -14,27 +14,25 @@ from encheck.cli.shared import ModelArgs, app, as_option, project, say, told
 def index(
     model: Annotated[
         str,
-        typer.Argument(metavar="MODEL", help="Model, as for --model of `encheck run`, or vectors:FILE2, freshly made."),
+        typer.Argument(metavar="MODEL", help="Model, as for --model of `encheck run`, or fresh vectors:FILE2."),
     ],
     stored: Annotated[str, typer.Argument(metavar="vectors:FILE", help="The stored index.")],
     texts: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Texts of the index by id, or by row: columns id and text, or a line a row (.txt)."
+            metavar="FILE", help="Texts of the index by id or by row: columns id and text, or one line per row (.txt)."
         ),
     ] = None,
-    sample: Annotated[
-        int | None, typer.Option(metavar="N", help="Compare N rows, drawn at random from all. Default: all rows.")
-    ] = None,
+    sample: Annotated[int | None, typer.Option(metavar="N", help="Compare N random rows. Default: all rows.")] = None,
     seed: Annotated[int, as_option("seed")] = 0,
     role: Annotated[
-        str, typer.Option(metavar="query|document", help="Role of the rows that name none, for models with prompts.")
+        str, typer.Option(metavar="query|document", help="Role of rows without one, for models with prompts.")
     ] = "document",
     similarity: Annotated[
         str,
         typer.Option(
             metavar="cosine|dot|euclidean|manhattan",
-            help="What the index compares by. With cosine, the lengths of vectors do not count.",
+            help="Similarity of the index. With cosine, the lengths of vectors do not count.",
         ),
     ] = "dot",
     out: Annotated[
@@ -47,9 +45,9 @@ def index(
     device: Annotated[str, as_option("device")] = "auto",
     dtype: Annotated[str | None, as_option("dtype")] = None,
 ) -> None:
-    """Compare the vectors of a stored index with fresh ones, text by text, and say what is wrong with which rows.
+    """Compare the vectors of a stored index with fresh ones, text by text, and report which rows are wrong, and how.
 
-    It reads what stores write: Parquet, JSON, JSON Lines, CSV, .npy; pgvector, Qdrant, Chroma, LanceDB.
+    It reads exports of stores: Parquet, JSON, JSON Lines, CSV, .npy; pgvector, Qdrant, Chroma, LanceDB.
 
     It finds vectors of another model, of another text, of a shortened or an earlier text, and zero vectors, and those
     of another length. With fresh vectors in a file, no model is loaded.

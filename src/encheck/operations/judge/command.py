@@ -1,4 +1,4 @@
-"""`encheck judge`: people say which of two models answers better."""
+"""The command `encheck judge`: people judge which of two models answers better."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def judge_(
 
     Keys: 1 or 2 is better, = equally good, 0 neither answers the query, u undo, q quit and resume later.
 
-    It stops as soon as the answers decide the gate, and keeps them for the next candidate. Up to five pairs are shown a
-    second time, to tell how far you agree with yourself. Only first answers are decided; nDCG@10 stays open.
+    It stops as soon as the answers decide the gate, and keeps them for the next candidate. Up to five pairs are shown
+    twice, to check whether your answers are consistent. Only first answers are decided; nDCG@10 stays open.
 
     Exit code: 0 pass, 1 block, 4 wrong usage or bad input, 10 not decided.
 
@@ -68,7 +68,7 @@ def judge_(
 
 
 def _ask(keys: str) -> str:
-    """What is typed; the end of the input and Ctrl-C quit, since every answer is kept."""
+    """The typed key; the end of the input and Ctrl-C mean quit, since every answer is already saved."""
     try:
         return str(typer.prompt(keys, default="", show_default=False))
     except typer.Abort:

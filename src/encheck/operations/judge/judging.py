@@ -1,9 +1,9 @@
 """Blind judging of which of two models answers a query better, until a gate's search is decided.
 
-The plan (the looks, the seed, and what is asked) is written to judging.json in the folder before the first answer.
+The plan (the looks, the seed, and the queries) is written to judging.json in the folder before the first answer.
 Answers go into the qrels beside the log of queries, one by one; see `encheck.gating.unjudged`. A few pairs are shown
-again later, with sides drawn anew: what is said then goes into repeats.json and decides nothing, but tells how far
-people agree with themselves.
+again later, with sides drawn again. These repeated judgements go into repeats.json and decide nothing; they only show
+how consistent the judgements are.
 
 judging.html is one file that needs no network. Its answers are JSON: `judging`, which says of which plan they are, and
 `answers`, from the hash of a query to "1", "2", "equal" or "neither"; after `again/`, of a pair that is shown again."""
@@ -45,7 +45,7 @@ from encheck.system.terminal import LINES, visible
 KEYS = "[1] [2] is better  [=] equally good  [0] neither  [u]ndo  [q]uit"
 SIDES = {"1": "1", "2": "2", "=": "equal", "e": "equal", "0": "neither", "n": "neither"}
 VERSION = 2
-AGREED = 0.8  # of the pairs that are shown again: with less, judgements say little
+AGREED = 0.8  # share of repeated pairs: with less agreement, judgements are unreliable
 MAKE = "Make one with: encheck gate NEW OLD --data FOLDER --queries FILE"
 
 
@@ -61,7 +61,7 @@ class ShownPair:
     again: bool = False
 
     def answer(self, said: str) -> Answer:
-        """What "1", "2", "equal" or "neither" says of the baseline and the candidate."""
+        """The answer about baseline and candidate that "1", "2", "equal" or "neither" gives."""
         if said in ("equal", "neither"):
             return said  # type: ignore[return-value]
         return "after" if (said == "2") != self.is_swapped else "before"
@@ -69,7 +69,7 @@ class ShownPair:
 
 @dataclass(frozen=True)
 class Judging:
-    """A gate's folder: `gate` of its results, the `search` that is judged, what is asked, where answers are kept."""
+    """A gate's folder: its `gate`, the `search` to judge, the queries to ask, and the file that keeps the answers."""
 
     folder: Path
     gate: Gate
@@ -80,7 +80,7 @@ class Judging:
 
     @property
     def command(self) -> str:
-        """What goes on judging, with the file of judgements where it is another than usual."""
+        """The command that continues judging, with the file of judgements if it is not the default."""
         kept = "" if self.qrels == _usual(self.folder, self.search) else f" --qrels={shlex.quote(str(self.qrels))}"
         return f"encheck judge {shlex.quote(str(self.folder))}{kept}"
 
@@ -90,23 +90,23 @@ class Judging:
         return self.gate.against[0].baseline
 
     def question(self, asked: ComparedQuery, *, again: bool = False) -> ShownPair:
-        """The query as it is shown: the sides are shuffled, and once more where it is shown again."""
+        """The query as it is shown, with sides in random order, drawn again for a repeat."""
         one = self.disagreements[asked.item]
         texts, is_swapped = [one.before.text, one.after.text], asked.is_swapped(self.pool.seed, again=again)
         first, second = texts[::-1] if is_swapped else texts
         return ShownPair(asked, one.query, first, second, is_swapped, again)
 
     def judged(self, known: Judgements) -> Judged:
-        """What the judgements decide."""
+        """The decision from these judgements."""
         return judge_pool(self.pool, known.answers(self.pool.order), baseline=self.baseline)
 
     @property
     def planned(self) -> tuple[ComparedQuery, ...]:
-        """The queries that are asked at most, in their order."""
+        """All queries that may be asked, in order."""
         return self.pool.order[: self.pool.looks[-1]]
 
     def following(self, known: Judgements, again: Mapping[str, Answer]) -> ShownPair | None:
-        """The next pair to show; None where all that was planned is judged. `again` has what was said of repeats."""
+        """The next pair to show; None if all planned ones are judged. `again` has the judgements of repeats."""
         answered = self.judged(known).answered
         due = next((q for q, after in self.pool.repeats if after <= answered and q.query not in again), None)
         if due:
@@ -114,25 +114,25 @@ class Judging:
         return next((self.question(q) for q in self.planned if known.answer(q) is None), None)
 
     def repeats(self) -> dict[str, Answer]:
-        """What people said of pairs that were shown again, by the query; UsageError if that cannot be read."""
+        """The judgements of repeated pairs, by query; UsageError if the file cannot be read."""
         path = self.folder / AGAIN
         if not path.exists():
             return {}
         try:
             found = read_json(path)
         except (OSError, ValueError) as error:
-            raise UsageError(f"{path} cannot be read: {error}. Remove it: it decides nothing") from error
+            raise UsageError(f"{path} cannot be read: {error}. Remove it; it is not needed") from error
         if not isinstance(found, dict) or not all(isinstance(one, str) and one in LOSS for one in found.values()):
-            raise UsageError(f"{path} should have an answer a query: {', '.join(LOSS)}. Remove it: it decides nothing")
+            raise UsageError(f"{path} should have one answer per query: {', '.join(LOSS)}. Remove it; it is not needed")
         return found
 
     def keep_repeats(self, again: Mapping[str, Answer]) -> None:
-        """Write what people said of them."""
+        """Write the judgements of repeated pairs."""
         with into(self.folder):
             write_text(self.folder / AGAIN, json.dumps(again, indent=1) + "\n")
 
     def agreement(self, known: Judgements) -> str:
-        """How far people agree with themselves, and a warning if that is too little; empty without repeats."""
+        """How many repeated pairs were judged the same, with a warning if too few; empty without repeats."""
         again = self.repeats()
         pairs = [(known.answer(q), again[q.query]) for q, _ in self.pool.repeats if q.query in again]
         agreed = sum(first == second for first, second in pairs)
@@ -142,15 +142,15 @@ class Judging:
         if agreed >= AGREED * len(pairs):
             return told
         return (
-            f"WARNING: {told}. With fewer than {ceil(AGREED * REPEATS)} of {REPEATS} these judgements say little. "
-            "Agree on what a better answer is, or let somebody else judge into another file (--qrels FILE)"
+            f"WARNING: {told}. With fewer than {ceil(AGREED * REPEATS)} of {REPEATS} these judgements are unreliable. "
+            "Define what a better answer is, or have another person judge into another file (--qrels FILE)"
         )
 
 
 def open_judging(folder: Path, *, qrels: Path | None = None) -> Judging:
-    """A gate's folder, whose plan is fixed now if it was not; UsageError where there is nothing to judge in it.
+    """A gate's folder, with its plan fixed now if it was not; UsageError if it has nothing to judge.
 
-    `qrels` is where the judgements are kept, beside the log of queries if None.
+    `qrels` is the file of the judgements; by default it is next to the query log.
     """
     results = read_results(folder)
     gate = results.gate
@@ -181,12 +181,12 @@ def open_judging(folder: Path, *, qrels: Path | None = None) -> Judging:
 
 
 def _usual(folder: Path, search: UnjudgedSearch) -> Path:
-    """Where judgements are kept if nobody says otherwise: beside the log of queries."""
+    """The default file of judgements, next to the query log."""
     return Path(search.qrels or folder / "judgements.qrels")
 
 
 def _fix_plan(judging: Judging) -> None:
-    """Write the plan before the first answer; UsageError where the folder has another one."""
+    """Write the plan before the first answer; UsageError if the folder has another plan."""
     pool, path = judging.pool, judging.folder / PLAN
     plan = {
         "version": VERSION, "pool": pool.fingerprint, "seed": pool.seed, "alpha": pool.alpha, "looks": [*pool.looks],
@@ -210,9 +210,9 @@ def _fix_plan(judging: Judging) -> None:
 
 
 def ask_people(judging: Judging, *, ask: Callable[[str], str], show: Callable[[str], object]) -> Judged:
-    """Show queries with both answers and `ask` which is better, until that decides or somebody quits; what is decided.
+    """Show queries with both answers and `ask` which is better, until the answers decide or the user quits.
 
-    Every answer is kept at once. Undo takes the last one back.
+    Every answer is saved at once. Undo removes the last one.
     """
     known, again = read_judgements(judging.qrels), judging.repeats()
     if before := len(known.answers(judging.planned)):
@@ -256,13 +256,13 @@ def _line(text: str) -> str:
 
 
 def _last(judging: Judging, known: Judgements) -> ComparedQuery | None:
-    """The query of this folder that was judged last; None where the last judgement is of another one."""
+    """The query of this folder that was judged last; None if the last judgement is of another query."""
     pairs = {q.pair: q for q in judging.pool.order}
     return pairs.get(next(reversed(list(known.scores)), ("", "", "")))
 
 
 def gate_with_judgements(judging: Judging, judged: Judged) -> Gate:
-    """The folder's gate as it is with these judgements."""
+    """The folder's gate, updated with these judgements."""
     gate, against = judging.gate, judging.gate.against[0]
     was, now = replace(judging.search, judged=None), replace(judging.search, judged=judged)
     stays = _other_reasons(judging, was)
@@ -280,7 +280,7 @@ def gate_with_judgements(judging: Judging, judged: Judged) -> Gate:
         now, left=judged.left, judge=command, asks="" if gate.partial else what_decides(now, command or ""),
         lost_queries=tuple(judging.disagreements[item].changed for item in judged.lost) if now.blocks else (),
     )  # fmt: skip
-    # an inconclusive gate counts as it did, where it was one
+    # an inconclusive gate keeps its exit code
     code = gate.exit_code if outcome == gate.outcome == "inconclusive" else EXIT_CODES[outcome]
     remedies = against.remedies if outcome == "inconclusive" else ()
     shown = replace(against, outcome=outcome, reasons=tuple(reasons), searches=(search,), remedies=remedies)
@@ -288,7 +288,7 @@ def gate_with_judgements(judging: Judging, judged: Judged) -> Gate:
 
 
 def _other_reasons(judging: Judging, was: UnjudgedSearch) -> list[str]:
-    """What the gate said against the candidate that judging answers does not change."""
+    """The gate's reasons against the candidate that judging does not change."""
     against, *others = judging.gate.against
     found = [text for text in against.reasons if not text.startswith(f"{was.name}: {was.said}; ")]
     return found + [f"against {one.baseline}: {one.outcome}" for one in others if one.outcome != "pass"]
@@ -299,7 +299,7 @@ AGAIN_PREFIX = "again/"
 
 
 def write_judging_page(judging: Judging) -> tuple[Path, int]:
-    """Write judging.html with what is still to be asked; where it is, and how many pairs it shows."""
+    """Write judging.html with the remaining pairs; returns its path and the number of pairs."""
     known, again = read_judgements(judging.qrels), judging.repeats()
     due = {after: q for q, after in judging.pool.repeats if q.query not in again}
     asked: list[ShownPair] = []
@@ -346,7 +346,7 @@ def _read(name: str) -> str:
 
 
 def take_answers(judging: Judging, path: Path) -> Judgements:
-    """Keep the answers of a file that the page saved; UsageError names what is wrong, and then none is kept."""
+    """Add the answers of a file that the page saved; UsageError names any fault, and then no answer is added."""
     try:
         found = read_json(path)
     except (OSError, ValueError) as error:

@@ -1,1 +1,1 @@
-"""Are two models, or a model and a saved file, one model in use? And if not, what was changed."""
+"""Whether two models, or a model and a saved file, are the same model in use, and if not, what was changed."""

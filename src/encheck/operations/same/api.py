@@ -24,15 +24,15 @@ def same(
     device: str = "auto",
     dtype: str | None = None,
 ) -> SameReport:
-    """Encode 200 texts with both models and say whether they are one model in use; if not, what was changed.
+    """Encode 200 texts with both models and report whether they are the same model in use; if not, what was changed.
 
     Args:
         a, b: what `encheck.run` takes as a model: a name, a path, a `SentenceTransformer`, a function, a reranker ...;
             or a saved file, FILE.json.
-        save: write what `a` gave to this file. Without `b`, `a` is compared with the file.
-        role: "query" or "document", to compare in this role alone; default: in all that the models tell apart.
-        model_args: "KEY=VALUE" for both, "A:KEY=VALUE" and "B:KEY=VALUE" for one, of models that are given by name.
-        device, dtype: of models that are given by name.
+        save: write the vectors (or scores) of `a` to this file. Without `b`, nothing is compared.
+        role: "query" or "document", to compare in this role alone; default: all roles that the models distinguish.
+        model_args: "KEY=VALUE" for both models, "A:KEY=VALUE" or "B:KEY=VALUE" for one; for models given by name.
+        device, dtype: device and precision of models that are given by name.
 
     Returns:
         A `SameReport`: `outcome` ("same", "same for use", "another", "cannot tell"), `causes`, `reasons`, `exit_code`.
@@ -56,7 +56,7 @@ def same(
     from encheck.system.files import expand_home
 
     if b is None and save is None:
-        raise UsageError("name a second model or a saved file, or a file to --save to")
+        raise UsageError("name a second model, a saved file, or a file to write with --save")
     if role not in (None, "query", "document"):
         raise UsageError(f"--role is {role}, but should be query or document")
     if save is not None and (_is_saved(a) or not str(save).endswith(SAVED)):
@@ -99,7 +99,7 @@ def _is_saved(given: object) -> bool:
 
 
 def _subject(given: object, name: str, model_args: Sequence[str], **settings: Any) -> Subject:
-    """The model of one side, loaded but for its weights."""
+    """The model of one side, loaded without its weights."""
     from encheck.engine.run import named_models
     from encheck.options import Settings, arguments_for, project_table
     from encheck.running.service import EncoderService

@@ -1,6 +1,6 @@
-"""A model used otherwise than it is: with another prompt, another maximum length, without a layer.
+"""Temporary changes of a model: another prompt, another maximum length, a missing layer, and so on.
 
-A cause is named where the model that is used so gives the other one's vectors. What is changed in memory is put back.
+A cause is named if the changed model gives the other model's vectors. All changes in memory are reverted.
 The 200 texts by which two models are compared are chosen for what breaks when an encoder is changed.
 """
 
@@ -23,18 +23,18 @@ from encheck.encoders.protocol import Encoder, Model, PairScorer, batches_of, ch
 from encheck.errors import EncheckError, EncoderError
 from encheck.types import content_hash
 
-EDITION = 1  # one that shipped stays as it is
+EDITION = 1  # a shipped edition never changes
 EMPTY = "empty"  # the kind of texts that a model may refuse
 LONG = ("long", "near the limit")
-PARTNER_OFFSET = 7  # a reranker scores each text with the one so many rows further on
+PARTNER_OFFSET = 7  # a reranker scores each text with the text this many rows later
 
 
 @dataclass(frozen=True, slots=True)
 class FixedText:
-    """One text. `twin` names one that an encoder gives the same vector where it does not see what they differ in.
+    """One text. `twin` names a text with the same vector under an encoder that ignores their difference.
 
-    `shows` says what that is: "case", "accents", "composed", "blanks", "120 words" (that they share, from the start),
-    or the prompt that stands before the twin in this text.
+    `shows` names the difference: "case", "accents", "composed", "blanks", "120 words" (shared words at the start), or
+    the prompt that this text puts before its twin.
     """
 
     id: str
@@ -53,19 +53,19 @@ def fixed_texts() -> tuple[FixedText, ...]:
 
 @cache
 def texts_hash() -> str:
-    """What the texts hash to: vectors of other texts cannot be compared with those of these."""
+    """The hash of the texts, since only vectors of the same texts can be compared."""
     return content_hash(*(one.text for one in fixed_texts()))
 
 
 @cache
 def known_prompts() -> tuple[str, ...]:
-    """The prompts that stand before some of the texts."""
+    """The prompts that some of the texts begin with."""
     return tuple(dict.fromkeys(one.shows for one in fixed_texts() if one.kind == "prompt"))
 
 
 @cache
 def partners() -> Mapping[str, str]:
-    """The text that a reranker scores each text with."""
+    """The partner of each text, with which a reranker scores it."""
     every = [one.text for one in fixed_texts()]
     return {text: every[(i + PARTNER_OFFSET) % len(every)] for i, text in enumerate(every)}
 
@@ -89,8 +89,8 @@ AFTER_POOLING = ("Transformer", "Pooling", "Normalize", "Dropout")  # modules th
 
 @dataclass(frozen=True)
 class ModelChange:
-    """One way to use a model otherwise: a prompt, what is done to a text before or to a vector after, or what is set in
-    the model while it computes. `says` names what the other model does.
+    """One change of a model: a prompt, a function of the text before or of the vector after, or a setting of the model
+    while it computes. `says` describes the difference to the other model.
     """
 
     cause: CauseName | Literal[""]
@@ -121,7 +121,7 @@ def encode_changed(model: Model, texts: Sequence[str], role: str = "", changes: 
         except EncheckError:
             raise
         except Exception as error:
-            said = f"it fails at {len(some)} texts, the first of them {some[0][:60]!r}: {error!r}"
+            said = f"it fails on {len(some)} texts, the first {some[0][:60]!r}: {error!r}"
             raise EncoderError(said) from error
     for after in (change.after for change in changes if change.after):
         vectors = after(vectors)
@@ -129,7 +129,7 @@ def encode_changed(model: Model, texts: Sequence[str], role: str = "", changes: 
 
 
 def _computed(model: Model, plain: Sequence[str], texts: Sequence[str], role: str) -> Vectors:
-    """What it gives; `plain` are the texts as they come with encheck, by which a reranker finds their partners."""
+    """The model's vectors or scores; `plain` are the unchanged texts, by which a reranker finds their partners."""
     if isinstance(model, Encoder):
         batches = list(batches_of(model, texts, role=role or None))
         vectors = np.zeros((len(texts), batches[0][1].shape[1] if batches else 0), np.float32)
@@ -145,7 +145,7 @@ def _computed(model: Model, plain: Sequence[str], texts: Sequence[str], role: st
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Nobody is warned at each batch that some of these texts are longer than the model reads."""
+    """Suppress the warning, at every batch, that texts are longer than the model reads."""
     log = logging.getLogger("encheck")
     is_news: Callable[[logging.LogRecord], bool] = lambda record: "are longer than" not in str(record.msg)  # noqa: E731
     log.addFilter(is_news)
@@ -157,7 +157,7 @@ def _quiet() -> Iterator[None]:
 
 @contextmanager
 def setting(owner: Any, name: str, value: object) -> Iterator[None]:
-    """An attribute, or the module of a number, as it should be for a while."""
+    """Set an attribute, or a numbered module, temporarily."""
     is_number = name.isdigit()
     kept = owner[int(name)] if is_number else getattr(owner, name)
     try:
@@ -169,7 +169,7 @@ def setting(owner: Any, name: str, value: object) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class TorchModel:
-    """A model under test that torch computes here: `root` has all weights, `modules` are sentence-transformers'."""
+    """A model that torch computes in this process: `root` has all weights, `modules` are sentence-transformers'."""
 
     model: Any
     root: Any
@@ -177,7 +177,7 @@ class TorchModel:
 
     @classmethod
     def of(cls, model: object) -> TorchModel | None:
-        """None of a model that torch does not compute, on one device, in this process."""
+        """The torch model, or None if torch does not compute it on one device in this process."""
         from encheck.encoders.checkpoints.sentence_transformers import SentenceTransformerEncoder
         from encheck.encoders.checkpoints.transformers import TransformersEncoder
         from encheck.encoders.pair_scorers import CrossEncoderScorer
@@ -193,7 +193,7 @@ class TorchModel:
 
     @cached_property
     def stack(self) -> tuple[Any, str, list[Any]]:
-        """The layers, which module has them, and under which name; no layers if there is no stack of them."""
+        """The module with the layers, their name in it, and the layers; empty without a stack of layers."""
         import torch
 
         stacks: list[tuple[Any, str, list[Any]]] = [
@@ -206,12 +206,12 @@ class TorchModel:
 
     @property
     def tokenizer(self) -> Any:
-        """The one that it uses."""
+        """The model's tokenizer."""
         return self.modules.tokenizer if self.modules is not None else self.model.tokenizer
 
     @property
     def poolings(self) -> list[str]:
-        """By what it pools the tokens, then by what else it can; none of a model that does not pool."""
+        """Its pooling mode, then the other possible modes; empty for a model that does not pool."""
         if (found := self._pooling_module) is not None:
             return list(dict.fromkeys([str(found[1].pooling_mode), *MODULE_POOLINGS]))
         is_pooled_here = self.modules is None and not getattr(self.model, "head", None)
@@ -225,13 +225,13 @@ class TorchModel:
 
     @property
     def limit(self) -> int | None:
-        """The most tokens that it reads."""
+        """The maximum number of tokens that it reads."""
         found = self.modules.max_seq_length if self.modules is not None else getattr(self.model, "limit", None)
         limit: int | None = found or self.model.config.max_length
         return limit
 
     def pooled(self, pooling: str) -> AbstractContextManager[None]:
-        """Pool by something else."""
+        """Use another pooling mode temporarily."""
         if (found := self._pooling_module) is not None:
             place, module = found
             size = getattr(module, "embedding_dimension", None) or module.word_embedding_dimension
@@ -239,7 +239,7 @@ class TorchModel:
         return setting(self.model, "pooling", pooling)
 
     def limited(self, tokens: int) -> AbstractContextManager[None]:
-        """Cut texts at so many tokens; EncoderError if it has no room for them."""
+        """Cut texts at this many tokens temporarily; EncoderError if the model has fewer positions."""
         first = self.root[0].auto_model if self.modules is not None else self.root
         if tokens > (getattr(first.config, "max_position_embeddings", None) or tokens):
             raise EncoderError(f"it has no room for {tokens} tokens")
@@ -250,7 +250,7 @@ class TorchModel:
         return setting(self.model, "config", replace(self.model.config, max_length=tokens))
 
     def without(self, first: int, count: int) -> AbstractContextManager[None]:
-        """Without so many layers from this one on."""
+        """Remove `count` layers from `first` on temporarily."""
         import torch
 
         owner, name, layers = self.stack
@@ -258,7 +258,7 @@ class TorchModel:
         return setting(owner, name, torch.nn.ModuleList(kept))
 
     def tokenized_by(self, other: TorchModel) -> AbstractContextManager[None] | None:
-        """With another model's tokenizer; None where that has tokens for which there is no room here."""
+        """Use another model's tokenizer temporarily; None if its vocabulary is too large for this model."""
         table = getattr(self.root, "get_input_embeddings", None) or self.root[0].auto_model.get_input_embeddings
         if len(other.tokenizer) > table().weight.shape[0]:
             return None
@@ -270,7 +270,7 @@ class TorchModel:
 
     @contextmanager
     def computing_in(self, dtype: str) -> Iterator[None]:
-        """In another precision."""
+        """Compute in another precision temporarily."""
         import torch
 
         before = next(one.dtype for one in self.root.parameters() if one.is_floating_point())
@@ -283,7 +283,7 @@ class TorchModel:
 
     @contextmanager
     def with_weights(self, other: TorchModel | None = None) -> Iterator[None]:
-        """With the weights of another model, which have the same names and shapes; what was changed is put back."""
+        """Use another model's weights, which have the same names and shapes; all changes are reverted."""
         kept = {name: value.clone() for name, value in self.root.state_dict().items()}
         try:
             if other is not None:

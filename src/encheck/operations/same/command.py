@@ -1,4 +1,4 @@
-"""`encheck same`: are two models, or a model and a saved file, one model in use?"""
+"""The command `encheck same`: whether two models, or a model and a saved file, are the same model in use."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def same(
     a: Annotated[
         str, typer.Argument(metavar="A", help="Model, as for --model of `encheck run`, or a saved FILE.json.")
     ],
-    b: Annotated[str | None, typer.Argument(metavar="[B]", help="The other one. Without it, A is only saved.")] = None,
+    b: Annotated[str | None, typer.Argument(metavar="[B]", help="The other model. Default: only save A.")] = None,
     save: Annotated[
-        Path | None, typer.Option(metavar="FILE.json", help="Save what A gives, to compare a model with it later.")
+        Path | None, typer.Option(metavar="FILE.json", help="Save A's vectors or scores for later comparisons.")
     ] = None,
     role: Annotated[
         str | None,
-        typer.Option(metavar="query|document", help="Compare in this role alone. Default: in all that are told apart."),
+        typer.Option(metavar="query|document", help="Compare in this role alone. Default: all that differ."),
     ] = None,
     page: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write an HTML page to this file.")] = None,
     json_file: Annotated[
@@ -34,12 +34,12 @@ def same(
     device: Annotated[str, as_option("device")] = "auto",
     dtype: Annotated[str | None, as_option("dtype")] = None,
 ) -> None:
-    """Encode 200 texts with A and with B, and say whether they are one model in use; if not, what was changed.
+    """Encode 200 texts with A and B, and report whether they are the same model in use; if not, what was changed.
 
     The causes that it names: prompt, pooling, truncation, normalisation, precision, padding, a missing layer,
     tokenizer, template. Rerankers score 200 pairs. --model-arg takes A:KEY=VALUE and B:KEY=VALUE.
 
-    Exit code: 0 the same, or the same for use, 1 another, 4 wrong usage or a model fails, 10 cannot tell.
+    Exit code: 0 same or same for use, 1 another model, 4 wrong usage or a model fails, 10 cannot tell.
 
     Examples:
 

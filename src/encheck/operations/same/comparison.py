@@ -1,8 +1,8 @@
-"""Are two models one model in use? Decided by the rule of a re-index, so that both never contradict each other.
+"""Whether two models are the same model in use, by the rule for a re-index, so that the two answers always agree.
 
-If they are not, what was changed: one cause is undone and the next tested, until their vectors agree. A cause is
+If they differ, the causes are searched: changes are undone one after the other until the vectors agree. A cause is
 named if undoing it, perhaps with others, gives all vectors of the other model, or if twins among the texts show it.
-Whatever needs the model itself (pooling, layers, precision) is undone where torch computes it in this process.
+Causes inside the model (pooling, layers, precision) can be undone only if torch computes it in this process.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ TRIED = (
     "case",
     "accents",
 )  # kinds of the short texts to try a change on
-OF_A_KIND, LONG_TRIED = 2, 3  # so many texts of each kind, and long ones
-PROGRESS = 0.9  # a change that is worth keeping leaves so much of the distance, or less
+OF_A_KIND, LONG_TRIED = 2, 3  # texts of each kind, and long texts
+PROGRESS = 0.9  # a useful change leaves at most this share of the distance
 COMMON_LIMITS = (32, 64, 128, 256, 384, 512)
-LONGER = 0.95  # of pairs of a text that moved and one that stayed, where a maximum length was changed
-STAYED = 8  # texts that have to stay where a tokenizer was changed
-RUNGS = 2  # steps of the ladder of long twins by which a maximum length differs, where prompts differ too
-STEP = 0.01  # of a step to which weights were rounded
-ONE = 1e-6  # of a cosine: twins that lie nearer have one vector
+LONGER = 0.95  # share of (changed, unchanged) text pairs whose changed one is longer, if a maximum length changed
+STAYED = 8  # texts that have to stay if a tokenizer changed
+RUNGS = 2  # steps between long twins by which a maximum length has to differ if prompts differ too
+STEP = 0.01  # tolerance, in units of the step to which weights were rounded
+ONE = 1e-6  # cosine distance: nearer twins have the same vector
 TWINS = ("case", "accents", "composed", "blanks")
 PREPARED: Mapping[str, Callable[[str], str]] = {
     "capitals as small letters": str.lower,
@@ -78,14 +78,14 @@ DTYPES = ("bfloat16", "float16")
 
 @dataclass(frozen=True)
 class ChangeCause:
-    """One cause in a word, and the sentence that says what differs."""
+    """One cause in a word, and a sentence that describes the difference."""
 
     name: CauseName | Literal[""]
     says: str
 
 
 def find_causes(a: ModelAnswers, b: ModelAnswers, role: TextRole) -> tuple[list[ChangeCause], str]:
-    """The causes that explain together why vectors in this role differ; or none, and what is known all the same."""
+    """The causes that together explain why vectors in this role differ; or none, and a sentence with what is known."""
     texts, old, new = common_vectors(a, b, role)
     sides = ((a, b, old, new, ("A", "B")), (b, a, new, old, ("B", "A")))
     alone = [_Search(x, y, role, texts, target, names).weights_alone([]) for x, y, _, target, names in sides]
@@ -114,7 +114,7 @@ def find_causes(a: ModelAnswers, b: ModelAnswers, role: TextRole) -> tuple[list[
 
 
 def common_vectors(a: ModelAnswers, b: ModelAnswers, role: TextRole) -> tuple[list[FixedText], Vectors, Vectors]:
-    """The texts that both have vectors of, and these vectors in a role: shape [n, d] each."""
+    """The texts that both models encoded, and both models' vectors in a role: shape [n, d] each."""
     names = {one.text for one in b.texts}
     some = [one for one in a.texts if one.text in names]
     both = []
@@ -148,7 +148,7 @@ class _Search:
         self.other = TorchModel.of(y.model) if y.model is not None else None
 
     def run(self, own: Vectors) -> tuple[list[ModelChange], Vectors]:
-        """The changes that bring x nearest to y, and the vectors of all texts under them; those it has, under none."""
+        """The changes that bring x nearest to y, and the vectors of all texts under them (`own` without changes)."""
         if self.x.model is None or len(self.texts) == 0:
             return [], own
         if own.shape == self.target.shape and agree(self.target, own, self.x.kind, by_cosine=True).all():
@@ -159,7 +159,7 @@ class _Search:
         while not is_done and (best := self._best(chosen, rows)) is not None and best[0] <= PROGRESS * gap:
             gap, is_done, change = best
             chosen.append(change)
-        for change in chosen if is_done and len(chosen) > 1 else ():  # without those that can be left out
+        for change in chosen if is_done and len(chosen) > 1 else ():  # drop unnecessary changes
             rest = [one for one in chosen if one is not change]
             if (made := self._made(rest, rows)) is not None and self._gap(made, rows)[1]:
                 chosen = rest
@@ -169,7 +169,7 @@ class _Search:
         return (chosen, made) if made is not None else ([], own)
 
     def _best(self, chosen: Sequence[ModelChange], rows: NDArray[np.intp]) -> tuple[float, bool, ModelChange] | None:
-        """The change that brings these rows nearest to y, the first after which all agree; None if none is left."""
+        """The change that brings these rows nearest to y, or the first with which all agree; None if none is left."""
         best: tuple[float, bool, ModelChange] | None = None
         for change in self._candidates():
             if change.cause in {one.cause for one in chosen}:
@@ -200,7 +200,7 @@ class _Search:
         return np.array([*short, *(by_length[i] for i in spread)], np.intp)
 
     def _made(self, changes: Sequence[ModelChange], rows: NDArray[np.intp]) -> Vectors | None:
-        """What x gives under these changes; None where it cannot be used so."""
+        """The vectors of x under these changes; None if x cannot be changed in this way."""
         assert self.x.model is not None
         try:
             made = encode_changed(self.x.model, [self.texts[i].text for i in rows], self.role, changes)
@@ -209,7 +209,7 @@ class _Search:
             return None
 
     def _gap(self, made: Vectors, rows: NDArray[np.intp]) -> tuple[float, bool]:
-        """How far these rows lie from those of y, 1 being as far as strangers, and whether all agree."""
+        """The distance of these rows from those of y (1 for unrelated models), and whether all agree."""
         target = self.target[rows]
         if made.shape != target.shape:
             return 1.0, False
@@ -220,7 +220,7 @@ class _Search:
         return float(apart.mean()), bool(agree(target, made, "vector", by_cosine=True).all())
 
     def _candidates(self) -> Iterator[ModelChange]:
-        """What can be changed in x, the likeliest first: what both say of themselves, then what is common."""
+        """Possible changes of x, the likeliest first: from both models' settings, then common ones."""
         x, y = self.names
         own, theirs = (side.sample.settings.prompts.get("" if side.role else self.role) for side in (self.x, self.y))
         said = f" in the role {self.role}" if self.role else ""
@@ -287,9 +287,9 @@ class _Search:
                 yield ModelChange("missing layer", said, within=partial(model.without, first, missing))
 
     def weights_alone(self, changes: Sequence[ModelChange]) -> ChangeCause | None:
-        """Where y with the weights of x, and x under these changes, agree: whether weights were rounded, or are others.
+        """The cause if only the weights differ: y with the weights of x agrees with x under these changes.
 
-        None where that cannot be tested, or does not hold.
+        It says whether the weights were rounded or are different. None if that cannot be tested, or they do not agree.
         """
         if self.torch is None or self.other is None or self.y.model is None:
             return None
@@ -324,7 +324,7 @@ class _Search:
 
 
 def _weight_rounding(ours: NDArray[np.float32], theirs: NDArray[np.float32]) -> str:
-    """To what weights were rounded, shape [..., n]; "" if they were not."""
+    """The number of bits to which weights, shape [..., n], were rounded, in words; "" if they were not."""
     apart = np.abs(ours - theirs)
     upper_half = (np.ascontiguousarray(theirs).view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)
     with np.errstate(over="ignore"):
@@ -341,7 +341,7 @@ def _weight_rounding(ours: NDArray[np.float32], theirs: NDArray[np.float32]) -> 
 
 
 def _normalisation(made: Vectors, target: Vectors, left: Bools, names: tuple[str, str]) -> list[ChangeCause]:
-    """In what the lengths of vectors that agree differ; where too few agree, of all, if one model has one length."""
+    """How the lengths of agreeing vectors differ; if too few agree, of all vectors if one model's have one length."""
     if target.shape[1] == 1:
         return []
     stayed = ~left & made.any(axis=1) & target.any(axis=1)
@@ -362,12 +362,12 @@ def _normalisation(made: Vectors, target: Vectors, left: Bools, names: tuple[str
 def _signs(
     texts: Sequence[FixedText], x: Vectors, y: Vectors, left: Bools, names: tuple[str, str], *, has_prompt: bool
 ) -> list[ChangeCause]:
-    """What twins among the texts show that explains why vectors still differ (`left`, shape [n]); or nothing."""
+    """The causes that twins among the texts show for vectors that still differ (`left`, shape [n])."""
     if x.shape[1] == 1:
         return []
     long = [_told_apart(texts, side, "long") for side in (x, y)]
     ends = [some[-1] if some else "0 words" for some in long]
-    said = f"{names[0]} tells long texts apart by what follows their first {ends[0]}, {names[1]} {ends[1]}"
+    said = f"{names[0]} distinguishes long texts that differ only after their first {ends[0]}, {names[1]} {ends[1]}"
     if not has_prompt and (prompt := _prompt_of_twins(texts, x, y, names)):
         return [prompt, ChangeCause("truncation", said)] if abs(len(long[0]) - len(long[1])) >= RUNGS else [prompt]
     if (~left).sum() < STAYED:
@@ -378,12 +378,12 @@ def _signs(
     if len(long[0]) != len(long[1]) and longer.size and longer.mean() > LONGER:
         return [ChangeCause("truncation", said)]
     kinds = [kind for kind in TWINS if _told_apart(texts, x, kind) != _told_apart(texts, y, kind)]
-    said = f"only one of {names[0]} and {names[1]} tells texts apart that differ in {' or '.join(kinds)} alone"
+    said = f"only one of {names[0]} and {names[1]} distinguishes texts that differ in {' or '.join(kinds)} alone"
     return [ChangeCause("tokenizer", said)] if kinds else []
 
 
 def _prompt_of_twins(texts: Sequence[FixedText], x: Vectors, y: Vectors, names: tuple[str, str]) -> ChangeCause | None:
-    """A text has in one model the vector that it has in the other with a prompt before it."""
+    """The cause "prompt" if one model gives a text the vector that the other gives it with a prompt before it."""
     for first, second, (has_not, has) in ((x, y, names), (y, x, names[::-1])):
         for prompt in known_prompts():
             rows = [(row, other) for row, other, one in twin_rows(texts, "prompt") if one.shows == prompt]
@@ -395,7 +395,7 @@ def _prompt_of_twins(texts: Sequence[FixedText], x: Vectors, y: Vectors, names: 
 
 
 def _told_apart(texts: Sequence[FixedText], vectors: Vectors, kind: str) -> list[str]:
-    """What the twins of this kind show or are called that have two vectors, the long ones from the shortest on."""
+    """The differences (`shows`) of the twins of this kind that have two vectors, long ones in ascending length."""
     pairs = twin_rows(texts, kind)
     first, second = (vectors[list(rows)] for rows in ([p[0] for p in pairs], [p[1] for p in pairs]))
     alike = np.nan_to_num(cosine(first, second)) > 1 - ONE
@@ -410,10 +410,10 @@ EXIT_CODES: dict[Outcome, ExitCode] = {"same": 0, "same for use": 0, "another": 
 
 @dataclass(frozen=True, slots=True)
 class TextFigure:
-    """Of one text, how far its two vectors are alike: their cosine, the lowest of all roles.
+    """How similar the two vectors of one text are: `figure` is their cosine, the lowest of all roles.
 
-    Of a reranker, `figure` is by how much the scores of its pair differ, as a share of the scores' spread. `moved`: by
-    more than rounding.
+    For a reranker, `figure` is the difference of the pair's scores, as a share of the scores' spread. `moved`: the
+    difference is more than rounding.
     """
 
     id: str
@@ -425,14 +425,14 @@ class TextFigure:
 
 @dataclass(frozen=True)
 class SameReport:
-    """Whether A and B, named by their labels, are one model in use: what `encheck same A B --json FILE` writes.
+    """Whether A and B, named by their labels, are the same model in use, as `encheck same A B --json FILE` writes it.
 
-    `outcome` is "same", "same for use" (rounding, batches and precision differ at most), "another" or "cannot tell";
-    `exit_code` 0 of the first two, then 1 and 10. `causes` are "prompt", "pooling", "truncation", "normalisation",
-    "precision", "padding", "missing layer", "tokenizer", "template" and "dimension": undoing them explains the
-    difference. None if nothing is known to explain it. `reasons` say each in a sentence. `kind` is "pair" of rerankers.
-    `reindex` is what a gate says of stored vectors; None of rerankers. `moved` counts the texts that moved by more than
-    rounding. `texts` has a figure for each text; none where dimensions differ.
+    `outcome` is "same", "same for use" (only rounding, batches and precision differ), "another" or "cannot tell";
+    `exit_code` is 0 for the first two, then 1 and 10. `causes` can be "prompt", "pooling", "truncation",
+    "normalisation", "precision", "padding", "missing layer", "tokenizer", "template" and "dimension": undoing them
+    removes the difference. Empty if no known cause explains it. `reasons` describe each in a sentence. `kind` is "pair"
+    for rerankers. `reindex` is a gate's answer for stored vectors, None for rerankers. `moved` counts the texts that
+    changed by more than rounding. `texts` has a figure for each text; empty if dimensions differ.
     """
 
     encheck_same: Literal[1] = field(default=1, kw_only=True)
@@ -449,7 +449,7 @@ class SameReport:
 
 
 def texts_for(subjects: Sequence[Subject], *, role: str | None = None) -> list[FixedText]:
-    """The texts to compare models on: the 200; if a file of vectors lacks them, up to 200 texts of that file."""
+    """The texts for the comparison: the fixed 200 or, if a file of vectors lacks them, up to 200 texts of that file."""
     some: Sequence[FixedText] = fixed_texts()
     for model in (subject.model for subject in subjects):
         if isinstance(model, PartialEncoder):
@@ -463,9 +463,9 @@ def texts_for(subjects: Sequence[Subject], *, role: str | None = None) -> list[F
 
 
 def compare_sides(a: ModelAnswers, b: ModelAnswers) -> SameReport:
-    """Whether these are one model in use; both give vectors, or both score pairs."""
+    """Whether these are the same model in use; both give vectors, or both score pairs."""
     if unstable := [name for name, side in (("A", a), ("B", b)) if side.unstable]:
-        said = "gives a text another vector each time: several models answer, or one whose output is random"
+        said = "gives the same text a different vector each time: several models answer, or the output is random"
         reasons = [f"{name} {said}" for name in unstable]
         return SameReport("cannot tell", EXIT_CODES["cannot tell"], (), tuple(reasons), a.label, b.label, a.kind)
     if a.model is None or b.model is None:  # a file rounds vectors, and projects wide ones
@@ -496,7 +496,7 @@ def compare_sides(a: ModelAnswers, b: ModelAnswers) -> SameReport:
 
 
 def _explain(a: ModelAnswers, b: ModelAnswers) -> tuple[list[ChangeCause], list[str]]:
-    """The causes over all roles; and what else is known, of roles that they do not explain."""
+    """The causes over all roles, and what is known about roles that they do not explain."""
     known: list[ChangeCause] = []
     reasons: list[str] = []
     done: list[tuple[object, object]] = []
@@ -523,7 +523,7 @@ def _explain(a: ModelAnswers, b: ModelAnswers) -> tuple[list[ChangeCause], list[
 
 
 def _rounding_notes(a: ModelAnswers, b: ModelAnswers, figures: Sequence[TextFigure]) -> list[str]:
-    """How far the vectors of one model in use lie apart, and why that may be."""
+    """How much the vectors of the same model in use differ, and possible reasons."""
     said = []
     if figures and a.kind == "vector":
         lowest = np.floor((min(one.figure for one in figures) + 5e-7) * 1e5) / 1e5
@@ -539,7 +539,7 @@ def _rounding_notes(a: ModelAnswers, b: ModelAnswers, figures: Sequence[TextFigu
 
 
 def _figures(a: ModelAnswers, b: ModelAnswers) -> tuple[TextFigure, ...]:
-    """One for each text that both have; none where dimensions differ."""
+    """The figures of all texts that both encoded; empty if dimensions differ."""
     if a.sample.dimension != b.sample.dimension:
         return ()
     by_cosine = a.sample.similarity == b.sample.similarity == "cosine"
@@ -557,7 +557,7 @@ def _figures(a: ModelAnswers, b: ModelAnswers) -> tuple[TextFigure, ...]:
 
 
 def _of_scores(figures: Sequence[TextFigure], *, equal_settings: bool) -> Outcome:
-    """Whether two rerankers are one in use."""
+    """Whether two rerankers are the same model in use."""
     if len(figures) < FEWEST:
         return "cannot tell"
     if any(one.moved for one in figures):
@@ -569,7 +569,7 @@ HEADLINES: dict[Outcome, str] = {
     "same": "A and B are the same model",
     "same for use": "A and B are the same model for use: rounding differs",
     "another": "A and B are not the same model in use",
-    "cannot tell": "it cannot be told whether A and B are the same model",
+    "cannot tell": "cannot tell whether A and B are the same model",
 }
 HEADS = {
     "vector": ("texts", "number", "moved", "median cosine", "lowest"),
@@ -581,7 +581,7 @@ STEPS: dict[Outcome, str] = {
     "same": "Keep the vectors that you have.",
     "same for use": "Keep the vectors that you have.",
     "another": "Undo the change, or gate B against A and encode your documents again.",
-    "cannot tell": "Give it more texts, or a model that answers alike each time.",
+    "cannot tell": "Compare on more texts, or use a model that gives the same answer each time.",
 }
 
 
@@ -592,7 +592,7 @@ def same_headline(found: SameReport) -> str:
 
 
 def same_lines(found: SameReport) -> Iterator[str]:
-    """What the terminal shows."""
+    """The terminal output."""
     yield f"{found.outcome}: {same_headline(found)}. A: {found.a}, B: {found.b}"
     yield from (f"  {reason}" for reason in found.reasons)
     if found.reindex:
@@ -603,7 +603,7 @@ def same_lines(found: SameReport) -> Iterator[str]:
 
 
 def _kind_rows(found: SameReport) -> list[tuple[str, ...]]:
-    """A line for each kind of text, in the order of the texts."""
+    """The table rows, one per kind of text, in the order of the texts."""
     lines: list[tuple[str, ...]] = []
     for kind in dict.fromkeys(one.kind for one in found.texts):
         some = [one for one in found.texts if one.kind == kind]
@@ -615,7 +615,7 @@ def _kind_rows(found: SameReport) -> list[tuple[str, ...]]:
 
 
 def write_same_page(path: Path, found: SameReport) -> None:
-    """Write the page: the answer, the kinds of texts, what moved most. UsageError if no file can be there."""
+    """Write the page: the answer, the kinds of texts, the largest changes. UsageError if it cannot be written."""
     sign = 1 if found.kind == "vector" else -1
     worst = sorted((one for one in found.texts if one.moved), key=lambda one: sign * one.figure)[:WORST]
     headline = same_headline(found)

@@ -1,6 +1,6 @@
-"""One of the two models that are compared: what it gave the texts, just now or as a file keeps it.
+"""One side of the comparison: a model's vectors or scores of the texts, computed now or read from a file.
 
-A model is always called. What the store keeps is not asked: it holds what the model gave before."""
+The model is always called; stored embeddings are not used, since they are what the model gave before."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ Kind = Literal["vector", "pair"]
 VERSION = 1
 MOST_BYTES = 40 * 10**6
 BATCHED = 10  # texts that are encoded alone and in one batch
-LONGEST_BATCHED = 700  # characters of these
+LONGEST_BATCHED = 700  # their maximum number of characters
 REMEDY = "Remedy: encheck same MODEL --save FILE.json, while the model is the one that you mean"
 
 
 @dataclass(frozen=True, eq=False)
 class ModelAnswers:
-    """What one model gave the texts, by role, in `sample`; of a reranker scores of shape [n, 1].
+    """One model's vectors of the texts, by role, in `sample`; for a reranker, scores of shape [n, 1].
 
-    `role` is the one that was asked for, if one was. `unstable` says that a text alone gets another vector each time,
-    `padded` that its vector depends on what else is in its batch. `model` is None of a saved file.
+    `role` is the requested one, if any. `unstable`: a text encoded alone gets another vector each time. `padded`: its
+    vector depends on the other texts in its batch. `model` is None for a saved file.
     """
 
     label: str
@@ -59,7 +59,7 @@ class ModelAnswers:
 
 @dataclass(frozen=True, slots=True)
 class SavedOn:
-    """On which day (UTC), and by which version of encheck."""
+    """The day (UTC) and the encheck version with which a file was saved."""
 
     on: str
     by: str
@@ -67,7 +67,7 @@ class SavedOn:
 
 @dataclass(frozen=True, slots=True)
 class TextEdition:
-    """Which of encheck's texts, and what they hash to."""
+    """The edition and the hash of encheck's fixed texts."""
 
     edition: Positive
     hash: str
@@ -75,10 +75,10 @@ class TextEdition:
 
 @dataclass(frozen=True, slots=True)
 class SavedModel:
-    """The model. `kind` is "pair" of a reranker: the score of each text with another one stands for a vector.
+    """The model. `kind` is "pair" for a reranker: each text's score with its partner is kept instead of a vector.
 
-    `role` is the one that was asked for, null where all were; `dtype` that of the weights, where the model says.
-    `padded`: a vector depends on the other texts in its batch.
+    `role` is the requested role, null for all; `dtype` is that of the weights, if known. `padded`: a vector depends on
+    the other texts in its batch.
     """
 
     label: str
@@ -90,7 +90,7 @@ class SavedModel:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What `encheck same MODEL --save FILE` writes: what a model gave 200 fixed texts, which come with encheck."""
+    """The file that `encheck same MODEL --save FILE` writes: a model's vectors or scores of encheck's 200 texts."""
 
     encheck_same: Literal[1] = field(default=1, kw_only=True)
     made: SavedOn
@@ -100,7 +100,7 @@ class Saved:
 
 
 def agree(old: Vectors, new: Vectors, kind: Kind, *, by_cosine: bool = False) -> Bools:
-    """Which rows are the same for use, shape [n]: vectors as a re-index has it, scores within 4.5% of their spread.
+    """Which rows are the same for use, shape [n]: vectors by the re-index rule, scores within 4.5% of their spread.
 
     The spread is the standard deviation of `old`, which should hold all scores. 4.5% of a vector's length is how far it
     moves at the cosine at which it no longer stays.
@@ -112,12 +112,12 @@ def agree(old: Vectors, new: Vectors, kind: Kind, *, by_cosine: bool = False) ->
 
 
 def kind_of(model: Model) -> Kind:
-    """Whether it gives vectors or scores pairs."""
+    """Whether the model gives vectors or scores pairs."""
     return "vector" if isinstance(model, Encoder) else "pair"
 
 
 def ask_model(subject: Subject, some: Sequence[FixedText], *, role: Role | None = None) -> ModelAnswers:
-    """Call a model; EncoderError names it where it fails. Empty texts may be refused."""
+    """Call a model on the texts; EncoderError names a failing model. The model may refuse empty texts."""
     model = subject.model
     try:
         if isinstance(model, FittedModel):
@@ -148,7 +148,7 @@ def ask_model(subject: Subject, some: Sequence[FixedText], *, role: Role | None 
 
 
 def _without_refused(model: Model, some: Sequence[FixedText], role: str) -> list[FixedText]:
-    """The texts without those empty ones that the model refuses, as servers may."""
+    """The texts without the empty ones that the model refuses, as some servers do."""
     found = []
     for one in some:
         if one.kind == EMPTY:
@@ -161,7 +161,7 @@ def _without_refused(model: Model, some: Sequence[FixedText], role: str) -> list
 
 
 def _own_roles(model: Model, settings: EncodingSettings, every: Sequence[str]) -> list[str]:
-    """The roles in which a text has another vector than without one."""
+    """The roles in which a text gets another vector than without a role."""
     if not isinstance(model, Encoder):
         return []
     if settings.prompts:
@@ -171,7 +171,7 @@ def _own_roles(model: Model, settings: EncodingSettings, every: Sequence[str]) -
     for role in ("query", "document"):
         try:
             given = encode_changed(model, some, role)
-        except EncoderError:  # a model of people's own may know no roles
+        except EncoderError:  # a user's own model may have no roles
             continue
         if not same_for_use(plain, given).all():
             found.append(role)
@@ -179,8 +179,8 @@ def _own_roles(model: Model, settings: EncodingSettings, every: Sequence[str]) -
 
 
 def _batching(model: Model, every: Sequence[str], role: str, kind: Kind) -> tuple[bool, bool, bool]:
-    """Whether a vector depends on the batch, whether it is another each time, and whether texts have to be encoded
-    alone to have the vectors that they have alone.
+    """Whether a vector depends on the batch, whether it changes each time, and whether texts have to be encoded one at
+    a time to get the vectors that they have alone.
     """
     if isinstance(model, PartialEncoder):
         return False, False, False
@@ -192,7 +192,7 @@ def _batching(model: Model, every: Sequence[str], role: str, kind: Kind) -> tupl
     with mixed_lengths():
         together = encode_changed(model, some, role)
     if alone.shape != together.shape:
-        raise EncoderError("it gives vectors of another dimension in each call: several models answer")
+        raise EncoderError("its vectors have another dimension in each call: several models answer")
     if agree(alone, together, kind).all():
         return False, False, False
     again = np.concatenate([encode_changed(model, [text], role) for text in some])
@@ -202,14 +202,14 @@ def _batching(model: Model, every: Sequence[str], role: str, kind: Kind) -> tupl
 
 
 def save_side(path: Path, side: ModelAnswers) -> None:
-    """Write what a model gave, as JSON (`Saved`); UsageError if no file can be there, or nothing is known."""
+    """Write a side as JSON (`Saved`); UsageError if the file cannot be written or the side has nothing to save."""
     if side.unstable:
         raise EncheckError(
-            f"{side.label} gives a text another vector each time: several models answer, or one whose output is "
+            f"{side.label} gives the same text a different vector each time: several models answer, or the output is "
             "random. Remedy: serve one model, in evaluation mode"
         )
     if {one.text for one in side.texts} - {one.text for one in fixed_texts()}:
-        raise UsageError(f"{side.label} lacks the texts that come with encheck, so nothing of it can be saved")
+        raise UsageError(f"{side.label} lacks encheck's built-in texts, so it cannot be saved")
     kept = Saved(
         made=SavedOn(datetime.now(UTC).date().isoformat(), version("encheck")),
         texts=TextEdition(EDITION, texts_hash()),
@@ -220,7 +220,7 @@ def save_side(path: Path, side: ModelAnswers) -> None:
 
 
 def read_side(path: Path) -> ModelAnswers:
-    """What such a file keeps; UsageError if it is missing, damaged, newer, or of other texts."""
+    """The side in a saved file; UsageError if it is missing, damaged, newer, or for other texts."""
     try:
         found = read_json(path, most=MOST_BYTES)
     except FileNotFoundError as error:

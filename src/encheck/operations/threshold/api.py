@@ -47,25 +47,27 @@ def threshold(
         data: labelled pairs, as in `--data`. In "pairs:FILE", labels may be missing, and other columns become slices.
         max_false_accepts: the budget as a share: 0.01 is 1%. None means 1%, but no budget with a baseline alone.
         baseline: the model in use and its threshold: "OLD@0.82", or the two.
-        same: what the new threshold should have in common with the old one: hits, recall or false-accepts.
-        own: a threshold of your own, also shown.
-        positives: the share of pairs that are positive in production; precision is shown only with it.
-        verify: a second model, or "module:function" from texts and texts to scores, that scores what passes.
+        same: the rate that the new threshold should share with the old one: hits, recall or false-accepts.
+        own: a threshold of your own to show as well.
+        positives: the share of pairs that are positive in production; needed for precision.
+        verify: a second model that scores the accepted pairs, or a function "module:function" (texts_a, texts_b) ->
+            scores.
         sample: at most this many clusters; None takes all.
-        seed: of the bootstrap and the sample.
+        seed: seed of the bootstrap and the sample.
         skip_bad_rows: leave out malformed rows, and pairs without vectors, instead of stopping.
         model_arg: as in `--model-arg`.
-        store: file of the embedding store. Default: the usual one.
+        store: file of the embedding store. Default: the user's store.
         device: auto, cpu, cuda, ...
         dtype: precision of the weights.
         report_dir: a folder for threshold.html and threshold.json. Default: nothing is written.
         progress: where to show progress. Default: nowhere.
 
     Returns:
-        The promise, the matched thresholds, the sweep, and what gets through. `exit_code` is that of the command.
+        The promise (whether a threshold keeps the budget), the matched thresholds, the sweep, and what gets through.
+        `exit_code` is that of the command.
 
     Raises:
-        UsageError: an option, the data (DataError) or a model or file of vectors (ModelError) is wrong.
+        UsageError: an option is invalid. Subclasses: DataError for data, ModelError for a model or file of vectors.
         EncoderError: a model failed, or a file of vectors lacks a text.
 
     >>> found = threshold("jaccard", "probes", max_false_accepts=0.01)
@@ -114,7 +116,7 @@ def _way(same: str) -> RateName:
 
 
 def _baseline(given: str | tuple[Spec, float] | None) -> tuple[str, float | None]:
-    """The old model and its threshold; UsageError if one is missing, or for the folder of a baseline or a run."""
+    """The old model and its threshold; UsageError if one is missing, or for the folder of a baseline or run."""
     from encheck.gating.baseline import SUMMARY
     from encheck.reporting.results import RESULTS
 
@@ -129,6 +131,6 @@ def _baseline(given: str | tuple[Spec, float] | None) -> tuple[str, float | None
         found = float("nan")
     if not old or found != found:
         raise UsageError(f"--baseline={given} should end in the old model's threshold: {USAGE}")
-    if any((expand_home(old) / name).is_file() for name in (SUMMARY, RESULTS)):  # it has scores of its own items alone
+    if any((expand_home(old) / name).is_file() for name in (SUMMARY, RESULTS)):  # it only has scores of its own items
         raise UsageError(f"--baseline={old} holds scores of other items. Name the model, or its vectors: {USAGE}")
     return old, found

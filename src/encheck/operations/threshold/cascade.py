@@ -1,13 +1,12 @@
 """A verifier behind a model: it scores the pairs that pass the model's threshold, and both have to accept.
 
-Two thresholds that are chosen together on the pairs that they are tested on would flatter themselves. So the clusters
-are halved by their names' hashes: both thresholds are chosen on one half and judged on the other, where nothing is
-chosen.
+Thresholds that are tested on the pairs on which they were chosen look too good. So the clusters are halved by the
+hashes of their names: both thresholds are chosen on one half and judged on the other.
 
-On the first half, each of some thresholds of the model leaves the verifier the lowest threshold that keeps the budget
-by the rule of `statistics/false_accepts.py`. Of these pairs of thresholds, the one with the most recall is taken
-(with no positives: the most hits), or the strictest of the model whose recall is within a point of that: the last
-positives cost the most calls.
+On the first half, several thresholds of the model are tried. For each, the verifier gets the lowest threshold that
+keeps the budget by the rule of `statistics/false_accepts.py`. Of the pairs of thresholds whose recall (without
+positives: hits) is within a point of the best, the one with the strictest threshold of the model wins, since the last
+positives cost the most verifier calls.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class ProbePair:
-    """Two texts of the probes; `kind` is what the second is to the first."""
+    """Two texts of the probes; `kind` is the relation of the second to the first."""
 
     kind: str
     first: str
@@ -59,7 +58,7 @@ class ProbePair:
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """How many of the probes of one kind a threshold accepts; of those whose meaning is `kept` it should."""
+    """How many probes of one kind a threshold accepts; it should accept them if the meaning is `kept`."""
 
     kind: str
     name: str
@@ -70,7 +69,7 @@ class Behaviour:
 
 
 def probe_pairs(seed: int = 0) -> list[ProbePair]:
-    """Pairs of the fixed part of the embedded probes by kind, and random ones without a shared content word."""
+    """Pairs from the fixed part of the embedded probes, by kind, and random pairs without a shared content word."""
     data = load("probes", quick=True)
     found = dict.fromkeys(_written_probes(data.groups))
     pairs = data.reference(seed=seed, count=UNRELATED_PAIRS)
@@ -85,7 +84,7 @@ def _written_probes(groups: Sequence[Group]) -> Iterator[ProbePair]:
 
 
 def accepted_by_kind(found: list[ProbePair], scores: Floats, threshold: float, *, seed: int = 0) -> list[Behaviour]:
-    """The share of each kind that is accepted, what changes meaning first, the most accepted first."""
+    """The accepted share of each kind: kinds that change the meaning first, and the most accepted first."""
     resampler = Resampler([one.cluster for one in found], seed=seed)
     kinds = np.array([one.kind for one in found])
     some = [
@@ -106,8 +105,8 @@ def _accepted(kind: str, items: NDArray[np.intp], accepted: NDArray[np.bool_], r
 
 
 Codes = NDArray[np.intp]
-RECALLS = np.arange(100, 49, -1) / 100  # of the model alone: what the verifier may see
-AS_GOOD = 0.01  # of recall
+RECALLS = np.arange(100, 49, -1) / 100  # recalls of the model alone to try
+AS_GOOD = 0.01  # difference in recall that does not matter
 
 
 @dataclass(frozen=True)
@@ -122,18 +121,18 @@ class Thresholds:
     below: float
 
     def joined(self, model: Floats, verifier: Floats) -> Floats:
-        """One score for both, to be held against `second`: the verifier's where the model accepts; shape [n] each."""
+        """One score for both, to compare with `second`: the verifier's if the model accepts; shape [n] each."""
         return np.where(model >= self.first, verifier, self.below)
 
 
 @dataclass(frozen=True)
 class Cascade:
-    """What a model with a verifier does, on the half of the pairs that chose nothing.
+    """The results of a model with a verifier, on the half of the pairs that was not used to choose thresholds.
 
     `thresholds` were chosen on `chosen_on` negatives and judged on `judged_on`. `calls` is the share of pairs that the
     verifier has to score. The rate of false accepts is `upper` or less with 95% confidence. `outcome` is "kept" if that
-    is within the budget and the cascade accepts 30 pairs or half of the positives; "broken" if the strictest threshold
-    of the verifier that does is certainly above the budget. `behaviours` say what gets through.
+    is within the budget and the cascade accepts 30 pairs or half of the positives; "broken" if even the verifier's
+    strictest threshold that does is certainly above the budget. `behaviours` show what gets through.
     """
 
     verifier: str
@@ -148,13 +147,13 @@ class Cascade:
 
 
 def split_clusters(pairs: Pairs) -> tuple[Codes, Codes]:
-    """The pairs that thresholds are chosen on, and those that they are judged on; DataError without negatives."""
+    """The pairs on which thresholds are chosen, and those on which they are judged; DataError without negatives."""
     fold = fold_of(pairs.clusters, folds=2)
     chosen, judged = (np.flatnonzero(fold == k) for k in (0, 1))
     if any(not (pairs.labels[part] == NEGATIVE).any() for part in (chosen, judged)):
         raise DataError(
             f"{pairs.name}: --verify chooses thresholds on half of the clusters and judges them on the other half, but "
-            "not both have pairs with label 0. Remedy: label pairs of more clusters"
+            "one half has no pair with label 0. Remedy: label pairs of more clusters"
         )
     return chosen, judged
 
@@ -174,11 +173,11 @@ def cascade(
     Args:
         pairs: the pairs, of both labels.
         model: the model's scores; shape [n].
-        verify: gives the verifier's scores of some of the pairs, by their numbers.
-        verifier: its name.
+        verify: function from positions of pairs to the verifier's scores of these pairs.
+        verifier: the verifier's name.
         budget: the share of negatives that may be accepted.
-        positives: the share of production's pairs that are positive, where it is known.
-        seed: of the bootstrap.
+        positives: the share of pairs that are positive in production, if known.
+        seed: seed of the bootstrap.
 
     Raises:
         DataError: a half of the clusters has no negatives, or is one cluster.
@@ -216,7 +215,7 @@ def cascade(
 
 
 def _firsts(population: Population, model: Floats, budget: float) -> list[float]:
-    """Thresholds of the model, rising: at which it alone has these recalls (without positives: hits), or the budget."""
+    """Thresholds of the model, ascending: those for `RECALLS` (without positives: hits), and that for the budget."""
     items, step = population.items("recall" if population.has("recall") else "hits"), step_of(model)
     ends = {reached(float(one), step) for one in np.quantile(model[items], 1 - RECALLS, method="lower")}
     alone = lowest_threshold(population.negatives(model), budget=budget, step=step)
@@ -234,9 +233,9 @@ def _choose(
         both = np.where(model >= first, verifier, below)
         negatives = replace(negatives, scores=both[population.items("false_accepts")])
         second = lowest_threshold(negatives, budget=budget, step=step)
-        if second is None:  # too few to show the budget: at least no negative of this half
+        if second is None:  # too few to show the budget: accept no negative of this half
             second = naive_threshold(negatives, budget=0, step=step)
-        second = max(second, reached(lowest, step))  # of pairs that the verifier sees, the budget may allow all
+        second = max(second, reached(lowest, step))  # the budget may allow all pairs that the verifier sees
         options.append((float((both[items] >= second).mean()), Thresholds(first, second, below)))
     best = max(recall for recall, _ in options)
     return next(one for recall, one in reversed(options) if recall >= best - AS_GOOD)

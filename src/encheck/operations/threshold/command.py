@@ -19,15 +19,16 @@ Baseline = Annotated[
     str | None,
     typer.Option(
         metavar="OLD@THRESHOLD",
-        help="The model in use and its threshold: find the threshold of NEW that matches it. OLD is a model or "
-        "vectors:FILE.",
+        help="Model in use with its threshold, to match in NEW. OLD is a model or vectors:FILE.",
     ),
 ]
 Same = Annotated[
     str,
-    typer.Option(metavar="hits|recall|false-accepts", help="What the old and the new threshold should have in common."),
+    typer.Option(
+        metavar="hits|recall|false-accepts", help="Rate that the new threshold should share with the old one."
+    ),
 ]
-Own = Annotated[float | None, typer.Option("--threshold", metavar="T", help="Also show this threshold of yours.")]
+Own = Annotated[float | None, typer.Option("--threshold", metavar="T", help="Also show this threshold.")]
 Positives = Annotated[
     float | None,
     typer.Option(metavar="SHARE", help="Share of pairs that are positive in production; precision and hits need it."),
@@ -36,7 +37,7 @@ Verify = Annotated[
     str | None,
     typer.Option(
         metavar="MODEL|module:function",
-        help="Verifier of what passes: a model, such as a cross-encoder, or a function (texts_a, texts_b) -> scores.",
+        help="Verifier of accepted pairs: a model such as a cross-encoder, or function (texts_a, texts_b) -> scores.",
     ),
 ]
 Clusters = Annotated[str, typer.Option(metavar="N", help="Number of clusters to sample, or all.")]
@@ -69,8 +70,8 @@ def threshold(
 
     The data are pairs with the columns first, second, label (may be missing) and cluster; other columns become slices.
 
-    Exit code: 0 there is such a threshold, 1 there is none, 4 wrong usage or bad input, 10 cannot tell: more negative
-    pairs are needed.
+    Exit code: 0 such a threshold exists, 1 it does not exist, 4 wrong usage or bad input, 10 cannot tell (more negative
+    pairs are needed).
 
     Examples:
 

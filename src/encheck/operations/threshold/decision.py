@@ -61,11 +61,11 @@ EXIT_CODES: dict[Ends, ExitCode] = {"kept": 0, "no promise asked": 0, "broken": 
 
 @dataclass(frozen=True)
 class ThresholdRequest:
-    """What was asked of `encheck threshold`.
+    """The request to `encheck threshold`.
 
-    `models` are the new one, behind it the old one where `old_threshold` is not None, and last the verifier where it
-    `verifies`. At most `sample` clusters of the data are taken, None takes all. `budget` None asks for no promise.
-    `positives` is the share of production's pairs that are positive.
+    `models` are the new model, then the old one if `old_threshold` is not None, then the verifier if `verifies`. At
+    most `sample` clusters of the data are used, None uses all. `budget` None asks for no promise. `positives` is the
+    share of pairs that are positive in production.
     """
 
     models: tuple[str, ...]
@@ -82,7 +82,7 @@ class ThresholdRequest:
     verifies: bool = False
 
     def __post_init__(self) -> None:
-        """UsageError for a number that is none, or out of its range."""
+        """UsageError for a number that is NaN or out of range."""
         for name, share in (("max-false-accepts", self.budget), ("positives", self.positives)):
             if share is not None and not 0 < share < 1:
                 raise UsageError(f"--{name} is {share:g}, but should be a share between 0 and 1: 0.01 is 1%")
@@ -92,9 +92,7 @@ class ThresholdRequest:
 
 @dataclass(frozen=True, slots=True)
 class PairCounts:
-    """The pairs: how many there are of each label, and in how many clusters; `repeated` ones stood there before, with
-    the same label.
-    """
+    """The numbers of pairs by label, and of their clusters; `repeated` counts repeats of a pair with the same label."""
 
     name: str
     pairs: int
@@ -111,9 +109,9 @@ class PairCounts:
 
 @dataclass(frozen=True, slots=True)
 class RivalRates:
-    """A scorer that needs no understanding: the model's recall (or hits) costs it so many false accepts.
+    """The false accepts of a scorer that needs no understanding, at the model's recall (or hits).
 
-    `kept` is what its own lowest threshold within the budget does, None if it has none.
+    `kept` has the rates of its own lowest threshold within the budget, None without one.
     """
 
     name: str
@@ -124,7 +122,7 @@ class RivalRates:
 
 @dataclass(frozen=True, slots=True)
 class SliceRates:
-    """The pairs with one value of a further column, at the threshold `at`."""
+    """The rates of the pairs with one value of a further column, at the threshold `at`."""
 
     name: str
     clusters: int
@@ -134,7 +132,7 @@ class SliceRates:
 
 @dataclass(frozen=True, slots=True)
 class NegativePair:
-    """A negative, and its score."""
+    """A negative pair and its score."""
 
     first: str
     second: str
@@ -143,17 +141,16 @@ class NegativePair:
 
 @dataclass(frozen=True)
 class ThresholdReport:
-    """All that `encheck threshold` found, as threshold.json has it. Shares are from 0 to 1; None: the data cannot say.
+    """The result of `encheck threshold`, as in threshold.json. Shares are from 0 to 1; None if the data cannot say.
 
-    `outcome` is what became of the promise; without one, "undecided" where the old threshold could not be matched.
-    `exit_code` is 0 for yes, 1 where the promise cannot be kept, 10 where that cannot be told. With a `cascade`, a
-    verifier behind the model, the outcome is that of both. `full_name` has the model's own name too.
+    `outcome` is the outcome of the promise; without a promise, "undecided" if the old threshold could not be matched.
+    `exit_code` is 0 for yes, 1 if the promise cannot be kept, 10 if undecided. With a `cascade` (a verifier behind the
+    model) the outcome is that of both together. `full_name` includes the model's own name.
 
-    `at` is the threshold that slices, rivals and behaviours are of, and `why` says which one that is. Rates have 95%
-    intervals over clusters; a promise is a bound of its own. `examples` are negatives that this threshold accepts.
-    Where none keeps the budget, `in_the_way` has the highest-scoring negatives. `auc` is the share of pairs of a
-    positive and a negative that the scores rank right, None without both. `unsaid` says what could not be answered, and
-    why.
+    Slices, rivals and behaviours are shown at the threshold `at`; `why` says which one that is. Rates have 95%
+    intervals over clusters; a promise has its own bound. `examples` are negatives that this threshold accepts. If no
+    threshold keeps the budget, `in_the_way` has the highest-scoring negatives. `auc` is the probability that a positive
+    scores above a negative, None without both. `unsaid` lists unanswered questions with reasons.
     """
 
     schema_version: Literal[1] = field(default=1, kw_only=True)
@@ -185,13 +182,13 @@ class ThresholdReport:
 
     @property
     def chosen(self) -> MatchedThreshold | None:
-        """The match that was asked for."""
+        """The requested match."""
         return next((one for one in self.matches if one.way == self.asked.way), None)
 
 
 @dataclass(frozen=True)
 class _ModelScores:
-    """One model's scores of the pairs, and of the probes where it could score them."""
+    """One model's scores of the pairs, and of the probes if it can score them."""
 
     subject: Subject
     scores: Floats
@@ -201,7 +198,7 @@ class _ModelScores:
 def choose_threshold(
     asked: ThresholdRequest, settings: Settings, *, progress: Progress | None = None
 ) -> ThresholdReport:
-    """Answer what was asked, of models as they are set; UsageError, DataError or EncoderError if that cannot be."""
+    """Answer the request with the configured models; UsageError, DataError or EncoderError if that is impossible."""
     pairs = load_pairs(asked.data[0], sample=asked.sample, seed=asked.seed, skip_bad_rows=asked.skip_bad_rows)
     store = open_store(settings)
     subjects: list[Subject] = []
@@ -216,14 +213,14 @@ def choose_threshold(
 
 
 def _with_vectors(pairs: Pairs, subjects: Sequence[Subject], *, skip: bool) -> Pairs:
-    """The pairs whose texts have vectors everywhere; EncoderError if some have none and `skip` is not set."""
+    """The pairs whose texts have vectors of all models; EncoderError if some lack one and `skip` is not set."""
     texts = list(dict.fromkeys((*pairs.first, *pairs.second)))
     lacking: set[str] = set()
     for subject in subjects:
         if isinstance(subject.model, StoredVectors) and (missing := subject.model.lacks(texts)):
             if not skip:
                 raise EncoderError(
-                    f"{subject.model.place} has no vector of {len(missing)} of {len(texts)} texts, first of "
+                    f"{subject.model.place} has no vector of {len(missing)} of {len(texts)} texts, the first "
                     f"{missing[0][:80]!r}. Remedy: add them, or pass --skip-bad-rows to leave their pairs out"
                 )
             lacking |= set(missing)
@@ -238,7 +235,7 @@ def _report(
 ) -> ThresholdReport:
     population = Population(pairs, positives=asked.positives, seed=asked.seed)
     if asked.budget is not None:
-        population.negatives(np.zeros(len(pairs.first)))  # refused before anything is encoded
+        population.negatives(np.zeros(len(pairs.first)))  # raises before anything is encoded
     if asked.verifies:
         split_clusters(pairs)
     found = probe_pairs(asked.seed)
@@ -292,7 +289,7 @@ def _report(
 def _score_model(
     subject: Subject, pairs: Pairs, texts: list[tuple[str, str]], store: Store, progress: Progress
 ) -> _ModelScores:
-    """A model's scores; vectors that were kept elsewhere are of the pairs alone."""
+    """A model's scores; stored vectors cover the pairs alone, not the probes."""
     service = EncoderService(subject, store, progress=progress)
     if isinstance(subject.model, StoredVectors):
         return _ModelScores(subject, service.similarities(pairs.first, pairs.second), None)
@@ -303,7 +300,7 @@ def _score_model(
 def _cascade(
     asked: ThresholdRequest, pairs: Pairs, new: _ModelScores, found: list[ProbePair], verifier: EncoderService
 ) -> Cascade:
-    """The new model with the verifier behind it, and what gets through both."""
+    """The results of the new model with the verifier behind it, and what gets through both."""
     assert asked.budget is not None
 
     def verify(items: NDArray[np.intp]) -> Floats:
@@ -340,7 +337,7 @@ def _match_rates(
 def _shown_threshold(
     asked: ThresholdRequest, made: Promise | None, matches: Sequence[MatchedThreshold], strictest: float | None
 ) -> tuple[float, str]:
-    """The threshold that slices, rivals and behaviours are shown at, and which one it is."""
+    """The threshold at which slices, rivals and behaviours are shown, and its description."""
     if made and made.threshold is not None:
         return made.threshold, f"keeping {100 * made.budget:g}%"
     match = next((one for one in matches if one.way == asked.way and one.threshold), None)
@@ -349,17 +346,17 @@ def _shown_threshold(
     if asked.own is not None:
         return asked.own, "your threshold"
     if asked.old_threshold is not None:
-        return asked.old_threshold, "the old number"
+        return asked.old_threshold, "the old value"
     if strictest is not None:
         return strictest, f"the strictest that {OF_USE}"
     raise DataError(
-        f"{MIN_ACCEPTED} pairs or one with label 1 are needed to choose a threshold by, but there are fewer and none. "
-        "Remedy: more pairs"
+        f"the data have fewer than {MIN_ACCEPTED} pairs and none with label 1, which is too few to choose a threshold. "
+        "Remedy: add pairs"
     )
 
 
 def _grid(scores: Floats) -> list[float]:
-    """Round thresholds, from where nearly everything is accepted to the highest score."""
+    """Rounded thresholds, from one that accepts nearly everything up to the highest score."""
     low, high = (float(np.quantile(scores, q)) for q in (0.005, 1.0))
     raw = max((high - low) / STEPS, 1e-9)
     unit = 10.0 ** math.floor(math.log10(raw))
@@ -370,7 +367,7 @@ def _grid(scores: Floats) -> list[float]:
 
 
 def _rivals(asked: ThresholdRequest, population: Population, scores: Floats, at: float) -> Iterator[RivalRates]:
-    """Word overlap and tf-idf on the same pairs, where they have the model's recall, or its hits."""
+    """The rates of word overlap and tf-idf on the same pairs, at the model's recall or hits."""
     way: RateName = "recall" if population.has("recall") else "hits"
     for name, theirs in rival_scores(population.pairs).items():
         step, false = step_of(theirs), None
@@ -386,12 +383,12 @@ def _rivals(asked: ThresholdRequest, population: Population, scores: Floats, at:
 def _slices(
     asked: ThresholdRequest, population: Population, scores: Floats, at: float
 ) -> tuple[tuple[SliceRates, ...], list[str]]:
-    """The values of further columns with enough clusters of negatives, and what is said of the others."""
+    """The values of further columns with enough clusters of negatives, and notes on the others."""
     pairs, found, few = population.pairs, list[SliceRates](), 0
     unfit = list[str]()
     for column, values in pairs.slices.items():
         counts = Counter(value for value in values if value)
-        if not 1 < len(counts) <= len(values) // 2:  # one value tells nothing, and a column of ids has no slices
+        if not 1 < len(counts) <= len(values) // 2:  # one value makes no slices, nor does a column of ids
             unfit.append(f"{column} ({len(counts):,} value{'s' * (len(counts) != 1)})")
             continue
         for value in sorted(counts):
@@ -408,7 +405,7 @@ def _slices(
     found.sort(key=lambda one: -one.clusters)
     left = f"{few} slices have fewer than {MIN_SLICE_CLUSTERS} clusters of negatives and are left out"
     more = f"{len(found) - MOST_SLICES} further slices are left out: those with the most clusters are shown"
-    none = f"columns that make no slices, which takes two values or more and two pairs of each: {', '.join(unfit)}"
+    none = f"columns that make no slices (slices need at least two values with two pairs each): {', '.join(unfit)}"
     said = ((left, few), (more, len(found) > MOST_SLICES), (none, unfit))
     return tuple(found[:MOST_SLICES]), [text for text, is_so in said if is_so]
 
@@ -438,7 +435,7 @@ def _unsaid(
 
 
 def _auc(pairs: Pairs, scores: Floats, seed: int) -> Figure | None:
-    """How well the scores rank positives above negatives, with its interval over clusters."""
+    """The AUC of the scores, with its interval over clusters."""
     labelled = np.flatnonzero(pairs.labels != UNKNOWN)
     is_positive = pairs.labels[labelled] == POSITIVE
     if is_positive.all() or not is_positive.any():
@@ -449,7 +446,7 @@ def _auc(pairs: Pairs, scores: Floats, seed: int) -> Figure | None:
 
 
 def _highest_negatives(pairs: Pairs, scores: Floats, at: float, most: int) -> tuple[NegativePair, ...]:
-    """The negatives with the highest scores that are accepted, one a cluster."""
+    """The accepted negatives with the highest scores, one per cluster."""
     items = pairs.of(NEGATIVE)
     items = items[np.argsort(-scores[items], kind="stable")]
     first = np.sort(np.unique(pairs.codes[items], return_index=True)[1])

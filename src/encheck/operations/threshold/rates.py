@@ -1,8 +1,7 @@
-"""The pairs that a threshold is chosen on, what thresholds accept, and the threshold that matches an old model's.
+"""The pairs that a threshold is chosen on, the rates of thresholds, and the threshold that matches an old model's.
 
-One bootstrap over clusters serves all rates. In each of its replicates both models see the same pairs, and the new
-threshold is chosen anew: so the interval of a matched threshold, and of what it does, holds the noise of the choice
-too.
+All rates share one bootstrap over clusters. In each replicate both models have the same pairs, and the new threshold is
+chosen again. So the intervals of a matched threshold, and of its rates, include the noise of the choice.
 """
 
 from __future__ import annotations
@@ -35,17 +34,17 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 NEGATIVE, POSITIVE, UNKNOWN = 0, 1, -1
 OWN_PAIRS = "pairs:"
-UNLABELLED_CLUSTER = "without a label"  # at the end of the names of clusters of such pairs
+UNLABELLED_CLUSTER = "without a label"  # suffix of the names of clusters of unlabelled pairs
 RIVALS = {"jaccard": "word overlap", "tf-idf": "tf-idf"}
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs in order: `first` and `second` [n], `labels` [n] (1, 0, or -1 where nobody said), `clusters` [n].
+    """Pairs in order: `first` and `second` [n], `labels` [n] (1, 0, or -1 without a label), `clusters` [n].
 
-    `slices` has columns of further values, "" where a pair has none. `hard` says how the negatives were made, where
-    they were made to be hard. `skipped` are rows that were left out. `by_texts` says that the data name no cluster, so
-    that a cluster is what shares texts.
+    `slices` has columns of further values, "" if a pair has none. `hard` says how the negatives were made, if they were
+    made to be hard. `skipped` are rows that were left out. `by_texts`: the data name no clusters, so pairs that share
+    texts are a cluster.
     """
 
     name: str
@@ -70,15 +69,15 @@ class Pairs:
         return list(zip(self.first, self.second, strict=True))
 
     def of(self, label: int) -> Codes:
-        """Which pairs have this label; shape [m]."""
+        """The positions of the pairs with this label; shape [m]."""
         return np.flatnonzero(self.labels == label)
 
     def clusters_of(self, label: int) -> int:
-        """How many clusters have a pair with this label."""
+        """The number of clusters that have a pair with this label."""
         return len(np.unique(self.codes[self.of(label)]))
 
     def distinct(self, label: int) -> Codes:
-        """Which pairs have this label, each pair of texts once, in the first of its clusters by name; shape [m]."""
+        """The positions of the distinct pairs with this label; a repeat counts in its first cluster by name; [m]."""
         items, texts = self.of(label), self.texts
         ordered = sorted(items.tolist(), key=self.codes.__getitem__)
         first: dict[frozenset[str], int] = {}
@@ -87,10 +86,10 @@ class Pairs:
         return np.array(sorted(first.values()), np.intp)
 
     def depends_on(self, items: Codes) -> Codes:
-        """On how many of these distinct pairs each of them depends, itself included; shape [m].
+        """The number of these distinct pairs that each one depends on, itself included; shape [m].
 
-        Pairs depend on each other where they share a text, or the same words in another order; with named clusters,
-        where they share a cluster.
+        Pairs depend on each other if they share a text, or the same words in another order; with named clusters, if
+        they share a cluster.
         """
         if not self.by_texts:
             codes = self.codes[items]
@@ -106,7 +105,7 @@ class Pairs:
         return found
 
     def only(self, kept: Sequence[int]) -> Pairs:
-        """Some of the pairs."""
+        """The pairs at these positions."""
         first, second, clusters = (tuple(c[i] for i in kept) for c in (self.first, self.second, self.clusters))
         slices = {name: tuple(values[i] for i in kept) for name, values in self.slices.items()}
         return replace(
@@ -115,17 +114,15 @@ class Pairs:
 
 
 def load_pairs(spec: str, *, sample: int | None = None, seed: int = 0, skip_bad_rows: bool = False) -> Pairs:
-    """The pairs of `--data`: with `pairs:FILE` labels may be missing, and further columns are slices.
+    """The pairs of `--data`. In `pairs:FILE`, labels may be missing, and further columns are slices.
 
-    Of other data, the part that is measured. DataError if they hold no pairs of sentences.
+    For other data, the measured part. DataError if they have no pairs of sentences.
     """
     own = _own_path(spec)
     found = _own_pairs(spec, own, BadRows(skip=skip_bad_rows)) if own else _public_pairs(spec, sample, seed)
     if not found.first:
         left_out = f" ({len(found.skipped)} rows were left out, the first: {found.skipped[0]})" if found.skipped else ""
-        raise DataError(
-            f"--data={spec} has no pairs of two texts{left_out}: a threshold is chosen on pairs:FILE, mrpc, qqp, ..."
-        )
+        raise DataError(f"--data={spec} has no pairs of two texts{left_out}. Remedy: use pairs:FILE, mrpc, qqp, ...")
     if sample is None or len(set(found.clusters)) <= sample:
         return found
     chosen = sample_clusters(found.clusters, sample, seed=seed)
@@ -133,13 +130,13 @@ def load_pairs(spec: str, *, sample: int | None = None, seed: int = 0, skip_bad_
 
 
 def _own_path(spec: str) -> str:
-    """The file or folder of pairs that a specification names, with or without its kind; empty for other data."""
+    """The path of pairs that a specification names, with or without its kind; "" for other data."""
     if spec.startswith(OWN_PAIRS):
         return spec.removeprefix(OWN_PAIRS)
     path = expand_home(spec)
     is_folder = is_path(spec) and path.is_dir() and guess_kind(path, has_log=False) == "pairs"
     if is_folder or (is_path(spec) and path.suffix.lower() in PAIR_FORMATS):
-        log.warning("--data=%s was taken for --data=%s%s", spec, OWN_PAIRS, spec)
+        log.warning("--data=%s was read as --data=%s%s", spec, OWN_PAIRS, spec)
         return spec
     return ""
 
@@ -160,7 +157,7 @@ def _own_pairs(spec: str, name: str, bad: BadRows) -> Pairs:
 
 
 def _clusters_of_rows(rows: Sequence[PairRow]) -> tuple[str, ...]:
-    """The cluster of each row. Where it is what shares texts, no row without a label joins others that have one."""
+    """The cluster of each row. Clusters by shared texts keep rows with and without a label apart."""
     found = [""] * len(rows)
     for is_labelled in (True, False):
         places = [i for i, row in enumerate(rows) if (row.label is not None) is is_labelled]
@@ -184,7 +181,7 @@ def _public_pairs(spec: str, sample: int | None, seed: int) -> Pairs:
 
 
 def rival_scores(pairs: Pairs) -> dict[str, Floats]:
-    """The scores of word overlap, and of tf-idf counted in these texts, by the scorer's name."""
+    """The scores of word overlap, and of tf-idf fitted on these texts, by the scorer's name."""
     counted = Frequencies.of((*pairs.first, *pairs.second))
     both = (pairs.first, pairs.second)
     return {name: WEIGHTED[name](*both, counted) if name in WEIGHTED else SURFACE[name](*both) for name in RIVALS}
@@ -196,7 +193,7 @@ RATES: tuple[RateName, ...] = ("hits", "false_accepts", "recall")
 
 @dataclass(frozen=True, slots=True)
 class ThresholdRates:
-    """What one threshold does; `accepted` pairs of those that hits are counted on. None: the data cannot say."""
+    """The rates of one threshold; `accepted` counts the accepted pairs among those for hits. None: no such data."""
 
     threshold: float
     accepted: int
@@ -221,9 +218,9 @@ def _weighted(items: Codes, share: float = 1.0) -> tuple[WeightedItems, ...]:
 class Population:
     """Pairs as a sample of production.
 
-    False accepts and recall are shares of the distinct pairs with label 0 and label 1. Hits are the share of pairs that
-    are accepted: of those without a label where there are some, since these are as they came, else of all; with
-    `positives`, the share of production's pairs that are positive, hits are recall and false accepts weighed by it.
+    False accepts and recall are accepted shares of the distinct pairs with label 0 and label 1. Hits are the accepted
+    share of the unlabelled pairs, since these were not selected, or without such pairs, of all pairs. With `positives`,
+    the share of pairs that are positive in production, hits are recall and false accepts weighted by it.
     """
 
     def __init__(self, pairs: Pairs, *, positives: float | None = None, seed: int = 0) -> None:
@@ -232,11 +229,11 @@ class Population:
         if self.clusters < 2:
             raise DataError(
                 f"{pairs.name}: all {len(pairs.first):,} pairs are one cluster, so no interval can be computed. "
-                "Remedy: pairs of more topics, or a column `cluster` that tells them apart"
+                "Remedy: add pairs of other topics, or a column `cluster` that separates them"
             )
         labelled = {label: pairs.distinct(label) for label in (NEGATIVE, POSITIVE)}
         if positives is not None and not all(map(len, labelled.values())):
-            raise UsageError("--positives weighs pairs with label 1 and label 0, but the data do not have both")
+            raise UsageError("--positives needs pairs with label 1 and with label 0, but the data lack one of them")
         self._parts = {
             "false_accepts": _weighted(labelled[NEGATIVE]),
             "recall": _weighted(labelled[POSITIVE]),
@@ -251,38 +248,38 @@ class Population:
 
     @cached_property
     def weights(self) -> NDArray[np.float32]:
-        """How often each cluster is drawn in each replicate; shape [replicates, clusters]."""
+        """The number of times that each cluster is drawn in each replicate; shape [replicates, clusters]."""
         return bootstrap_weights(self.clusters, self.seed)
 
     def parts(self, base: RateName) -> tuple[WeightedItems, ...]:
-        """The items that a figure is counted on; none where the data lack the label."""
+        """The items that a rate is counted on; none if the data lack the label."""
         return self._parts[base]
 
     def items(self, base: RateName) -> Codes:
-        """The same as one array."""
+        """The items that a rate is counted on, as one array."""
         return np.concatenate([part.items for part in self._parts[base]])
 
     def has(self, base: RateName) -> bool:
-        """Whether the data can say this."""
+        """Whether the data have items for this rate."""
         return bool(self._parts[base])
 
     def negatives(self, scores: Floats) -> Negatives:
-        """What a promise rests on; DataError if no pair has label 0."""
+        """The negatives for a promise; DataError if no pair has label 0."""
         if not self.has("false_accepts"):
             raise DataError(
                 f"{self.pairs.name}: no pair has label 0. A false accept is a pair with label 0 that is accepted. "
-                "Remedy: label some pairs of production that mean different things"
+                "Remedy: label some production pairs that differ in meaning"
             )
         items = self.items("false_accepts")
         return Negatives(scores[items], self.pairs.depends_on(items))
 
     def strictest(self, scores: Floats, *, step: float) -> float | None:
-        """The highest threshold that is of use (`strictest_of_use`) for the pairs that hits are counted on."""
+        """The highest useful threshold (`strictest_of_use`) for the pairs that hits are counted on."""
         positives = self.items("recall") if self.has("recall") else np.zeros(0, np.intp)
         return strictest_of_use(scores[self.items("hits")], scores[positives], step=step)
 
     def points(self, scores: Floats, thresholds: Sequence[float]) -> list[ThresholdRates]:
-        """What each of these thresholds does."""
+        """The rates of each of these thresholds."""
         cuts = np.asarray(thresholds, float)
         both = {base: self._shares(base, scores, cuts) for base in RATES if self.has(base)}
         rates = {base: self._rates(base, *both[base]) for base in both}
@@ -298,7 +295,7 @@ class Population:
         ]  # fmt: skip
 
     def _shares(self, base: RateName, scores: Floats, cuts: Floats) -> tuple[Floats, Floats]:
-        """The share that each threshold accepts, shape [k], and in each replicate, shape [replicates, k]."""
+        """The share that each threshold accepts: in the sample, shape [k], and by replicate, [replicates, k]."""
         value, replicates = np.zeros(len(cuts)), np.zeros((len(self.weights), len(cuts)))
         for part in self.parts(base):
             codes = self.pairs.codes[part.items]
@@ -315,7 +312,7 @@ class Population:
     def _rates(self, base: RateName, values: Floats, replicates: Floats) -> list[Figure]:
         items = self.items(base)
         n, sizes = len(items), np.bincount(self.pairs.codes[items])
-        clusters = n**2 // int((sizes**2).sum())  # so many of equal size tell as much (Kish 1965)
+        clusters = n**2 // int((sizes**2).sum())  # the effective number of equal clusters (Kish 1965)
         low, high = percentile_interval(replicates)
         found = []
         for value, a, b in zip(values.tolist(), low.tolist(), high.tolist(), strict=True):
@@ -325,7 +322,7 @@ class Population:
     def _precisions(
         self, both: Mapping[RateName, tuple[Floats, Floats]], rates: Mapping[RateName, list[Figure]]
     ) -> list[Figure | None]:
-        """By Bayes' rule; where few negatives are accepted, no surer than false accepts themselves are."""
+        """Precision by Bayes' rule; with few accepted negatives, its interval is as wide as that of false accepts."""
         assert self.positives is not None
         value, drawn = (
             precision(both["recall"][i], both["false_accepts"][i], self.positives) for i in (0, 1)
@@ -345,7 +342,7 @@ class Population:
 
 
 def precision(recall: Floats, false_accepts: Floats, positives: float) -> Floats:
-    """The share of accepted pairs that are positive, by Bayes' rule, where `positives` of all are.
+    """The share of accepted pairs that are positive, by Bayes' rule; `positives` is that share among all pairs.
 
     >>> precision(np.array([0.8]), np.array([0.01]), 0.05).round(3).tolist()
     [0.808]
@@ -357,14 +354,14 @@ def precision(recall: Floats, false_accepts: Floats, positives: float) -> Floats
 
 REPLICATES = 2_000
 WEIGHTS_AT_ONCE = 2_000_000
-WEIGHT_ROUNDING = 1e-9  # of sums of weights
+WEIGHT_ROUNDING = 1e-9  # rounding error of sums of weights
 RATE_NAMES = {"hits": "hits", "false_accepts": "false accepts", "recall": "recall"}
 COUNTED_NAMES = {"hits": "pairs", "false_accepts": "negatives", "recall": "positives"}
 
 
 @dataclass(frozen=True, slots=True)
 class RateChanges:
-    """What becomes of each rate, new less old; None of the one that stays, and of what the data cannot say."""
+    """The change of each rate, new minus old; None for the matched rate, and for rates that the data lack."""
 
     hits: Figure | None = None
     false_accepts: Figure | None = None
@@ -373,10 +370,10 @@ class RateChanges:
 
 @dataclass(frozen=True, slots=True)
 class MatchedThreshold:
-    """The new model's threshold for the same `way`; `accepted` of what is counted had the old model accepted.
+    """The new model's threshold with the same rate (`way`); the old model `accepted` so many of the counted pairs.
 
-    `point` is what the threshold does; its intervals hold the noise of the choice. Where `refused` says why, there is
-    no threshold.
+    `point` has the rates of the threshold; their intervals include the noise of the choice. `refused` is the reason why
+    there is no threshold, or "".
     """
 
     way: RateName
@@ -390,10 +387,10 @@ class MatchedThreshold:
 def match_threshold(
     population: Population, old: Floats, old_threshold: float, new: Floats, way: RateName, *, least: int = MIN_ACCEPTED
 ) -> MatchedThreshold:
-    """The threshold of `new` at which the share that `way` counts is that of `old` at its threshold.
+    """The threshold of `new` at which the rate `way` equals that of `old` at its threshold.
 
-    It lies half way between two scores: at one of them, the pairs between the two would be lost or won by chance.
-    Refused where the old threshold accepts fewer than `least` of what is counted, or where the data lack the label.
+    It lies halfway between two scores: exactly at a score, the pairs between the two would be lost or won by chance.
+    Refused if the old threshold accepts fewer than `least` of the counted pairs, or if the data lack the label.
     """
     if not population.has(way):
         return MatchedThreshold(way, 0, refused=f"no pair is labelled as {COUNTED_NAMES[way][:-1]}")
@@ -433,17 +430,17 @@ class _PairedScores:
 
     @property
     def bases(self) -> list[RateName]:
-        """What the data can say."""
+        """The rates that the data have items for."""
         return [base for base in RATES if self.population.has(base)]
 
     @property
     def names(self) -> list[str]:
-        """What the new threshold does."""
+        """The names of the new threshold's rates."""
         return [*self.bases, *(["precision"] if self.population.positives is not None else [])]
 
     def chosen(self, weights: NDArray[np.float32]) -> Floats:
-        """In each replicate the new threshold, what it does (as `names`), its changes (as `bases`); shape [r, k]."""
-        # Half way from the last score that is accepted to the first one that is not; shape [r].
+        """The new threshold, its rates (as `names`) and changes (as `bases`) in each replicate; shape [r, k]."""
+        # Halfway from the last accepted score to the first one that is not; shape [r].
         items, drawn = self.population.items(self.way), self._item_weights(self.way, weights)
         target = drawn @ (self.old[items] >= self.old_threshold)
         order = np.argsort(-self.new[items], kind="stable")
@@ -460,7 +457,7 @@ class _PairedScores:
         return np.stack([thresholds, *does, *(new - old for new, old in shares.values())], axis=1)
 
     def _shares(self, base: RateName, weights: NDArray[np.float32], thresholds: Floats) -> tuple[Floats, Floats]:
-        """What the new model accepts at each replicate's threshold, and the old one at its own; shape [r]."""
+        """The shares that the new model accepts at each replicate's threshold, and the old one at its own; [r]."""
         items, drawn = self.population.items(base), self._item_weights(base, weights)
         order = np.argsort(-self.new[items], kind="stable")
         counts = np.searchsorted(-self.new[items][order], -thresholds, side="right")
@@ -468,7 +465,7 @@ class _PairedScores:
         return total[np.arange(len(drawn)), counts], drawn @ (self.old >= self.old_threshold)[items]
 
     def _item_weights(self, base: RateName, weights: NDArray[np.float32]) -> Floats:
-        """The weight of each item in each replicate, of all together 1 (NaN if none is drawn); shape [r, m]."""
+        """The weight of each item in each replicate, summing to 1 (NaN if none is drawn); shape [r, m]."""
         parts = self.population.parts(base)
         return np.concatenate([_item_weights(self.population.pairs.codes, part, weights) for part in parts], axis=1)
 

@@ -27,7 +27,7 @@ HEAD = ("threshold", "accepted", "hits", "false accepts", "recall", "precision")
 
 
 def percent(share: float) -> str:
-    """A share in percent, with a digit behind the point below 10%.
+    """A share in percent, with one decimal below 10%.
 
     >>> percent(0.31), percent(0.047), percent(0.0)
     ('31%', '4.7%', '0%')
@@ -37,7 +37,7 @@ def percent(share: float) -> str:
 
 
 def rate_text(found: Figure | None) -> str:
-    """A rate with its interval; a dash if there is none.
+    """A rate with its interval; a dash for None.
 
     >>> rate_text(Figure(0.047, 0.031, 0.069))
     '4.7% [3.1, 6.9]'
@@ -49,7 +49,7 @@ def rate_text(found: Figure | None) -> str:
 
 
 def threshold_text(threshold: float) -> str:
-    """A threshold, as it is typed.
+    """A threshold in the form in which it is typed.
 
     >>> threshold_text(0.82), threshold_text(0.7124)
     ('0.82', '0.7124')
@@ -74,7 +74,7 @@ def data_line(data: PairCounts) -> str:
 
 
 def answers(found: ThresholdReport) -> Iterator[str]:
-    """The threshold that was asked for, what it does and what gets through; then what else was asked."""
+    """The requested threshold with its rates and what gets through, then the other requested thresholds."""
     if found.cascade:
         yield from cascade_lines(found.cascade, found.promise)
     if found.promise:
@@ -85,15 +85,15 @@ def answers(found: ThresholdReport) -> Iterator[str]:
     if found.behaviours:
         yield from behaviour_lines(f"at {threshold_text(found.at)} ({found.why})", found.behaviours)
     yield from ways if found.promise else ()
-    named = ((found.baseline, found.old), (f"{found.model} at the old number", found.same_number),
+    named = ((found.baseline, found.old), (f"{found.model} at the old value", found.same_number),
              (f"{found.model} at your threshold", found.own))  # fmt: skip
     yield from (f"{name} {threshold_text(point.threshold)}: {rates_text(point)}" for name, point in named if point)
     if found.rivals:
-        yield f"beside it: {', '.join(rival_costs(found.rivals))}{chance_text(found)}"
+        yield f"for comparison: {', '.join(rival_costs(found.rivals))}{chance_text(found)}"
 
 
 def match_line(found: ThresholdReport, match: MatchedThreshold) -> str:
-    """A threshold of the new model that does the same; of the one that was asked for, with what else it does."""
+    """A threshold of the new model that matches the old one; the requested match also has its other rates."""
     what = f"the same {RATE_NAMES[match.way]} as {found.baseline}"
     if match.threshold is None or match.point is None:
         return f"cannot tell: no threshold of {found.model} for {what}, {match.refused}"
@@ -117,19 +117,19 @@ def points_text(change: Figure) -> str:
 
 
 def rates_text(point: ThresholdRates, *, but: str = "") -> str:
-    """What a threshold does, in words."""
+    """The rates of a threshold in words."""
     parts = [(base, getattr(point, base)) for base in ("hits", "false_accepts", "recall", "precision") if base != but]
     return ", ".join(f"{name.replace('_', ' ')} {rate_text(value)}" for name, value in parts if value is not None)
 
 
 def example_line(one: NegativePair) -> str:
-    """A negative that is in the way of a threshold."""
+    """A high-scoring negative that prevents a threshold."""
     first, second = (shorten(text, WIDEST, placeholder="...") for text in (one.first, one.second))
-    return f"in the way: {one.score:.4f} {first!r} and {second!r}"
+    return f"negative that scores too high: {one.score:.4f} {first!r} and {second!r}"
 
 
 def promise_lines(found: ThresholdReport) -> Iterator[str]:
-    """The number, or that none exists; then what it does, or what is nearest, missing or in the way."""
+    """The threshold with its rates, or why there is none: the nearest one, missing pairs, or high-scoring negatives."""
     made, kept, strictest = found.promise, found.kept, found.strictest
     assert made
     budget = f"{100 * made.budget:g}%"
@@ -140,7 +140,7 @@ def promise_lines(found: ThresholdReport) -> Iterator[str]:
         return
     none = f"no threshold of {found.model} for {budget} false accepts"
     if strictest is None or strictest.false_accepts is None:
-        yield f"cannot tell: {none} is shown, fewer than {MIN_ACCEPTED} pairs to accept and none with label 1"
+        yield f"cannot tell: {none} is shown: fewer than {MIN_ACCEPTED} pairs can be accepted, and none has label 1"
         return
     where = f"at {threshold_text(strictest.threshold)}, the strictest that {OF_USE}"
     best = f"false accepts are {rate_text(strictest.false_accepts)} {where}"
@@ -153,22 +153,22 @@ def promise_lines(found: ThresholdReport) -> Iterator[str]:
         return
     yield f"cannot tell: {none} is shown"
     if made.needed is None:
-        yield f"{best}. More negatives would rather show that none exists"
+        yield f"{best}. More negatives would probably show that none exists"
         return
     least, second = (units_needed(hits, made.budget) for hits in (0, 1))
     missing = made.needed - made.effective
     short = f"about {missing:,} more are needed" if missing > 0 else "more are needed"
     yield (
         f"{budget} takes {least:,} independent negatives without one false accept, {second:,} with one; there are "
-        f"{made.negatives:,}, which tell as much as {made.effective:,}, and {short}"
+        f"{made.negatives:,}, worth {made.effective:,} independent ones, and {short}"
     )
 
 
 def cascade_lines(both: Cascade, alone: Promise | None) -> Iterator[str]:
-    """What a verifier adds, whether the budget is kept with it, and what gets through both."""
+    """The thresholds and rates with a verifier, whether they keep the budget, and what gets through both."""
     first = "none" if alone is None or alone.threshold is None else threshold_text(alone.threshold)
     ends = f"{threshold_text(both.thresholds.first)}, then {threshold_text(both.thresholds.second)} of {both.verifier}"
-    calls = f"{1_000 * both.calls.value:,.0f} verifier calls a thousand"
+    calls = f"{1_000 * both.calls.value:,.0f} verifier calls per 1,000 pairs"
     yield f"{first} alone; with this verifier: {ends}: {rates_text(both.does)}, {calls}"
     budget = f"{100 * alone.budget:g}%" if alone else "the budget"
     said = {
@@ -177,7 +177,7 @@ def cascade_lines(both: Cascade, alone: Promise | None) -> Iterator[str]:
         "undecided": f"so {budget} is not shown: false accepts may be up to {percent(both.upper)}",
     }
     yield (
-        f"{said[both.outcome]} (chosen on {both.chosen_on:,} negatives, judged on {both.judged_on:,} others of other "
+        f"{said[both.outcome]} (chosen on {both.chosen_on:,} negatives, judged on {both.judged_on:,} from other "
         "clusters)"
     )
     if both.behaviours:
@@ -185,12 +185,12 @@ def cascade_lines(both: Cascade, alone: Promise | None) -> Iterator[str]:
 
 
 def is_uneven(made: Promise) -> bool:
-    """Whether the negatives that are independent for certain could not have shown the budget."""
+    """Whether the certainly independent negatives alone are too few to show the budget."""
     return made.independent < units_needed(0, made.budget) and made.independent < made.effective
 
 
 def behaviour_lines(where: str, behaviours: Sequence[Behaviour]) -> Iterator[str]:
-    """What gets through by kind, what should not and what should."""
+    """The share that gets through by kind: first the kinds that should not, then those that should."""
     for kept, name in zip((False, True), THROUGH, strict=True):
         said = [f"{b.name} {percent(b.accepted.value)}" for b in behaviours if b.kept is kept]
         if said:
@@ -198,14 +198,14 @@ def behaviour_lines(where: str, behaviours: Sequence[Behaviour]) -> Iterator[str
 
 
 def rival_costs(rivals: Sequence[RivalRates]) -> Iterator[str]:
-    """What the same recall, or the same hits, costs a scorer that needs no understanding."""
+    """The false accepts of scorers that need no understanding, at the same recall or hits."""
     for one in rivals:
         if one.false_accepts:
             yield f"{one.name} {rate_text(one.false_accepts)} false accepts"
 
 
 def chance_text(found: ThresholdReport) -> str:
-    """What it costs whoever accepts at random: as many negatives as positives."""
+    """The false accepts of accepting at random: the same share of negatives as of positives."""
     point = next((p for p in (found.own, found.kept, found.strictest) if p and p.threshold == found.at), None)
     point = point or next((one.point for one in found.matches if one.point and one.point.threshold == found.at), None)
     same = point.recall or point.hits if point else None
@@ -214,39 +214,39 @@ def chance_text(found: ThresholdReport) -> str:
 
 
 def rate_cells(point: ThresholdRates) -> tuple[str, ...]:
-    """A row of the sweep."""
+    """The cells of a row of the sweep."""
     rates = (point.hits, point.false_accepts, point.recall, point.precision)
     return (threshold_text(point.threshold), f"{point.accepted:,}", *map(rate_text, rates))
 
 
 def notes(found: ThresholdReport) -> Iterator[str]:
-    """What the figures hold for, and what could not be said."""
+    """The conditions under which the figures hold, and unanswered questions."""
     if found.data.unlabelled:
-        yield f"hits are the share of the {found.data.unlabelled:,} pairs without a label, which are taken as they came"
+        yield f"hits are the accepted share of the {found.data.unlabelled:,} unlabelled pairs, taken as unselected"
     if found.data.negatives:
         yield "false accepts are the share of negatives that is accepted, for negatives that are sampled like these"
     if found.data.repeated:
-        yield f"a pair that is repeated with its label counts once: {found.data.repeated:,} repeats"
+        yield f"repeated pairs with the same label count once: {found.data.repeated:,} repeats"
     if (made := found.promise) and made.outcome == "kept" and is_uneven(made):
         yield (
-            f"the {made.negatives:,} negatives count as {made.effective:,} independent ones, but a text or cluster has "
-            f"more than one in {made.independent:,} of them. If such large ones score higher, and alike, the threshold "
-            "may not keep the budget: look at the negatives with the highest scores"
+            f"the {made.negatives:,} negatives count as {made.effective:,} independent ones, but one text or cluster "
+            f"has more than 1 in {made.independent:,} of them. If its negatives all score high, the threshold may not "
+            "keep the budget: look at the negatives with the highest scores"
         )
     if found.data.hard:
         yield f"the negatives of {found.data.name} were {found.data.hard}, but those of production are not"
     if found.data.skipped:
         yield f"malformed rows left out: {found.data.skipped:,}"
     if found.data.left_out:
-        yield f"pairs left out, because a file of vectors lacks their texts: {found.data.left_out:,}"
+        yield f"pairs left out because a file of vectors lacks their texts: {found.data.left_out:,}"
     yield from found.unsaid
 
 
 def sweep_chart(found: ThresholdReport) -> Chart:
-    """What every threshold accepts, with 95% bands; dotted where the thresholds of the answers are."""
+    """The share that every threshold accepts, with 95% bands; dotted lines mark the thresholds of the answers."""
     marks = {found.at: found.why}
     if found.old:
-        marks.setdefault(found.old.threshold, "the old number")
+        marks.setdefault(found.old.threshold, "the old value")
     if found.kept:
         marks.setdefault(found.kept.threshold, "keeps the budget")
     ends = [point.threshold for point in found.sweep] + [*marks]
@@ -263,7 +263,7 @@ def sweep_chart(found: ThresholdReport) -> Chart:
 
 
 def trade_chart(found: ThresholdReport) -> Chart | None:
-    """What each false accept buys: the model with its band, surface scorers, and chance on the diagonal."""
+    """Recall or hits by false accepts: the model with its band, surface scorers, and chance on the diagonal."""
     gain = "recall" if any(point.recall for point in found.sweep) else "hits"
     curves = {found.model: found.sweep, **{one.name: one.curve for one in found.rivals}}
     rows = {
@@ -290,7 +290,7 @@ def _banded_chart(
     *,
     rules: Sequence[tuple[float, str]],
 ) -> Chart:
-    """A line with its band for each name, of (x, rate)."""
+    """A chart with a line and its band for each name, from points (x, rate)."""
     some = {name: points for name, points in rows.items() if points}
     strokes = []
     for k, (name, points) in enumerate(some.items()):
@@ -308,7 +308,7 @@ TONES = {"kept": "good", "broken": "bad", "undecided": "open"}
 
 
 def threshold_banner(found: ThresholdReport) -> VerdictBanner:
-    """The number with what it does, or why there is none, and what to do about that."""
+    """The threshold with its rates, or why there is none, and the next step."""
     said = [f"{text[:1].upper()}{text[1:]}." for text in answers(found)]
     made, match = found.promise, found.chosen
     number, step = "", NextStep("")
@@ -328,16 +328,16 @@ def threshold_banner(found: ThresholdReport) -> VerdictBanner:
             step = NextStep(f"{verify}{'a' if verify else 'A'}llow more false accepts (--max-false-accepts SHARE).")
         else:
             answer = f"These pairs cannot show that a threshold of {what} keeps {within}"
-            step = NextStep("Add negative pairs of other clusters, then ask again.")
+            step = NextStep("Add negative pairs of other clusters, then run again.")
         lead = said[1] if len(said) > 1 else ""
     elif match and match.threshold:
         number = threshold_text(match.threshold.value)
-        old = threshold_text(found.old.threshold) if found.old else "the old number"
+        old = threshold_text(found.old.threshold) if found.old else "the old value"
         answer = f"Use {found.model} at {number}: it has the same {RATE_NAMES[match.way]} as {found.baseline} at {old}"
-        lead, step = said[0], NextStep(f"Replace the threshold {old} by {number} with the switch.")
+        lead, step = said[0], NextStep(f"Replace the threshold {old} by {number} when you switch models.")
     elif match:
         answer = f"No threshold of {found.model} can be matched with that of {found.baseline}"
-        lead, step = said[0], NextStep("Add pairs, then ask again.")
+        lead, step = said[0], NextStep("Add pairs, then run again.")
     else:
         number = threshold_text(found.at)
         answer, lead = f"This is what {found.model} accepts at {number}", said[0]
@@ -349,9 +349,9 @@ def threshold_banner(found: ThresholdReport) -> VerdictBanner:
 def render_page(found: ThresholdReport) -> str:
     """The page; every text in it is escaped by the template."""
     drawn = {
-        "sweep": ("What every threshold accepts, with 95% bands over clusters. Dotted: the thresholds of the answers.",
+        "sweep": ("Share accepted at every threshold, with 95% bands over clusters. Dotted: thresholds of the answers.",
                   sweep_chart(found)),
-        "trade": ("What a share of false accepts buys, beside scorers that need no understanding, and chance.",
+        "trade": ("Gain for each share of false accepts, compared with chance and with simple surface scorers.",
                   trade_chart(found)),
     }  # fmt: skip
     return page(
@@ -370,7 +370,7 @@ def render_page(found: ThresholdReport) -> str:
 
 
 def refuse_folder(folder: Path) -> None:
-    """UsageError where nothing can be written to a folder, or where it has files of others with these names."""
+    """UsageError if a folder cannot be written to, or has files of these names that encheck did not write."""
     refuse_place(str(folder))
     try:
         values = read_json(folder / RAW)
@@ -387,7 +387,7 @@ def refuse_folder(folder: Path) -> None:
 
 
 def write_threshold_page(found: ThresholdReport, folder: Path) -> Path:
-    """Write the page and the JSON into a folder; the path of the page. UsageError where the disk does not take it."""
+    """Write the page and the JSON into a folder; the path of the page. UsageError if the disk refuses."""
     write_named(folder / RAW, as_json(found))
     write_named(folder / PAGE, render_page(found))
     return folder / PAGE
