@@ -38,8 +38,8 @@ def batches_of_one_length(lengths: Ints, budget: int) -> Iterator[Ints]:
     in batches of few tokens: under twelve, for MiniLM on a CPU.) Within `mixed_lengths` a batch holds texts of several
     lengths.
 
-        >>> [b.tolist() for b in batches_of_one_length(np.array([3, 9, 3, 4]), 9)]
-        [[1], [3], [0, 2]]
+    >>> [b.tolist() for b in batches_of_one_length(np.array([3, 9, 3, 4]), 9)]
+    [[1], [3], [0, 2]]
     """
     order = np.argsort(-lengths, kind="stable")
     ordered = lengths[order]

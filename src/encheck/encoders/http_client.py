@@ -140,8 +140,8 @@ class RequestRefused(EncheckError):  # noqa: N818 - a server's answer, turned in
     """The server refused this request: its status, and its message, of which 300 characters are shown. `wait` is the
     delay in seconds from its `Retry-After` (a number or a date); None if it has neither.
 
-        >>> [RequestRefused(503, "", after).wait for after in ("3", "Thu, 01 Jan 1970 00:00:00 GMT", "soon", None)]
-        [3.0, 0.0, None, None]
+    >>> [RequestRefused(503, "", after).wait for after in ("3", "Thu, 01 Jan 1970 00:00:00 GMT", "soon", None)]
+    [3.0, 0.0, None, None]
     """
 
     def __init__(self, status: int, message: str, retry_after: str | None = None) -> None:

@@ -261,10 +261,10 @@ def pattern_cost(pattern: str) -> int | None:
     r"""The approximate maximum number of steps for matching a pattern with a module's name; None for a pattern with
     anything but names, classes, quantifiers after these, and groups without a quantifier.
 
-        >>> pattern_cost("query"), pattern_cost(r".*\.(q|v)_proj$"), pattern_cost("(a+)+$")
-        (1, 202, None)
-        >>> pattern_cost("(?:.|.)" * 30) > MOST_STEPS
-        True
+    >>> pattern_cost("query"), pattern_cost(r".*\.(q|v)_proj$"), pattern_cost("(a+)+$")
+    (1, 202, None)
+    >>> pattern_cost("(?:.|.)" * 30) > MOST_STEPS
+    True
     """
     if not PLAIN_PATTERN.fullmatch(pattern):
         return None
