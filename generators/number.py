@@ -301,7 +301,7 @@ def _counted(parse: Parse, mention: Mention) -> str:
 
 
 def _contrasts(query: str, mention: Mention, document: str, other: Mention) -> Iterator[SharedNumber]:
-    """Contrasts for near values that both texts can express, in notations of the document where no word reveals them."""
+    """Contrasts for near values that both texts can express, in notations of the document where no word reveals it."""
     for write in (other.own, *(form.write for form in other.forms)):
         for value in mention.beside(NEAR):
             asked, said = ([said_as(way, v) for v in (mention.value, value)] for way in (mention.own, write))

@@ -374,8 +374,8 @@ def test_a_subtask_without_labels_is_left_out_with_a_warning(tmp_path, caplog):
 
 
 GOLD_ROWS = [
-    (("Q1", "Q1_R7", "1", "1", "true"), "Q1/Q1_R7 is in none of the files with texts"),
-    (("Q1", "Q1_R1", "1", "1", "false"), "has a label already"),
+    (("Q1", "Q1_R7", "1", "1", "true"), "no file with texts has Q1/Q1_R7"),
+    (("Q1", "Q1_R1", "1", "1", "false"), "already has a label"),
     (("Q1", "Q1_R1", "1", "1", "Good"), "the label is 'Good', but should be true or false"),
     (("Q1", "Q1_R1", "1"), "3 tab-separated fields, but should be 5"),
 ]

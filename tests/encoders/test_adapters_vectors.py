@@ -206,7 +206,7 @@ def test_vectors_that_are_no_numbers_are_refused_with_the_files_name(tmp_path):
     config = tiny_models.glove(tmp_path)
     text = Path(config.name).read_text().splitlines()
     Path(config.name).write_text("\n".join([*text, "zebra " + " ".join(["nan"] * 8)]) + "\n")
-    with pytest.raises(EncoderError, match="gives vectors that hold NaN or infinity, first for 'zebra'"):
+    with pytest.raises(EncoderError, match="gives vectors with NaN or infinity, first for 'zebra'"):
         opened(config).encode(["the dog", "zebra"])
 
 

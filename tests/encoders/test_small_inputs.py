@@ -158,9 +158,9 @@ def template(found):
 
 ADAPTER = "adapter_config.json"
 HARMS = {
-    "a deflated member": ("transformers", deflated, "pytorch_model.bin unpacks to more than it holds .*is compressed"),
+    "a deflated member": ("transformers", deflated, "pytorch_model.bin unpacks to more bytes than it has .*is compressed"),
     "members that overlap": ("transformers", overlapping, "pytorch_model.bin unpacks to more .*members overlap"),
-    "tuples of tuples": ("transformers", laughing, "not a file of weights .*stand for more than 10,000,000"),
+    "tuples of tuples": ("transformers", laughing, "not a file of weights .*expand to more than 10,000,000"),
     "a billion labels": ("cross-encoder", changed("config.json", num_labels=10**9), "num_labels is more than 100,000"),
     "a billion labels of an encoder": ("transformers", changed("config.json", num_labels=10**9), "num_labels is more"),
     "labels that the head does not have": ("cross-encoder", changed("config.json", num_labels=10**5), "cross-encoder"),

@@ -368,7 +368,7 @@ def test_a_pair_scorers_scores_are_handed_out_as_it_gave_them(store):
     [
         (lambda n: np.full(n, np.nan), "pair scores are NaN or infinite; the first is of "),
         (lambda n: np.ones((n, 2)), "gave shape .*, 2.*, but should give"),
-        (lambda n: ["high"] * n, "but should give floating point"),
+        (lambda n: ["high"] * n, "but should return floating point"),
     ],
     ids=["NaN", "shape", "text"],
 )

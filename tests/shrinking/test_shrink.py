@@ -228,11 +228,11 @@ def test_the_level_of_a_case_is_one_of_its_claims():
 def test_it_says_why_nothing_can_go():
     whole = shrink(triplet("A dog barked.", "A hound barked.", "A cat barked."), always_wrong, ENGLISH)
     assert whole.shortest is whole.whole
-    assert whole.why == "the sentence has no part that it can do without"
+    assert whole.why == "the sentence has no part that can be removed"
     assert shrink(GATES, always_wrong, ENGLISH).why == ""
     short = triplet("At dawn the dog barked.", "At dawn the hound barked.", "At dawn the cat barked.")
     errs = shrink(short, lambda pairs: [v for _, far in pairs[1::2] for v in (0.0, float("dawn" in far))], ENGLISH)
-    assert errs.why == "without any part of it the model errs by less than half of the margin"
+    assert errs.why == "without any of its parts the model errs by less than half of the margin"
 
 
 def test_it_says_why_an_item_is_not_shrunk():

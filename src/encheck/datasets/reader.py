@@ -369,7 +369,7 @@ def refuse_misspelt(
     for column in sorted(set(columns) - set(chosen.values())):
         if near := next((name for name in names if is_misspelt(column, name)), None):
             raise DataError(
-                f"{path}:1: the column {column!r} is not used; did you mean {near!r}? "
+                f"{path}:1: unused column {column!r}; did you mean {near!r}? "
                 f"Rename it, to {near!r} or to something else"
             )
 
