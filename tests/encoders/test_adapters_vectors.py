@@ -81,7 +81,7 @@ def test_a_text_without_a_known_word_is_near_to_nothing_but_no_zero_and_is_said(
     vectors = opened(file[0]).encode(TEXTS)
     assert (vectors[3] == vectors[4]).all()
     assert 0 < np.abs(vectors[3]).max() < 0.01
-    assert "has no word of 1 of 6 texts" in caplog.text
+    assert "has no word from 1 of 6 texts" in caplog.text
 
 
 def test_a_word_in_capitals_is_taken_as_it_stands_before_it_is_taken_in_lower_case(file):

@@ -253,7 +253,7 @@ class Client:
         elif UNTRUSTED in problem:
             remedy = "check that the address matches the server's certificate, and that the certificate is still valid"
         raise EncoderError(
-            f"{self.url}{path}{self.through} gave no answer in {tries}; the last said: {problem}. Remedy: {remedy}"
+            f"{self.url}{path}{self.through} did not answer in {tries}; the last error: {problem}. Remedy: {remedy}"
         )
 
     def heed(self, stop: Future[None]) -> None:

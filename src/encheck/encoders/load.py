@@ -105,7 +105,7 @@ def _detect_folder(folder: Path) -> Found:
         if language := next((name for name in classes if name.endswith(LANGUAGE_MODELS)), None):
             return "transformers", (
                 f"its config.json says {language}, a language model, and it has no modules.json. The states below its "
-                "head are pooled by the mean, which nobody trained to tell sentences apart. Sparse vectors of a SPLADE "
+                "head are pooled by the mean, which was not trained to distinguish sentences. Sparse SPLADE vectors "
                 "need a class of your own (--model=module:Class)"
             )
         kind = config.get("model_type", "no model_type")

@@ -335,7 +335,7 @@ class RemoteEncoder(TextEncoder):
         check = f"check the address, the model and the key in {self.client.key_env}"
         if refused.status in (400, 422):
             check += (
-                f", and fields that the server wants besides: {EXAMPLE}. If it takes fewer texts: --model-arg batch=N"
+                f", and any fields that the server requires: {EXAMPLE}. If it takes fewer texts: --model-arg batch=N"
             )
         return EncoderError(f"{self.place}{self.client.through} refuses the request: {refused}. Remedy: {check}")
 

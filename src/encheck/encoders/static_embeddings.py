@@ -215,7 +215,7 @@ class VectorsEncoder(LocalEncoder):
                 "vocabulary does not match. Remedy: vectors of the texts' language"
             )
         if lost := sum(not words and bool(text.strip()) for words, text in zip(known, texts, strict=True)):
-            log.warning("%s has no word of %d of %d texts", self.source.name, lost, len(texts))
+            log.warning("%s has no word from %d of %d texts", self.source.name, lost, len(texts))
         for positions in batches_in_order(len(texts), 1_024):
             yield positions, np.array([self.vector(known[i]) for i in positions], np.float32)
 

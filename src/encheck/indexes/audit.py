@@ -168,18 +168,18 @@ def audit(
     )
     if not known.any():
         raise UsageError(
-            f"{fresh.label} has no vector of any of the {missing + len(rows):,} texts of {index.source} that were to "
-            "be compared. Remedy: fresh vectors of the same texts"
+            f"{fresh.label} has no vector for any of the {missing + len(rows):,} texts of {index.source} to "
+            "compare. Remedy: fresh vectors of the same texts"
         )
     if is_drawn and not known.all():
         raise UsageError(
-            f"{fresh.label} has no vectors of {(~known).sum():,} of the {len(rows):,} rows that were drawn. Remedy: "
-            "leave --sample out, to compare every row that it has a vector of; draw these at random"
+            f"{fresh.label} has no vectors for {(~known).sum():,} of the {len(rows):,} sampled rows. Remedy: "
+            "leave --sample out, to compare every row with a vector, and choose these at random"
         )
     if index.holds_integers and index.dimension * 8 == vectors.shape[1]:
         raise UsageError(
-            f"{index.source} has {index.dimension} whole numbers a vector, an eighth of the {vectors.shape[1]} of "
-            f"{fresh.label}: packed bits, which are not compared with numbers. Remedy: fresh vectors that were "
+            f"{index.source} has {index.dimension} whole numbers per vector, an eighth of the {vectors.shape[1]} of "
+            f"{fresh.label}: packed bits, which cannot be compared with numbers. Remedy: fresh vectors that were "
             f"packed in the same way: encheck index vectors:FRESH vectors:{index.source}"
         )
     rows = [row for row, is_known in zip(rows, known, strict=True) if is_known]
@@ -230,11 +230,11 @@ class _RowsAudit:
             )
         groups = (*self._groups(one, faults), *self._dimensions(faults, others))
         if self.index.holds_integers and one.calibrated:
-            notes.append("the stored vectors are integers: they were put back on the scale of the fresh vectors")
+            notes.append("the stored vectors are integers: they were rescaled to the fresh vectors")
         if partial:
             notes.append(
-                f"{partial:,} rows have no fresh vector and were not compared: the interval holds if those that have "
-                "one were drawn at random"
+                f"{partial:,} rows have no fresh vector and were not compared: the interval is valid only if those "
+                "with one were chosen at random"
             )
         broken = broken if of_all else {}
         counts = Counter(row.kind for row in (*faults.values(), *without_text))
@@ -440,7 +440,7 @@ class _RowsAudit:
             numbers = tuple(int(self.numbers[place]) for place in places)
             said = f"they have {size} dimensions, and the fresh vectors {self.vectors.shape[1]}"
             if same == len(places):
-                said += f"; the first {shared} are the same: one of both was truncated"
+                said += f"; the first {shared} are the same: one of the two was truncated"
             yield group_of("unknown" if same == len(places) else "another model", numbers, said)
 
     def _again(self, faults: Mapping[int, AuditedRow]) -> float:
@@ -467,7 +467,7 @@ def _verdict(
         )
     if not one.calibrated:
         return "cannot tell", (
-            "the stored vectors are integers that cannot be put back on the scale of the fresh ones: fewer than half "
+            "the stored vectors are integers that cannot be rescaled to the fresh ones: fewer than half "
             "are this model's, or they are not rounded numbers. Remedy: name the vectors before they were quantised"
         )
     if counts["right"] < n or broken:
@@ -538,8 +538,8 @@ def _lengths(faults: Mapping[int, AuditedRow]) -> Iterator[str]:
     low, high = min(ratios), max(ratios)
     times = f"{low:.3g} times" if high - low <= SAME_LENGTH * high else f"{low:.3g} to {high:.3g} times"
     yield (
-        f"{len(ratios):,} vectors have {times} the length of the fresh ones: this changes what an index finds by inner "
-        "product, and nothing where it compares by cosine (--similarity cosine)"
+        f"{len(ratios):,} vectors have {times} the length of the fresh ones: this changes the results of an index "
+        "that uses inner products, but not of one that uses cosine (--similarity cosine)"
     )
 
 

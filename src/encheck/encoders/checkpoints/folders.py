@@ -86,7 +86,7 @@ def check_lost_modules(folder: Path) -> None:
     if why:
         raise ModelError(
             f"{folder} has no modules.json, and its folders do not show which modules the model has: {why}. Remedy: "
-            "copy modules.json again, or have the transformer alone pooled here: --model-arg adapter=transformers "
+            "copy modules.json again, or pool only the transformer's output: --model-arg adapter=transformers "
             "--model-arg pooling=mean"
         )
 

@@ -195,7 +195,7 @@ def refuse_code(folder: Path) -> None:
     for file, key, named in _code_named(folder):
         if named == MOVED_SPAN_POOLING:
             raise ModelError(
-                f"{file}: {key} is {named}, which is {SPAN_POOLING} now. Remedy: write that in its place, and pip "
+                f"{file}: {key} is {named}, whose new name is {SPAN_POOLING}. Remedy: write that instead, and pip "
                 "install ./papers (in a clone of encheck)"
             )
         own = ""
