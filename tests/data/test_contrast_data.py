@@ -97,7 +97,7 @@ def test_a_path_alone_and_pairs_are_taken_for_contrasts_and_it_is_said(tmp_path,
     assert load(str(path)).contrasts == load(f"contrast:{path}", label="own").contrasts
     assert f"is read as --data=contrast:{path}" in caplog.text
     assert load(f"pairs:{path}").contrasts
-    assert f"taken for --data=contrast:{path}" in caplog.text
+    assert f"so it is read as --data=contrast:{path}" in caplog.text
 
 
 def test_the_description_has_sizes_and_samples(tmp_path):

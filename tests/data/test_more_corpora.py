@@ -536,7 +536,7 @@ def test_a_half_of_paws_qqp_validates_label_by_label(tmp_path):
 
 
 def test_paws_wikis_dev_part_validates_paws_qqp(tmp_path):
-    with pytest.raises(DataError, match=r"dev.tsv of PAWS-Wiki 0 times"):
+    with pytest.raises(DataError, match=r"dev.tsv once, but holds it 0 times"):
         load(f"paws-qqp@paws-wiki:{paws_qqp(tmp_path)}")
     write(tmp_path / "dev.tsv", PAWS, ("1", "A wiki .", "Wiki A .", "1"))
     assert splits(load(f"paws-qqp@paws-wiki:{tmp_path}")) == {"test": 13, "validation": 1}

@@ -215,7 +215,7 @@ def test_pairs_of_queries_and_documents_are_taken_for_a_collection_and_it_is_sai
     path = put(tmp_path / "own.csv", b"query,document,label\nA?,One.,1\nA?,Two.,0\nB?,Two.,1\n")
     found = collection(path, kind="pairs")
     assert [len(q.right) for q in found.queries] == [1, 1]
-    assert f"holds queries and documents: taken for --data=retrieval:{path}" in caplog.text
+    assert f"holds queries and documents, so it is read as --data=retrieval:{path}" in caplog.text
 
 
 def asked(name, *right, negatives=(), cluster=""):

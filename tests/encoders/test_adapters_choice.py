@@ -245,8 +245,8 @@ def test_a_function_of_two_lists_scores_pairs(store):
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("broken", "no licence server"), ("flat", r"gave shape \(1,\)"), ("gone", "cannot import"),
-        ("once", r"once of .*gave shape \(\), but should give \(2,\).*a finite number for each pair"),
+        ("broken", "no licence server"), ("flat", r"returned shape \(1,\)"), ("gone", "cannot import"),
+        ("once", r"once of .*returned shape \(\), but should return \(2,\).*a finite number for each pair"),
     ],
 )  # fmt: skip
 def test_a_function_that_does_not_work_is_refused_before_the_run(store, name, expected):

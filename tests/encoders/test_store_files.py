@@ -182,7 +182,7 @@ def test_one_text_may_come_twice_with_one_vector(tmp_path):
         ("version.npz", lambda p: (np.savez(p, vector=VECTORS), p.write_bytes(newer(p.read_bytes()))), "version 25"),
         ("latin.parquet", lambda p: parquet(p, vector=VECTORS.tolist(), text=pyarrow.Array.from_buffers(
             pyarrow.string(), 8, [None, pyarrow.py_buffer(np.arange(9, dtype="i4")), pyarrow.py_buffer(b"\xe4" * 8)])),
-         "no UTF-8"),
+         "is not UTF-8"),
         ("v.txt", lambda p: p.write_text("0.1 0.2"), "file ending"),
     ],
 )  # fmt: skip

@@ -183,7 +183,7 @@ def check_scores(scores: object, pairs: Sequence[tuple[str, str]]) -> NDArray[np
     first = f"; the first pair is {pairs[0]}" if pairs else ""
     array = _numbers(scores, "score_pairs()", first)
     if array.shape != (len(pairs),):
-        raise EncoderError(f"score_pairs() returned shape {array.shape}, but should give ({len(pairs)},){first}")
+        raise EncoderError(f"score_pairs() returned shape {array.shape}, but should return ({len(pairs)},){first}")
     if (bad := ~np.isfinite(array)).any():
         worst = pairs[int(np.flatnonzero(bad)[0])]
         raise EncoderError(f"{bad.sum()} of {len(pairs)} pair scores are NaN or infinite; the first is of {worst}")

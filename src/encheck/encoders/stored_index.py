@@ -172,7 +172,7 @@ class StoredIndex:
         if blanks:
             notes.append(f"{blanks:,} of these texts differ from the index's own only in blanks or line breaks")
         if others:
-            notes.append(f"{others:,} of these texts are differ from the index's own: those of the file were used")
+            notes.append(f"{others:,} of these texts differ from the index's own: those of the file were used")
         return tuple(notes)
 
     def rows(self, numbers: Ints) -> list[IndexRow]:

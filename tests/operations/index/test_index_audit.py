@@ -307,7 +307,7 @@ def test_a_file_of_some_fresh_vectors_is_a_sample_of_its_own(tmp_path):
     assert any("40 rows have no fresh vector" in note for note in audit.notes)
     with pytest.raises(UsageError, match="sampled rows"):
         encheck.audit_index(part, index, sample=60)
-    with pytest.raises(UsageError, match="has no vector of any of the 120 texts"):
+    with pytest.raises(UsageError, match="has no vector for any of the 120 texts"):
         encheck.audit_index(stored(tmp_path, RIGHT[:1], texts=["else"], name="else.parquet"), index)
     with pytest.raises(UsageError, match="fresh vectors should be complete"):
         encheck.audit_index(stored(tmp_path, 0 * RIGHT, name="zero.parquet"), index)
