@@ -158,7 +158,7 @@ def template(found):
 
 ADAPTER = "adapter_config.json"
 HARMS = {
-    "a deflated member": ("transformers", deflated, "pytorch_model.bin unpacks to more bytes than it has .*is compressed"),
+    "a deflated member": ("transformers", deflated, "pytorch_model.bin unpacks to more bytes than it has .*compressed"),
     "members that overlap": ("transformers", overlapping, "pytorch_model.bin unpacks to more .*members overlap"),
     "tuples of tuples": ("transformers", laughing, "not a file of weights .*expand to more than 10,000,000"),
     "a billion labels": ("cross-encoder", changed("config.json", num_labels=10**9), "num_labels is more than 100,000"),

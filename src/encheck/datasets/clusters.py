@@ -114,7 +114,7 @@ def _alike_pairs(bags: Sequence[frozenset[str]], counts: Mapping[str, int]) -> I
 
 
 def rarest_words(bag: frozenset[str] | set[str], counts: Mapping[str, int]) -> list[str]:
-    """The rarest words of a set: two sets with an overlap of `ALIKE` share a word of these.
+    """The rarest words of a set: two sets with an overlap of `ALIKE` share at least one of these.
 
     One more than `ALIKE` lets two sets differ by (Bayardo et al. 2007, "Scaling up all pairs similarity search",
     section 4.2).

@@ -140,11 +140,11 @@ def batches_of(encoder: Encoder, texts: Sequence[str], *, role: str | None = Non
         some = [texts[i] for i in positions]
         with _named(encoder):
             checked = check_vectors(vectors, some, width=width)
-            _refuse(~left[positions], some, "were returned twice by batches()")
+            _refuse(~left[positions], some, "was returned twice by batches()")
         left[positions], width = False, checked.shape[1]
         yield positions, checked
     with _named(encoder):
-        _refuse(left, texts, "were never returned by batches()")
+        _refuse(left, texts, "was never returned by batches()")
 
 
 @contextmanager
