@@ -87,7 +87,7 @@ def page_of_html(text: str) -> Page:
 
 
 def page_of_markdown(text: str) -> Page:
-    """The page in a Markdown text (CommonMark and tables); a title in YAML front matter takes precedence.
+    r"""The page in a Markdown text (CommonMark and tables); a title in YAML front matter takes precedence.
 
     >>> page_of_markdown("# Refunds\n\nAsk *us*.").sections
     (PageSection(heading='Refunds', text='Ask us.'),)

@@ -328,7 +328,7 @@ def checked_score(value: str, low: float, high: float) -> float:
 
 
 def is_missing(value: object) -> bool:
-    """Whether a field has no value: blank, an empty list, NaN, or a program's notation for a missing value.
+    r"""Whether a field has no value: blank, an empty list, NaN, or a program's notation for a missing value.
 
     >>> [is_missing(value) for value in (None, " ", float("nan"), "NaN", "\\N", [], 0, "none")]
     [True, True, True, True, True, True, False, False]

@@ -33,7 +33,7 @@ def words_of(text: str) -> int:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text with a proper beginning and end; a sentence does not span lines, and headings are left
+    r"""The sentences of a text with a proper beginning and end; a sentence does not span lines, and headings are left
     out.
 
     >>> sentences("# Returns\n\nDr. Lee has 14 days. Then e.g. a fee is due.")

@@ -266,7 +266,7 @@ class StoredIndex:
 
 
 def normalise_blanks(text: str) -> str:
-    """The text with a single blank for each run of blanks or line breaks.
+    r"""The text with a single blank for each run of blanks or line breaks.
 
     >>> normalise_blanks(" a\r\n b ")
     'a b'
