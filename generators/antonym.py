@@ -1,7 +1,7 @@
 """Antonym edits: one verb or adjective replaced by its opposite (Mahajan et al. 2023, criterion 3).
 
-An opposite reverses the statement where it does not stand beside the opposite or under a negation, and where nothing
-more hangs on it.
+An opposite reverses the statement, unless it occurs beside the opposite or under a negation, or other parts of the
+sentence depend on it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ PREFIXES = frozenset("un in im il ir mis non".split())
 
 
 def turning_slots(english: English, parse: Parse) -> tuple[Slot, ...] | str:
-    """Where an opposite turns what the sentence says; or the reason why nowhere."""
+    """The places where an opposite reverses the statement; or the reason why there are none."""
     slots = find_slots(english, parse, "a", only=PARTS)
     if isinstance(slots, str):
         return slots
@@ -52,7 +52,7 @@ def turning_slots(english: English, parse: Parse) -> tuple[Slot, ...] | str:
 
 
 def _refusal(english: English, parse: Parse, slot: Slot) -> str | None:
-    """Why an opposite in this place would not turn the sentence, in a few words."""
+    """The reason, in a few words, why an opposite in this place would not reverse the statement; None if it would."""
     # An adjective beside another, a verb right beside another: "plain and simple", "rose and fell".
     pairs = [(slot.at, i) for i in parse.children[slot.at] if parse.bases[i] == "conj"]
     pairs += [(parse.heads[slot.at], slot.at)] if parse.bases[slot.at] == "conj" else []
@@ -68,7 +68,7 @@ def _refusal(english: English, parse: Parse, slot: Slot) -> str | None:
 
 
 def _is_pair(parse: Parse, first: int, second: int) -> bool:
-    """Whether two coordinated words are of a kind, and the second is no predicate of its own."""
+    """Whether two coordinated words are of one kind, and the second is not a predicate of its own."""
     if parse.pos[first] != parse.pos[second] or parse.child(second, "nsubj", "cop", "aux") is not None:
         return False
     between = range(first + 1, second)
@@ -77,15 +77,15 @@ def _is_pair(parse: Parse, first: int, second: int) -> bool:
 
 
 def _holds_opposite(english: English, parse: Parse, slot: Slot) -> bool:
-    """Whether another word of the sentence is an opposite of the word, means the same as it or one, or is it again.
+    """Whether the sentence repeats the word, or has an opposite or synonym of it or of an opposite.
 
-    "A big dog and a small one", "a tiny, small village": what holds the other way contradicts the turned word.
+    "A big dog and a small one", "a tiny, small village": another opposite would contradict the changed word.
     """
     lemma = parse.lower_lemmas[slot.at]
     opposites = english.substitutes.opposed(lemma, slot.pos) | english.substitutes.alike(lemma, slot.pos)
     is_one = opposites.__contains__
     result = sum(map(is_one, parse.lowers)) + sum(map(is_one, parse.lower_lemmas))
-    if result == 1 + is_one(parse.lowers[slot.at]):  # the word itself, as nearly always: no need to look closer
+    if result == 1 + is_one(parse.lowers[slot.at]):  # the word itself, as nearly always: no closer check needed
         return False
     both = zip(parse.lowers, parse.lower_lemmas, strict=True)
     there = [i for i, (word, lemma) in enumerate(both) if word in opposites or lemma in opposites]
@@ -93,7 +93,7 @@ def _holds_opposite(english: English, parse: Parse, slot: Slot) -> bool:
 
 
 def _is_argued(parse: Parse, at: int) -> bool:
-    """Whether a contrast, a cause or an end is said with the word: its opposite would contradict that.
+    """Whether the word is part of a contrast, a cause or a purpose, which its opposite would contradict.
 
     "It is cheap but good", "upset because innocent people died", "due to its weak cast".
     """
@@ -106,7 +106,7 @@ def _is_argued(parse: Parse, at: int) -> bool:
 
 
 def _has_end(parse: Parse, at: int) -> bool:
-    """Whether an infinitive says what a verb is done for: "cut rates to ward off deflation"."""
+    """Whether an infinitive states the purpose of a verb: "cut rates to ward off deflation"."""
     if parse.pos[at] != "VERB":
         return False
     ends = (i for i in parse.children[at] if parse.bases[i] == "advcl" and parse.tags[i] == "VB")
@@ -122,9 +122,9 @@ def _is_numbered(parse: Parse, at: int) -> bool:
 
 
 def _is_scoped(parse: Parse, at: int) -> bool:
-    """Whether the word stands under a negative phrase ("nobody", "few people", "not all", "never").
+    """Whether the word is in the scope of a negative phrase ("nobody", "few people", "not all", "never").
 
-    A plain "not" is none.
+    A plain "not" does not count.
     """
     if SCOPING.isdisjoint(parse.lower_words):
         return False
@@ -144,7 +144,7 @@ def _is_negative(parse: Parse, at: int) -> bool:
 
 
 def _kept(parse: Parse, slot: Slot) -> Slot | None:
-    """The slot with those of its opposites that can stand there; None if none can.
+    """The slot with the opposites that fit its place; None if none does.
 
     No "not unable" and no "almost possible" for "almost impossible"; no opposite of "big enough", which is "too small".
     """
@@ -165,20 +165,20 @@ def _kept(parse: Parse, slot: Slot) -> Slot | None:
 
 
 def _is_prefixed(word: str, base: str) -> bool:
-    """Whether the word is the other one with a negative prefix."""
+    """Whether the word is the other word with a negative prefix."""
     return word.endswith(base) and word.removesuffix(base) in PREFIXES
 
 
 def depth(parse: Parse, at: int) -> int:
-    """How many steps a token is from the head of its sentence.
+    """The number of steps from a token to the head of its sentence.
 
-    A word of the predicate counts as the head does.
+    A word of the predicate counts like the head.
     """
     return len(path(parse, at)) - 1
 
 
 def path(parse: Parse, at: int) -> list[int]:
-    """The token and all that it hangs on, up to the head of its sentence."""
+    """The token and its chain of heads, up to the head of its sentence."""
     result = [at]
     while parse.heads[result[-1]] != result[-1] and len(result) <= len(parse):
         result.append(parse.heads[result[-1]])
@@ -186,7 +186,7 @@ def path(parse: Parse, at: int) -> list[int]:
 
 
 DEPTH_MOST = 3
-COMPLEMENTARY = "compl"  # the flag of opposites where what is not the one is the other
+COMPLEMENTARY = "compl"  # the flag of complementary opposites: not the one is the other
 FINITE = frozenset("is are was were am".split())
 INTENSE = frozenset("too so very more most less least enough quite rather as how only even just also alone".split())
 QUANTIFIED = (
@@ -197,11 +197,11 @@ UNTIL = frozenset("until till since".split())
 
 @listed(1, title="antonyms", readers=(239, 260))
 def antonym(group: Group, *, level: int, rng: Draws, english: English) -> Variant | str | None:
-    """The written edit where the data has one, else one verb or adjective replaced by its opposite.
+    """The written edit if the data has one, else one verb or adjective replaced by its opposite.
 
-    The word is one that the sentence hangs on: its main predicate rather than a word deep in a clause; among equals,
-    one that has a synonym too, so that the two can be compared. It stays where the sentence holds its opposite, or
-    where nobody and nothing is said to be or do it.
+    The word is central to the sentence: its main predicate rather than a word deep in a clause; among equals, one that
+    also has a synonym, so that the two can be compared. It is not replaced if the sentence contains its opposite, or if
+    its subject or object is negated.
     """
     if group.variants:
         return group.variant("antonym", level)
@@ -224,10 +224,10 @@ def _rank(english: English, parse: Parse, slot: Slot) -> tuple[bool, int, bool]:
 
 @listed(1)
 def negated_antonym(group: Group, *, level: int, rng: Draws, english: English) -> Variant | str | None:
-    """The meaning kept by turning it twice: "is possible" becomes "is not impossible".
+    """The meaning kept by a double reversal: "is possible" becomes "is not impossible".
 
     Only for complementary opposites (not A is B) in a plain predicate of a statement: right behind a finite form of
-    "be", neither negated, quantified, compared nor coordinated.
+    "be", and not negated, quantified, compared or coordinated.
     """
     if group.variants:
         return group.variant("negated_antonym", level)
@@ -266,13 +266,13 @@ def unnegated(group: Group, *, base: Variant, level: int, rng: Draws, english: E
 
 
 def _complementary(slot: Slot) -> Slot | None:
-    """The slot with its complementary opposites alone; None if it has none."""
+    """The slot with only its complementary opposites; None if it has none."""
     choices = tuple((word, s) for word, s in slot.choices if COMPLEMENTARY in s.flags)
     return Slot(slot.at, slot.pos, choices) if choices else None
 
 
 def _why_not_negated(parse: Parse, at: int) -> str | None:
-    """Why "not" and the opposite would not give the same in this predicate, in a few words."""
+    """The reason, in a few words, why "not" with the opposite would change this predicate; None if it would not."""
     copula, below = parse.child(at, "cop"), parse.children[at]
     clause = {parse.lowers[i] for i in parse.subtree(at)}
     subject = parse.child(at, "nsubj", "csubj", "expl")
@@ -291,6 +291,6 @@ def _why_not_negated(parse: Parse, at: int) -> str | None:
 
 
 def _is_timed(parse: Parse, at: int) -> bool:
-    """A time, or what lasts until or since one: "not" could be said of that."""
+    """Whether this is a time, or a duration until or since one: "not" could apply to that."""
     cases = {parse.lowers[i] for i in parse.children[at] if parse.bases[i] == "case"}
     return parse.bases[at] == "obl" and (parse.entities[at].endswith(("DATE", "TIME")) or not cases.isdisjoint(UNTIL))

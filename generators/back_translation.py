@@ -1,4 +1,4 @@
-"""Back-translations: the sentence by way of another language (Peng, Weir and Weeds 2023, section 5.2)."""
+"""Back-translations: the sentence translated to another language and back (Peng, Weir and Weeds 2023, section 5.2)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from encheck.language.words import FUNCTION_WORDS
 from encheck.similarity import words
 from encheck.types import Edit, Group, Variant
 
-SHORTEST, LONGEST = 0.5, 2.0  # words of the translation a word of the sentence
+SHORTEST, LONGEST = 0.5, 2.0  # words of the translation per word of the sentence
 ENGLISH = 0.15  # share of function words; even telegraphic English has more
 SAID = "translated there and back, in English, about as long"
-REPEATED = 0.5  # distinct words a word: below it, the translator went in circles
+REPEATED = 0.5  # distinct words per word: below it, the translator went in circles
 
 
 def back_translation(texts: Mapping[str, str]) -> NamedGenerator:
-    """The generator of what came back of each sentence."""
+    """The generator of each sentence's back-translation."""
 
     def generate(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
         text = texts[group.source]
@@ -30,7 +30,7 @@ def back_translation(texts: Mapping[str, str]) -> NamedGenerator:
 
 
 def why_not(source: str, text: str) -> str:
-    """Why a translation cannot stand for its source; empty if it can.
+    """Why a translation cannot replace its source; empty if it can.
 
     >>> why_not("The mill closed on Monday.", "the mill closed on monday")
     'the back-translation is a copy of the sentence'

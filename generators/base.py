@@ -1,4 +1,4 @@
-"""What a generator is, alone or at the place of another one's edit."""
+"""The protocols of generators, used alone or at the place of another generator's edit."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from encheck.statistics.draws import Draws
 from encheck.types import Group, Variant
 
 Outcome = Variant | str
-Texts = Callable[[Sequence[str]], list[str]]  # a text for each: what a language or translation model writes
-Survey = Callable[[English, Sequence[str]], Any]  # what texts name, for generators that take names of the data
+Texts = Callable[[Sequence[str]], list[str]]  # maps texts to those of a language or translation model
+Survey = Callable[[English, Sequence[str]], Any]  # the things named in texts, for generators that use the data's names
 
 
 class Generator(Protocol):
@@ -42,17 +42,17 @@ class BesideGenerator(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class NamedGenerator:
-    """A generator's function, called as it is, with what listings and reports say of it."""
+    """A generator's function, which can be called directly, with its description for listings and reports."""
 
     function: Callable[..., Outcome | None]
     name: str  # seeds it
     levels: tuple[int, ...] = ()  # at which `encheck data variants` lists it
     bases: tuple[str, ...] = ()  # the generators at whose places it is listed
-    label: str = ""  # in listings, where that is not the name
-    title: str = ""  # in reports: what it makes
-    readers: tuple[int, int] = (0, 0)  # how many of its texts blind readers found right, and how many they read
+    label: str = ""  # in listings, if that is not the name
+    title: str = ""  # in reports: a description of its variants
+    readers: tuple[int, int] = (0, 0)  # numbers of its texts that blind readers found right, and that they read
     survey: Survey | None = None
-    is_written: bool = False  # gives what the data have; it may share its name with one that makes some
+    is_written: bool = False  # returns the data's own variants; another generator may have the same name
     is_experimental: bool = False
 
     @property
@@ -60,28 +60,28 @@ class NamedGenerator:
         return self.name
 
     def __call__(self, group: Group, **how: Any) -> Outcome | None:
-        """What the function makes of a group."""
+        """The function's result for a group."""
         return self.function(group, **how)
 
 
 def listed(
     *levels: int, beside: tuple[str, ...] = (), title: str = "", readers: tuple[int, int] = (0, 0)
 ) -> Callable[[Callable[..., Outcome | None]], NamedGenerator]:
-    """Have `encheck data variants` list a function at these levels, or at the places of other generators."""
+    """Make `encheck data variants` list a function at these levels, or at the places of other generators."""
     return lambda function: NamedGenerator(
         function, function.__name__, levels=levels, bases=beside, title=title, readers=readers
     )
 
 
 def named(generator: Generator | BesideGenerator) -> NamedGenerator:
-    """The generator with its name; a function of the user's own has nothing else."""
+    """The generator with its name; a user's own function has only that."""
     if isinstance(generator, NamedGenerator):
         return generator
     return NamedGenerator(generator, getattr(generator, "__name__", ""))
 
 
 def name_of(generator: Generator) -> str:
-    """What listings call a generator: "antonym", or "antonym+control" for one beside another."""
+    """A generator's name in listings: "antonym", or "antonym+control" for one beside another."""
     return named(generator).label or generator.__name__
 
 
@@ -91,9 +91,9 @@ OPTION = "--experimental"
 
 
 def beside(base: Generator, other: BesideGenerator) -> Generator:
-    """A generator of variants at the very place where `base` puts its own.
+    """A generator of variants at the same place as `base`'s variants.
 
-    It bears the name of `base`: randomness is seeded by the name, so that both meet the same variant.
+    It has the name of `base`: randomness is seeded by the name, so both get the same variant.
     """
 
     def both(group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:

@@ -1,4 +1,4 @@
-"""Attributes of two things swapped, and the two things named in the other order: of any English text.
+"""Attributes of two things swapped, and the two things named in the other order: for any English text.
 
 "A red car and a blue truck" is kept by "a blue truck and a red car" and changed by "a blue car and a red truck".
 """
@@ -45,7 +45,7 @@ INDEFINITE = frozenset(["a", "an"])
 
 
 class BoundPair(NamedTuple):
-    """Two noun phrases that are joined, and the token of the attribute of each."""
+    """Two joined noun phrases, and the token of each one's attribute."""
 
     first: Span
     second: Span
@@ -53,7 +53,7 @@ class BoundPair(NamedTuple):
 
 
 def read(parse: Parse, english: English, rng: Draws) -> Ways | str:
-    """Two noun phrases joined by "and", with an attribute of one sort each."""
+    """Two noun phrases joined by "and", each with an attribute of the same kind."""
     result = [pair for i in range(len(parse)) if (pair := _pair(parse, i)) is not None]
     if len(result) != 1:
         return NONE
@@ -71,14 +71,14 @@ def read(parse: Parse, english: English, rng: Draws) -> Ways | str:
 
 
 def _pair(parse: Parse, at: int) -> BoundPair | None:
-    """The noun at this place with the one that is joined to it, where each has one attribute, of one sort."""
+    """The noun at this place with the one joined to it, if each has one attribute, and both are of one kind."""
     joined = [i for i in parse.children[at] if parse.bases[i] == "conj"]
     if len(joined) != 1 or parse.bases[at] in ("conj", "appos"):
         return None
     spans = _spans(parse, at, joined[0])
     if spans is None or not all(_is_plain(parse, span) for span in spans):
         return None
-    # The adjectives of a sort, and the numbers, of a phrase; whatever names something counts too.
+    # A phrase's adjectives of a kind, and its numbers; names count too.
     own, others = ([i for i in range(*span) if parse.tags[i] == "CD" or parse.lowers[i] in SORT] for span in spans)
     if len(own) != 1 or len(others) != 1 or not _are_of_a_sort(parse, spans, own[0], others[0]):
         return None
@@ -86,7 +86,7 @@ def _pair(parse: Parse, at: int) -> BoundPair | None:
 
 
 def _spans(parse: Parse, at: int, other: int) -> tuple[Span, Span] | None:
-    """The two phrases without the "and" and without the preposition of both; None if they are not in one piece."""
+    """The two phrases without the "and" and without their shared preposition; None if they are not contiguous."""
     second, link = span_of(parse, other), parse.child(other, "cc")
     outside = {i for i in parse.children[at] if parse.bases[i] in ("case", "punct", "mark", "cop", "nsubj", "aux")}
     rest = sorted(set(parse.subtree(at)) - set(parse.subtree(other)) - outside)
@@ -119,7 +119,7 @@ def _are_of_a_sort(parse: Parse, spans: tuple[Span, Span], first: int, second: i
 
 
 def _exchanged(parse: Parse, pair: BoundPair, one: str) -> tuple[str, str]:
-    """Both phrases with the attribute of the other."""
+    """Both phrases with each other's attributes."""
     first, second = pair.attributes
     own = parse.words[first] if first else parse.lowers[first]
     return (
@@ -129,7 +129,7 @@ def _exchanged(parse: Parse, pair: BoundPair, one: str) -> tuple[str, str]:
 
 
 def _with(parse: Parse, span: Span, at: int, word: str, text: str) -> str:
-    """The phrase with another word at this place, and the article as that wants it."""
+    """The phrase with another word at this place, and with the article adapted."""
     start = parse.starts[at] - parse.starts[span[0]]
     text = text[:start] + word + text[start + len(parse.words[at]) :]
     if at == span[0] or parse.lowers[at - 1] not in INDEFINITE:
@@ -148,7 +148,7 @@ def _told(parse: Parse, pair: BoundPair, first: str, second: str) -> list[str]:
 
 
 def _turned(parse: Parse, pair: BoundPair, first: str, second: str) -> str:
-    """The second phrase before the first; an article that both share stays in front."""
+    """The second phrase before the first; a shared article stays in front."""
     said, behind = first.partition(" ")[::2]
     plural = parse.tags[pair.second[1] - 1] == "NNS"
     shared = said in (*INDEFINITE, "the") and parse.tags[pair.second[0]] not in ("DT", "PRP$")
@@ -158,7 +158,7 @@ def _turned(parse: Parse, pair: BoundPair, first: str, second: str) -> str:
 
 
 def _control(parse: Parse, pair: BoundPair, rng: Draws) -> str:
-    """Another attribute of the first thing."""
+    """Another attribute for the first thing."""
     at = pair.attributes[0]
     if parse.tags[at] == "CD":
         return rewritten(parse, (at, at + 1, "several"))

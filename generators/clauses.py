@@ -1,4 +1,4 @@
-"""A main clause and a subordinate clause that can be told in either order."""
+"""A main clause and a subordinate clause whose order can be exchanged."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ LONGEST, LONGEST_FREE = 20, 12  # words of a clause
 
 @dataclass(frozen=True, slots=True)
 class TwoClauses:
-    """Both clauses as they stand within a sentence, the conjunction, and how the text ends.
+    """Both clauses as written within a sentence, the conjunction, and the end of the text.
 
-    `is_free` says whether either clause can be the main one, `is_past` whether both are of the past, `agrees` whether
-    the tenses go with "before" and "after", `is_open` whether they are those of an open condition.
+    `is_free` says whether either clause can be the main one, `is_past` whether both are in the past tense, `agrees`
+    whether the tenses fit "before" and "after", `is_open` whether they are those of an open condition.
     """
 
     main: str
@@ -40,7 +40,7 @@ class TwoClauses:
 
 
 def two_clauses(parse: Parse, english: English, words: frozenset[str]) -> TwoClauses | str:
-    """The two clauses of a text that is nothing else, the second opened by one of these words; or why it is not so."""
+    """The two clauses of a text with no other clause, the second opened by one of these words; or why not."""
     root = root_of(parse)
     marks = [i for i, word in enumerate(parse.lowers) if word in words and parse.bases[i] == "mark"]
     if root is None or len(marks) != 1 or parse.bases[parse.heads[marks[0]]] != "advcl":
@@ -59,7 +59,7 @@ def two_clauses(parse: Parse, english: English, words: frozenset[str]) -> TwoCla
 
 
 def _is_whole(parse: Parse, verb: int, clause: int | None) -> bool:
-    """Whether a clause begins with its subject, has a finite verb, and no further clause beside this one."""
+    """Whether a clause begins with its subject, has a finite verb, and has no other clause beside this one."""
     subject = parse.child(verb, "nsubj")
     if subject is None and clause is not None and tense(parse, verb) == "VB":
         subject = verb
@@ -73,12 +73,12 @@ def _is_whole(parse: Parse, verb: int, clause: int | None) -> bool:
 
 
 def _own(parse: Parse, verb: int, clause: int) -> set[int]:
-    """The tokens of the main clause without those of the other."""
+    """The tokens of the main clause without those of the other clause."""
     return set(parse.subtree(verb)) - set(parse.subtree(clause))
 
 
 def tense(parse: Parse, verb: int) -> str:
-    """The Penn tag of the finite word of a clause; nothing if it has none, or a perfect, or a "did" for a verb."""
+    """The Penn tag of a clause's finite word; empty if it has none, or is a perfect, or has "did" as a verb."""
     parts = [*(i for i in parse.children[verb] if parse.bases[i] in ("aux", "cop")), verb]
     if any(parse.lower_lemmas[i] in ("have", "do", "use") for i in parts):
         return ""
@@ -88,7 +88,7 @@ def tense(parse: Parse, verb: int) -> str:
 
 
 def _of_places(parse: Parse, english: English, at: int, after: int) -> TwoClauses | None:
-    """The clauses by where the second stands: at the end, or at the front with a comma behind it."""
+    """The clauses by the position of the second: at the end, or at the front followed by a comma."""
     last = len(parse) - (parse.words[-1] in (".", "!"))
     end = parse.text[parse.ends[last - 1] :]
     comma = " ," if " ," in parse.text or end.startswith(" ") else ","
@@ -105,7 +105,7 @@ def _of_places(parse: Parse, english: English, at: int, after: int) -> TwoClause
     if not main or "," in main + other or size > LONGEST:
         return None
     is_capital = parse.words[0][0].isupper()
-    # Either clause can be the main one: both of the past, short, without a time or a word that points.
+    # Either clause can be the main one: both in the past tense, short, without a time or a referring word.
     verb = parse.heads[at]
     past = tense(parse, verb) == tense(parse, parse.heads[verb]) == "VBD"
     timed = any(one.endswith(TIMES) for one in parse.entities)
@@ -114,7 +114,7 @@ def _of_places(parse: Parse, english: English, at: int, after: int) -> TwoClause
 
 
 def _tenses(parse: Parse, at: int) -> tuple[bool, bool, bool]:
-    """What `TwoClauses` says of the tenses: is_past, agrees, is_open."""
+    """The tenses for `TwoClauses`: is_past, agrees, is_open."""
     verb = parse.heads[at]
     main, other = tense(parse, parse.heads[verb]), tense(parse, verb)
     is_state = parse.child(verb, "cop") is not None or parse.tags[parse.heads[verb]] == "VBG"
@@ -128,7 +128,7 @@ def _piece(parse: Parse, first: int, after: int) -> str:
 
 
 def _lowered(parse: Parse, english: English, first: int, after: int) -> str | None:
-    """The clause that opens the text as it is written within one."""
+    """The clause that opens the text, as it would be written within a sentence."""
     return inside_sentence(parse, (first, after), english.lexicon) if first < after else None
 
 

@@ -1,4 +1,4 @@
-"""A comparison reversed, and the same comparison in other words: of any English text.
+"""A comparison reversed, and the same comparison in other words: for any English text.
 
 "More than 50 people" is kept by "over 50 people" and changed by "fewer than 50 people"; "the attic is larger than the
 cellar" is kept by "the cellar is smaller than the attic" and changed by "the attic is smaller than the cellar".
@@ -16,11 +16,11 @@ from encheck.statistics.draws import Draws
 
 TRIGGER = re.compile(r"\b(?:than|at\s+least|at\s+most)\b", re.IGNORECASE)
 NONE = "no comparison that can be reversed"
-BOUND = frozenset(  # what denies a comparison, or stands with one direction alone
+BOUND = frozenset(  # negates a comparison, or fits only one direction
     """not n't n’t no never nobody nothing none neither nor hardly barely even much far slightly rather other t 't
     ’t""".split()
 )
-OPPOSED = (  # words that say one thing, and those that say the other
+OPPOSED = (  # words for one direction, and those for the other
     (("larger", "bigger"), ("smaller",)),
     (("faster", "quicker"), ("slower",)),
     (("cheaper", "less expensive"), ("more expensive", "costlier")),
@@ -38,7 +38,7 @@ OPPOSED = (  # words that say one thing, and those that say the other
     (("nearer", "closer"), ("farther away",)),
 )  # fmt: skip
 AMBIGUOUS = frozenset(["shorter", "older"])  # shorter than the tall and than the long
-BOUNDS = (  # of a number: (words that say one thing, and those that say the other), {few} agrees with what is counted
+BOUNDS = (  # for a number: (words for one direction, and those for the other); {few} agrees with the counted noun
     (("more than", "over"), ("{less} than", "under")),
     (("at least", "no {less} than"), ("at most", "no more than")),
 )
@@ -52,7 +52,7 @@ HALF = "half"
 
 
 def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG001 - a reading has all three
-    """The only comparison of a sentence: a bound of a number, or one of two things by an adjective."""
+    """The only comparison of a sentence: a bound on a number, or of two things by an adjective."""
     if not BOUND.isdisjoint(set(parse.lowers) - {"no"}) or parse.lowers.count("than") > 1:
         return "two comparisons, or a word that fits only one direction"
     bounds = [i for i in range(1, len(parse) - 1) if _is_bound(parse, i)]
@@ -87,7 +87,7 @@ def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG
 
 
 def _is_bound(parse: Parse, at: int) -> bool:
-    """Whether "than", "least" or "most" says before a number how many there are at least or at most."""
+    """Whether "than", "least" or "most" before a number makes it a lower or upper bound."""
     pair = parse.lowers[at - 1 : at + 1] in (("at", "least"), ("at", "most"))
     after = at + 1 + (parse.words[at + 1] == "$")
     numbered = parse.tags[after : after + 1] == ("CD",) or parse.lowers[after] == HALF
@@ -96,7 +96,7 @@ def _is_bound(parse: Parse, at: int) -> bool:
 
 
 def _is_round(number: str) -> bool:
-    """Whether something can be almost so many: "50", "3,400", "half"."""
+    """Whether "almost" fits a number: "50", "3,400", "half"."""
     return number in ("$", HALF) or (number.endswith("0") and number.replace(",", "").isdigit())
 
 
@@ -105,13 +105,13 @@ def _put(parse: Parse, first: int, after: int, words: str) -> str:
 
 
 def _of_adjective(parse: Parse, english: English) -> Ways | None:
-    """An adjective or adverb of the table before "than": in other words, turned round, and with the two exchanged."""
+    """A listed adjective or adverb before "than": in other words, reversed, and with both things exchanged."""
     than = parse.lowers.index("than")
     for pair in OPPOSED:
         for own, other in (pair, pair[::-1]):
             for words in (one for one in own if one not in AMBIGUOUS):
                 first = than - len(words.split())
-                # Something says by how much: "two years older", "three times faster".
+                # With an amount: "two years older", "three times faster".
                 if " ".join(parse.lowers[max(first, 0) : than]) == words and not (
                     first < 1
                     or "CD" in parse.tags[max(first - 5, 0) : first]
@@ -126,7 +126,7 @@ def _of_adjective(parse: Parse, english: English) -> Ways | None:
 
 
 def _equal(parse: Parse, first: int, than: int) -> str:
-    """ "As large as" in the place of "larger than"."""
+    """ "As large as" in place of "larger than"."""
     if parse.pos[first - 1] not in ("AUX", "VERB"):
         return ""
     if parse.tags[than - 1] == "JJR":
@@ -135,7 +135,7 @@ def _equal(parse: Parse, first: int, than: int) -> str:
 
 
 def _exchanged(parse: Parse, english: English, first: int, than: int, words: tuple[str, ...]) -> list[str]:
-    """The texts in which the two things stand in each other's place, where they are plain nouns of one number."""
+    """The texts with the two things exchanged, if they are plain nouns of one number."""
     at, second = parse.heads[parse.heads[than]], parse.heads[than]
     subject = parse.child(at, "nsubj")
     if parse.heads[at] != at or subject is None or parse.child(at, "cop") is None:
@@ -155,7 +155,7 @@ def _exchanged(parse: Parse, english: English, first: int, than: int, words: tup
 
 
 def _match(parse: Parse, first: int, second: int) -> bool:
-    """Whether two nouns are of one number, and each with an article or a name, or both many."""
+    """Whether two nouns have the same number, and each has an article or is a name, or both are plural."""
     numbers = [parse.tags[i] in ("NNS", "NNPS") for i in (first, second)]
     said = [parse.tags[i] in ("NNP", "NNS") or parse.child(i, "det", "nmod:poss") is not None for i in (first, second)]
     return numbers[0] == numbers[1] and all(said)

@@ -1,4 +1,4 @@
-"""A condition turned into its exception, and the same condition in other words: of any English text.
+"""A condition turned into its exception, and the same condition in other words: for any English text.
 
 "The shop closes if it rains" is kept by "If it rains, the shop closes" and changed by "The shop closes unless it
 rains".
@@ -19,11 +19,11 @@ NONE = "no condition"
 SAYING = {"if": ("if", "provided that"), "unless": ("unless",)}
 OTHER = {"if": "unless", "unless": "if"}
 NEGATIVE = frozenset("not n't n’t no never nobody nothing none neither nor without".split())
-BOUND = frozenset(  # what goes with one of the two alone
+BOUND = frozenset(  # fits only one of the two
     """would could might were had then only even just what as else otherwise any anything anyone anybody ever yet please
     sorry also still instead until when whether possible necessary sure free let welcome""".split()
 )
-ADDRESSED = frozenset(  # "if you want a copy" says to whom something is said, and not when it holds
+ADDRESSED = frozenset(  # "if you want a copy" names the audience of a statement, not its condition
     "think know believe see understand mean suppose guess wonder want like need enjoy prefer love look ask".split()
 )
 

@@ -1,9 +1,9 @@
-"""Continuations: the sentence goes on, and says more and more (Peng, Weir and Weeds 2023, section 3.3).
+"""Continuations: the sentence goes on and adds more statements (Peng, Weir and Weeds 2023, section 3.3).
 
-The final punctuation gives way to ", and" and the words that follow, cut after five words, ten, and so on; "and" counts
-as the first of them, punctuation does not count, and falls away at the cut. What follows was written by hand (the
-probes) or by a language model (`--continuation-model`). `careful` mode goes on to where a clause or a phrase ends, and
-ends the longer sentence as the sentence ended; `paper` mode cuts after just so many words.
+The final punctuation is replaced by ", and" and the words that follow, cut after five words, ten, and so on; "and"
+counts as the first of them. Punctuation does not count, and is dropped at the cut. The continuation was written by hand
+(the probes) or by a language model (`--continuation-model`). `careful` mode extends to the end of a clause or phrase,
+and ends the longer sentence like the original; `paper` mode cuts after exactly that many words.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from encheck.language.words import FUNCTION_WORDS
 from encheck.types import Edit, Group, Variant, apply_edits
 
 CUTS = (5, 10, 15, 20, 25, 30)
-REACH = 4  # words that a cut goes on to the end of its clause: it stays in front of the next cut
+REACH = 4  # maximum words by which a cut is extended to the end of its clause; stays before the next cut
 END = re.compile(r"[\s.!?…\"'”’)]*$")
 AT_CUT = ".,;:!?…-–—\"'”’()"
 OMISSIBLE = frozenset("punct conj cc advcl obl nmod parataxis appos advmod discourse".split())
 BEHIND = {pos: frozenset("PUNCT ADP CCONJ SCONJ ADV".split()) for pos in ("NOUN", "PROPN")}  # behind a whole phrase
 BEHIND_OTHERS = frozenset("PUNCT CCONJ SCONJ".split())  # a particle belongs to its verb
-BOUND = frozenset("as of than that to".split())  # what they begin completes the words before
+BOUND = frozenset("as of than that to".split())  # they begin a complement of the words before
 
 
 def continuation(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
-    """The sentence with `level` more words, up to `REACH` more where a clause ends, or why there is no continuation."""
+    """The sentence with `level` more words, up to `REACH` more to end a clause; or why there is no continuation."""
     if group.continuation is None:
         return "no continuation: give --continuation-model"
     words = ["and", *group.continuation.split()]
@@ -47,10 +47,10 @@ def continuation(group: Group, *, level: int, rng: Random, english: English) -> 
 
 
 def clause_ends(_english: English, parse: Parse) -> tuple[int, ...]:
-    """After how many words of a continuation, with the "and" before it, a clause or a phrase ends.
+    """The numbers of words of a continuation, including the "and", after which a clause or a phrase ends.
 
-    That is behind a content word, where nothing that stands before depends on what follows, and what follows can be
-    left out: "and a rope was made fast around the mast" goes on with "while the cook ...".
+    That is after a content word, if nothing before it depends on the rest, and the rest can be left out: "and a rope
+    was made fast around the mast" goes on with "while the cook ...".
     """
     cuts = {parse.ends[at] for at in range(len(parse)) if _is_clause_end(parse, at)}
     words = [match for match in re.finditer(r"\S+", parse.text) if is_word(match[0])]
@@ -70,7 +70,7 @@ def _is_clause_end(parse: Parse, at: int) -> bool:
 
 
 def is_word(token: str) -> bool:
-    """Whether what stands between two blanks counts as a word.
+    """Whether the text between two blanks counts as a word.
 
     >>> [is_word(token) for token in ("and", "1806,", "-")]
     [True, True, False]
@@ -79,7 +79,7 @@ def is_word(token: str) -> bool:
 
 
 def end_of(text: str) -> int:
-    """Where the final punctuation of a text begins.
+    """The offset of a text's final punctuation.
 
     >>> "It rained."[: end_of("It rained.")]
     'It rained'

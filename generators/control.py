@@ -1,7 +1,7 @@
-"""Control edits: an unrelated word that fits the place, of the same tag, frequency and length as another edit's.
+"""Control edits: an unrelated word for the same place, with the tag, frequency and length of another edit's word.
 
-Frequency, length and tag make a word comparable; they do not make "He told that it rained" English. So the words of a
-control come from lists alone, which were written for this project: verbs with that frame, nouns of persons, adjectives
+Frequency, length and tag make words comparable, but not the sentence correct: "He told that it rained". So the words of
+a control come only from lists, which were written for this project: verbs with that frame, nouns of persons, adjectives
 of that kind of noun.
 """
 
@@ -52,7 +52,7 @@ INFINITIVE_VERBS = INTENDING | frozenset(
     "agree begin choose decide expect fail hate love manage need start tend want".split()
 )
 STATIVE = frozenset("include contain have mean involve remain comprise use cost need lack own resemble".split())
-VERBS: Mapping[str, frozenset[str]] = {  # by what is done to
+VERBS: Mapping[str, frozenset[str]] = {  # by the kind of object
     "artifact": frozenset(
         """borrow bring buy carry check choose clean describe design draw find forget hide keep lose mention move need
         notice order paint photograph praise recommend remember rent repair return see sell show steal test touch want
@@ -69,7 +69,7 @@ VERBS: Mapping[str, frozenset[str]] = {  # by what is done to
     ),
 }
 OF_ALL = frozenset("different famous new old strange".split())
-ADJECTIVES: Mapping[str, frozenset[str]] = {  # by what is described
+ADJECTIVES: Mapping[str, frozenset[str]] = {  # by the kind of noun
     "person": OF_ALL
     | frozenset(
         """angry beautiful brave busy clever clumsy foreign friendly funny happy honest hungry lazy local lonely lucky
@@ -78,7 +78,7 @@ ADJECTIVES: Mapping[str, frozenset[str]] = {  # by what is described
     "artifact": OF_ALL | frozenset("beautiful big cheap dirty expensive large local modern small special ugly".split()),
     "idea": frozenset("interesting new recent similar special strange unusual".split()),
 }
-# What can be said of a thing and what one does with it, and of the deed alone.
+# Adjectives for a thing and an action with it, and for the action only.
 TOUGH = frozenset(
     "boring dangerous difficult easy exciting fun hard impossible interesting nice pleasant safe simple tough".split()
 )
@@ -105,10 +105,10 @@ PREDICATE = frozenset("nsubj cop punct aux cc mark".split())
 
 
 def allowed(lexicon: Lexicon, parse: Parse, at: int) -> frozenset[str]:
-    """The lemmas that can stand in this place; none where that is in doubt."""
+    """The lemmas that fit this place; empty in case of doubt."""
     part = POS_OF_TAG[parse.tags[at]]
     if part == "v":
-        # Verbs that take what this verb takes, where somebody does it.
+        # Verbs with the same complements as this verb, if its subject is a person.
         below = {parse.bases[i] for i in parse.children[at]}
         if "nsubj" not in below or not _acts(lexicon, parse, at) or not below.isdisjoint(("compound", "iobj", "expl")):
             return NONE
@@ -138,7 +138,7 @@ def allowed(lexicon: Lexicon, parse: Parse, at: int) -> frozenset[str]:
 
 
 def _is_free(parse: Parse, at: int) -> bool:
-    """Nothing tells which kind of person it is, or who: no compound, "of" or adjective, no name or comma behind."""
+    """Whether nothing specifies the person: no compound, "of" or adjective, no name or comma after the noun."""
     if at + 1 < len(parse):
         named = parse.pos[at + 1] in ("PROPN", "NOUN") or bool(parse.entities[at + 1])
         if named or parse.words[at + 1] == ",":
@@ -148,7 +148,7 @@ def _is_free(parse: Parse, at: int) -> bool:
 
 
 def _sort(lexicon: Lexicon, parse: Parse, at: int) -> str:
-    """What a noun names: a person, an artifact or an idea; nothing if it names anything else."""
+    """A noun's kind: a person, an artifact or an idea; empty for any other kind."""
     if parse.pos[at] == "PRON":
         return "person" if parse.lowers[at] in {*OBJECT_FORMS, *OBJECT_FORMS.values()} - {"it"} else ""
     if parse.entities[at].endswith("PER"):
@@ -160,7 +160,7 @@ def _sort(lexicon: Lexicon, parse: Parse, at: int) -> str:
 
 
 def _acts(lexicon: Lexicon, parse: Parse, verb: int) -> bool:
-    """Whether the subject is somebody: a person, a group, a name of either."""
+    """Whether the subject is a person, a group, or the name of one."""
     subject = parse.child(verb, "nsubj")
     if subject is None or parse.deps[subject] != "nsubj":
         return False
@@ -172,7 +172,7 @@ def _acts(lexicon: Lexicon, parse: Parse, verb: int) -> bool:
 
 
 def _takes_no_more(parse: Parse, verb: int) -> bool:
-    """Nothing but subject, object, and when or where."""
+    """Whether the verb has nothing but subject, object, and a time or place."""
     for i in parse.children[verb]:
         if parse.deps[i] in PLAIN_BELOW or parse.lowers[i] in PLAIN_ADVERBS:
             continue
@@ -184,7 +184,7 @@ def _takes_no_more(parse: Parse, verb: int) -> bool:
 
 
 def _adjectives(lexicon: Lexicon, parse: Parse, at: int) -> frozenset[str]:
-    """Adjectives that describe this sort of noun; before an infinitive those that judge it."""
+    """Adjectives that describe this kind of noun; before an infinitive those that evaluate it."""
     if parse.tags[at] != "JJ" or parse.lower_lemmas[at] in COUNTING:
         return NONE
     if parse.bases[at] == "amod" and parse.heads[at] > at and not parse.children[at]:
@@ -214,9 +214,9 @@ NO_PLAIN_ADJECTIVES = frozenset(
 
 @listed(beside=("antonym", "synonym"), title="unrelated words", readers=(228, 256))
 def control(group: Group, *, base: Variant, level: int, rng: Random, english: English) -> Variant | str | None:
-    """An unrelated word at the place of `base`, as frequent and as long as the word that `base` puts there.
+    """An unrelated word at the place of `base`, as frequent and as long as the word that `base` inserts there.
 
-    The written edit where the data has one.
+    The written edit if the data has one.
     """
     if group.variants:
         return group.variant("control", level)
@@ -241,15 +241,15 @@ def control(group: Group, *, base: Variant, level: int, rng: Random, english: En
 
 
 def _candidates(lexicon: Lexicon, parse: Parse, at: int, word: str, fitting: frozenset[str], rng: Random) -> list[str]:
-    """Random words of `fitting` as frequent as `word`, as long in their form here, unrelated to the one at `at`.
+    """Random words of `fitting` as frequent as `word`, as long in their form here, and unrelated to the word at `at`.
 
-    Lemmas are compared by how often they are of this part of speech, forms by how often they are so tagged, and
-    by how often they are written at all.
+    Lemmas are compared by their frequency as this part of speech, forms by how often they have this tag, and by their
+    total frequency.
     """
     tag = parse.tags[at]
     pos = POS_OF_TAG[tag]
     lemmas = lexicon.base_forms(word.lower(), pos)
-    if not lemmas:  # a preposition, say: nothing to compare
+    if not lemmas:  # for example a preposition: nothing to compare
         return []
     wanted = max(max(lexicon.frequency(lemma, pos) for lemma in lemmas), COMMON)
     seen, written_so = lexicon.word_count(word, UPOS[pos]), lexicon.word_frequency(word)
@@ -271,7 +271,7 @@ def _candidates(lexicon: Lexicon, parse: Parse, at: int, word: str, fitting: fro
 
 
 def _shunned(parse: Parse, at: int) -> list[str]:
-    """The markers of adjectives that cannot stand in this place: before a noun, or as a predicate."""
+    """The markers of adjectives that do not fit this place: before a noun, or as a predicate."""
     if not parse.tags[at].startswith("JJ"):
         return []
     return ["p", "ip"] if parse.bases[at] == "amod" and parse.heads[at] > at else ["a", "ip"]
@@ -279,7 +279,7 @@ def _shunned(parse: Parse, at: int) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class CommonWord:
-    """A common word in one form: how frequent the lemma is, how often the form was met, where an adjective stands."""
+    """A common word in one form: the lemma's frequency, the form's count, and the adjective's positions."""
 
     lemma: str
     form: str
@@ -290,10 +290,9 @@ class CommonWord:
 
 @cache
 def pool(lexicon: Lexicon, tag: str) -> tuple[CommonWord, ...]:
-    """The common words that have a form for this tag, counted as that part of speech.
+    """The common words with a form for this tag, counted as that part of speech.
 
-    Left out are words that are written with a capital in their first sense, and adjectives that stand for a number or
-    an article.
+    Words whose first sense is capitalised are left out, and adjectives that replace a number or an article.
     """
     pos = POS_OF_TAG[tag]
     result = []
@@ -309,7 +308,7 @@ def pool(lexicon: Lexicon, tag: str) -> tuple[CommonWord, ...]:
 
 
 class WordColumns(NamedTuple):
-    """The pool of a tag in columns: how frequent lemmas and forms are (Zipf), how often met, how long (letters)."""
+    """The pool of a tag in columns: frequencies of lemmas and forms (Zipf), counts, and lengths (letters)."""
 
     frequency: Column
     written: Column
@@ -320,7 +319,7 @@ class WordColumns(NamedTuple):
 
 @cache
 def columns(lexicon: Lexicon, tag: str) -> WordColumns:
-    """What the words of the pool are compared by, all at once: there are thousands of nouns."""
+    """The columns for comparing all words of the pool at once: there are thousands of nouns."""
     words = pool(lexicon, tag)
     return WordColumns(
         np.array([word.frequency for word in words]),
@@ -333,7 +332,7 @@ def columns(lexicon: Lexicon, tag: str) -> WordColumns:
 
 @cache
 def _related(lexicon: Lexicon, lemma: str, pos: Pos) -> frozenset[str]:
-    """Words that share any sense with the lemma, oppose it, or are a kind of the same."""
+    """Words that share a sense with the lemma, oppose it, or have the same hypernym."""
     result = {lemma}
     for sense in lexicon.senses(lemma, pos):
         result.update(sense.lemmas)

@@ -1,8 +1,8 @@
-"""Another name in place of a name, and the same name in another notation: of any English text.
+"""Another name in place of a name, and the same name in another notation: for any English text.
 
-Of "Helen Marsh", "H. Marsh" is the same person and "Laura Doyle" another. The other name comes of the same data
-where they have one of that kind, else of a list. A mirror has the other name in the notation that the changed text
-does not have: what keeps the text changes the mirror, and the other way round (docs/method/probes.md).
+For "Helen Marsh", "H. Marsh" is the same person and "Laura Doyle" another one. The other name comes from the same data
+if they have one of its kind, else from a list. A mirror has the other name in the notation that the changed text does
+not use: the edit that keeps the text changes the mirror, and vice versa (docs/method/probes.md).
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
 from encheck.types import Edit, content_hash
 
-COIN = (1, -1, -1)  # which text the surface shall favour: most notations favour the kept one by themselves
-TRIED = 8  # other names among which the surface decides
+COIN = (1, -1, -1)  # which text the surface should favour: most notations favour the kept one anyway
+TRIED = 8  # number of other names from which the surface decides
 ABBREVIATED = re.compile(r"(?:\b[A-Z][a-z]{0,3}|\.[A-Z]|\bvs|\betc)\.\s*$")
 POSSESSIVE = re.compile(r"\s?['’]s\b")
-MISTER = frozenset(["Mr.", "Mrs.", "Ms."])  # say the gender, so that any surname can stand behind them
+MISTER = frozenset(["Mr.", "Mrs.", "Ms."])  # show the gender, so that any surname can follow them
 UNTELLING = frozenset(["the", "state", "city", "republic", *(word.lower() for pair in TITLES.items() for word in pair)])
 MOST = 200  # names of a data set, of each kind
 WHY: Mapping[Side, str] = {
@@ -39,7 +39,7 @@ WHY: Mapping[Side, str] = {
 
 @dataclass(frozen=True, eq=False)
 class Inventory:
-    """What a data set names, by kind."""
+    """The things that a data set names, by kind."""
 
     by_kind: Mapping[str, tuple[NamedThing, ...]]
 
@@ -52,7 +52,7 @@ EMPTY = Inventory({})
 
 
 class NameChange(NamedTuple):
-    """The name that gives way, another one, and the notation in which the changed text has it."""
+    """The name to replace, another one, and the notation of the latter in the changed text."""
 
     name: Name
     thing: NamedThing
@@ -60,7 +60,7 @@ class NameChange(NamedTuple):
 
 
 def inventory(english: English, texts: Sequence[str]) -> Inventory:
-    """What these texts name, at most `MOST` of a kind, in an order that their names decide."""
+    """The things that these texts name, at most `MOST` per kind, in an order that depends only on their names."""
     mentioned = {one.thing for text in texts for one in _named(english.read(_names, text))}
     ranked = sorted(mentioned, key=lambda thing: content_hash(*thing.forms))
     kinds = sorted({thing.kind for thing in ranked})
@@ -76,10 +76,10 @@ def _named(found: tuple[Name, ...] | str) -> tuple[Name, ...]:
 
 
 def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
-    """Another person, place or organisation, and the same under another name: "H. Marsh", "the city of Oslo".
+    """Another person, place or organisation, and the same one under another name: "H. Marsh", "the city of Oslo".
 
-    The mirror has the other name in the notation that the changed text does not have. The control is another statement
-    in the place of the name: "someone else", "another city".
+    The mirror has the other name in the notation that the changed text does not use. The control makes another
+    statement in place of the name: "someone else", "another city".
     """
     source, found, known = parse.text, english.read(_names, parse.text), english.inventory or EMPTY
     if isinstance(found, str):
@@ -108,13 +108,13 @@ def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
 
 
 def _plan(name: Name, parse: Parse, known: Inventory, rng: Draws) -> NameChange | None:
-    """Another name and its notation: by a coin the surface favours the kept text or the changed one."""
+    """Another name and its notation; a coin decides whether the surface favours the kept or the changed text."""
     others = [one for one in _others(name, parse, known) if _fits(parse.text, name, *one.forms)]
     if not others or not _fits(parse.text, name, name.other):
         return None
     favoured = rng.choice(COIN)
     ranked = sorted(others, key=lambda one: content_hash(str(rng.run_seed), parse.text, *one.forms))[:TRIED]
-    # A person with the given name of the one and the surname of the other, whom the surface favours more.
+    # Also the same given name with the other surname, which the surface favours more.
     own = name.thing
     for other in list(ranked) if own.kind == "person" else ():
         whole, initials = (f"{form.removesuffix(own.last)}{other.last}" for form in own.forms)
@@ -126,7 +126,7 @@ def _plan(name: Name, parse: Parse, known: Inventory, rng: Draws) -> NameChange 
 
 
 def _fits(text: str, name: Name, *forms: str) -> bool:
-    """Whether no form that ends in *s* would take the *'s* of the name."""
+    """Whether no form that ends in *s* would get the *'s* of the name."""
     is_possessive = any(POSSESSIVE.match(text, spot.end) for spot in name.spots)
     return not is_possessive or not any(form.endswith("s") for form in forms)
 
@@ -138,7 +138,7 @@ def _favour(plan: NameChange, around: int) -> float:
 
 
 def _others(name: Name, parse: Parse, known: Inventory) -> Iterator[NamedThing]:
-    """What can stand in the place of a name: of the data, else of the lists; nothing that the text names too."""
+    """Replacements for a name, from the data, else from the lists, without things that the text also names."""
     for some in (known, LISTED):
         result = [one for one in _turned(name.thing, some, parse) if _is_other(name, one, parse)]
         if result:
@@ -147,7 +147,7 @@ def _others(name: Name, parse: Parse, known: Inventory) -> Iterator[NamedThing]:
 
 
 def _turned(thing: NamedThing, some: Inventory, parse: Parse) -> Iterator[NamedThing]:
-    """Of these, what is of the kind of a thing, with its title where it has one."""
+    """The things of the same kind as a thing, with its title if it has one."""
     if thing.kind not in ("titled", "surname"):
         yield from some.of(thing.kind)
         return
@@ -177,7 +177,7 @@ LISTED = _by_kind((*things(), *_listed_persons(), *leaders().values()))
 
 
 def _is_other(name: Name, one: NamedThing, parse: Parse) -> bool:
-    """Whether it is another thing, of the same gender, of which the text has no word."""
+    """Whether it is another thing, of the same gender, none of whose words is in the text."""
     thing = name.thing
     if one.forms == thing.forms or (one.last and one.given == one.last) or (thing.last and one.last == thing.last):
         return False
@@ -199,12 +199,12 @@ def _words_of(*forms: str) -> frozenset[str]:
 
 @lru_cache(maxsize=20_000)
 def _telling_words(thing: NamedThing) -> frozenset[str]:
-    """The words of a name that tell whom or what it names."""
+    """The words of a name that identify a person or thing."""
     return frozenset(word for word in _words_of(*thing.forms) if len(word) > 3 and word not in UNTELLING)
 
 
 def _edit(source: str, start: int, end: int, text: str) -> Edit:
-    """The edit, with the full stop that an abbreviation shares with its sentence, and a capital where one begins."""
+    """The edit, adjusted for a full stop that an abbreviation shares with its sentence, and for the initial capital."""
     if source[end - 1] == "." and not text.endswith(".") and ENDED.match(source, end):
         text += "."
     if text.endswith(".") and source[end : end + 1] == ".":

@@ -1,4 +1,4 @@
-"""Edits of the form alone: lower case, spacing as copying from a page leaves it, contractions."""
+"""Edits of the form only: lower case, spacing as after copying from a page, contractions."""
 
 from __future__ import annotations
 

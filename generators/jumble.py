@@ -18,16 +18,18 @@ TRIES = 20
 
 @listed(1, 2, 3)
 def jumble(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:
-    """Exchange `level` disjoint pairs of different words; a reason where the sentence has too few.
+    """Exchange `level` disjoint pairs of different words; a reason if the sentence has too few.
 
-    Words move without the punctuation around them, so a final full stop stays in its place. The result holds the
-    same words and differs from the source in exactly 2 x `level` places.
+    Words move without the punctuation around them, so a final full stop stays in its place. The result has the same
+    words and differs from the source in exactly 2 x `level` places.
     """
     if english.mode == "paper" and not group.variants:
         return paper_jumble(group.source, swaps=level, rng=rng)
     if left := "" if group.variants else why_left(group.source):
         return left
-    stays = () if group.variants else left_spans(group.source)  # what ships was measured before code stayed
+    stays = (
+        () if group.variants else left_spans(group.source)
+    )  # the shipped probes were measured before code was kept in place
     edits = swaps(group.source, pairs=level, rng=rng, stays=stays)
     if edits is None:
         return f"too few different words for {level} exchanges"
@@ -38,7 +40,7 @@ def jumble(group: Group, *, level: int, rng: Random, english: English) -> Varian
 def swaps(text: str, *, pairs: int, rng: Random, stays: Sequence[tuple[int, int]] = ()) -> tuple[Edit, ...] | None:
     """The edits that exchange `pairs` disjoint pairs of words that differ in more than case.
 
-    Words in the spans of characters `stays` are left alone.
+    Words in the character spans `stays` do not move.
     """
     match = (m for m in WORD.finditer(text) if not any(m.start() < b and a < m.end() for a, b in stays))
     words = [(m.start(), m.end(), m.group()) for m in match]

@@ -1,4 +1,4 @@
-"""Another modal verb, and the same modality in other words: of any English text.
+"""Another modal verb, and the same modality in other words: for any English text.
 
 "Visitors must sign" is kept by "visitors have to sign" and changed by "visitors may sign"; "the shop will close" by "is
 going to close" and "might close".
@@ -19,13 +19,13 @@ from encheck.statistics.draws import Draws
 TRIGGER = re.compile(r"\b(?:must|may|might|will|should|can)\b", re.IGNORECASE)
 NONE = "no modal verb that can be exchanged"
 SUBJECTS = ("nsubj", "csubj")
-BOUND = frozenset(  # what goes with one modality alone, or makes a modal verb say something else
+BOUND = frozenset(  # fits only one modality, or changes the meaning of a modal verb
     """not n't n’t no never nobody nothing none neither nor hardly barely unless if whether or possibly perhaps maybe
     probably likely certainly definitely surely necessarily well please hope wish let would could otherwise even only
     ever any
     however when before until once whenever as who that which what""".split()
 )
-FELT = frozenset(  # verbs of what nobody is free to do, or with a "can" of their own
+FELT = frozenset(  # verbs of involuntary events, or with a special use of "can"
     """see hear feel smell taste imagine understand tell afford stand help wait believe remember think guess say bet
     assume suppose admit agree note find hope wish want like love know mean seem appear need have be matter vary
     last contain include cost happen occur cause result lead expect get do die""".split()
@@ -36,7 +36,7 @@ LEAVE = frozenset(["you", "i", "we"])
 
 
 class Modal(NamedTuple):
-    """What says the same as a modal verb, what another one, and a control; {be} and {have} agree with the subject."""
+    """Other words for a modal verb, words of another modality, a control; {be} and {have} agree with its subject."""
 
     kept: tuple[str, ...]
     changed: tuple[str, ...]
@@ -85,17 +85,17 @@ def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG
 
 
 def _agreement(parse: Parse, verb: int, at: int, subject: int) -> str:
-    """How the subject agrees: a key of `FORMS`, or nothing."""
+    """How the verb agrees with the subject: a key of `FORMS`, or empty."""
     if parse.lower_lemmas[subject] in AMOUNTS:
         return ""
     return OWN.get(parse.lowers[subject]) or number_of(Predicate(parse, verb, at, subject, None, "", MAIN))
 
 
 def _suits(parse: Parse, english: English, modal: Modal, verb: int, at: int, subject: int) -> bool:
-    """Whether the modal verb says here what its other words say: duties and abilities are of persons who act."""
+    """Whether the modal verb has the meaning of its other words here: duties and abilities need persons who act."""
     if modal.is_of_actors:
         return verb == at + 1 and parse.lower_lemmas[verb] not in FELT and can_act(english, parse, subject)
-    if modal.why == "a possibility":  # "you may" can be leave
+    if modal.why == "a possibility":  # "you may" can be a permission
         return verb == at + 1 and parse.lower_lemmas[verb] not in STATES and parse.lowers[subject] not in LEAVE
     return parse.lower_lemmas[verb] != "go"
 

@@ -1,9 +1,9 @@
-"""A statement denied, or its denial taken back, and an edit of the same place that keeps it: of any English text.
+"""A statement negated, or its negation removed, and an edit of the same place that keeps it: for any English text.
 
-Of "is covered", "is indeed covered" keeps the statement, "is not covered" turns it, and "is supposed to be covered"
-says something else. Of "is not covered", "isn't covered" keeps it and "is covered" turns it. The second source, a
-mirror, says what the changed text says, in other words (docs/method/probes.md): "isn't covered" is kept by "is not
-covered" and turned by "is indeed covered".
+For "is covered", "is indeed covered" keeps the statement, "is not covered" negates it, and "is supposed to be covered"
+makes another one. For "is not covered", "isn't covered" keeps it and "is covered" reverses it. The second source, a
+mirror, has the meaning of the changed text in other words (docs/method/probes.md): "isn't covered" is kept by "is not
+covered" and reversed by "is indeed covered".
 """
 
 from __future__ import annotations
@@ -65,12 +65,12 @@ WHY: Mapping[Side, str] = {
     "control": "another statement of the same place",
     "mirror": "what the changed text says, in other words",
 }
-COIN = (1, -1)  # which text the surface shall favour: what goes by it shall win as often as it loses
+COIN = (1, -1)  # which text the surface should favour: a surface model should win as often as it loses
 ALL = frozenset("All Every Everyone Everybody Everything".split())
 
 
 class PredicateTexts(NamedTuple):
-    """The characters that give way, and what stands there in the kept, changed and mirrored text and in the control."""
+    """The characters to replace, and their replacements in the kept, changed and mirrored text and in the control."""
 
     start: int
     end: int
@@ -79,10 +79,10 @@ class PredicateTexts(NamedTuple):
 
 
 def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
-    """The statement denied, or its denial taken back; the same with emphasis, or with *not* written in another way.
+    """The statement negated, or its negation removed; the same with emphasis, or with *not* written in another way.
 
-    What somebody is said to say is denied rather than the saying, a relative clause where there is nothing else. The
-    control is another statement in the same place: "is expected to be covered", "may close" for "will close".
+    In reported speech the reported statement is negated; a relative clause only if there is nothing else. The control
+    is another statement in the same place: "is expected to be covered", "may close" for "will close".
     """
     if left := why_left(parse.text):
         return left
@@ -101,7 +101,7 @@ def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
 
 
 def _free(parse: Parse) -> tuple[Predicate, ...] | str:
-    """The predicates whose denial goes with the rest of the text; or the reason why there is none."""
+    """The predicates whose negation fits the rest of the text; or the reason why there is none."""
     denied = predicates(parse)
     if isinstance(denied, str):
         return SENTENCES if has_more_sentences(parse) and denied not in STATELESS else denied
@@ -115,7 +115,7 @@ def _is_aside(predicate: Predicate) -> bool:
 
 
 def _of_all(parse: Parse, rng: Draws) -> PredicateTexts | None:
-    """ "All" denied as "not all": where all is said of, the denial of the predicate could be read in two ways."""
+    """ "All" negated as "not all": with "all", the negation of the predicate would be ambiguous."""
     at = next((i for i, word in enumerate(parse.words) if word in ALL and _is_said_of(parse, i)), None)
     if at is None:
         return None
@@ -126,7 +126,7 @@ def _of_all(parse: Parse, rng: Draws) -> PredicateTexts | None:
 
 
 def _is_said_of(parse: Parse, at: int) -> bool:
-    """Whether a main clause that states something is said of all, every or everybody, which begins it."""
+    """Whether the subject of a declarative main clause is all, every or everybody at its beginning."""
     subject = parse.heads[at] if parse.bases[at] == "det" else at
     root = parse.heads[subject]
     if parse.bases[subject] != "nsubj" or parse.heads[root] != root or parse.tags[at + 1 :][:1] in (("PRP",), ("WDT",)):
@@ -137,7 +137,7 @@ def _is_said_of(parse: Parse, at: int) -> bool:
 
 
 def _by_antonym(predicate: Predicate, rng: Draws, english: English) -> PredicateTexts | None:
-    """ "Is not impossible" as what keeps "is possible", where one of the two has to hold and no more is said."""
+    """Keep "is possible" by "is not impossible", if exactly one of the two must hold and the clause ends there."""
     parse, at = predicate.parse, predicate.head
     if (
         predicate.negation is not None
@@ -163,7 +163,7 @@ def _by_antonym(predicate: Predicate, rng: Draws, english: English) -> Predicate
 
 
 def _plan(predicate: Predicate, rng: Draws) -> PredicateTexts | str:
-    """What is made of a predicate: the ways in which it can be said and denied, and a choice of them by coin."""
+    """The texts for a predicate: its affirmative and negative forms, and a random choice of them."""
     parse = predicate.parse
     start, end = parse.starts[predicate.finite], parse.ends[last_of(predicate)]
     start -= _short(predicate) != "" and parse.text[start - 1] == " "
@@ -174,7 +174,7 @@ def _plan(predicate: Predicate, rng: Draws) -> PredicateTexts | str:
     if not kept or not changed:
         return NO_MIRROR
     around = len(tokens(parse.text)) - len(tokens(own))
-    # The edit distance favours the side that a coin names, and the mirror the other; else as near to that as may be.
+    # The edit distance favours the side chosen by a coin, the mirror the other; or the nearest choice.
     favoured = rng.choice(COIN)
     choices = _favours(own, tuple(kept), tuple(changed), tuple(mirrors), around)
     by_distance = [(abs(first - favoured) + abs(first + second), sides) for first, second, sides in choices]
@@ -189,9 +189,9 @@ def _plan(predicate: Predicate, rng: Draws) -> PredicateTexts | str:
 
 
 def _sides(predicate: Predicate) -> tuple[list[str], list[str], list[str]]:
-    """The ways for the kept text, the changed one and the mirror.
+    """The forms for the kept text, the changed one and the mirror.
 
-    What changes the statement has no word of emphasis, which readers took for odd there (docs/method/generators.md).
+    The changed text has no word of emphasis, because readers found that odd (docs/method/generators.md).
     """
     said, denied = _ways(predicate)
     stressed = _stressed(predicate)
@@ -201,7 +201,7 @@ def _sides(predicate: Predicate) -> tuple[list[str], list[str], list[str]]:
 
 
 def _unlike(own: str, ways: Sequence[str]) -> list[str]:
-    """Those that are not what the text has."""
+    """The forms that differ from the text's own."""
     return [way for way in ways if way not in (own.strip(), _plain(own.strip()))]
 
 
@@ -224,24 +224,24 @@ def _short(predicate: Predicate) -> str:
 
 
 def last_of(predicate: Predicate) -> int:
-    """The last token that gives way: the full verb, the not, or the operator."""
+    """The last token to replace: the full verb, the not, or the operator."""
     return predicate.head if predicate.base else predicate.finite if predicate.negation is None else predicate.negation
 
 
 def _plain(own: str) -> str:
-    """Words as they are written outside of tokenised text: "didn't" for "did n't"."""
+    """Words as written outside of tokenised text: "didn't" for "did n't"."""
     return own.replace("’", "'").replace(" n't", "n't")
 
 
 def _written(source: str, own: str, text: str) -> str:
-    """The text with the apostrophe of its source, and a blank before it where a word takes the place of a clitic."""
+    """The text with the apostrophe of its source, and with a blank before a word that replaces a clitic."""
     is_tied, was_tied = text[0] == "'", own[0] in "'’"
     text = text.replace("can not", "cannot").replace("'", "’" if "’" in source else "'")
     return f" {text}" if not is_tied and (was_tied or own[0] == " ") else text
 
 
 def _ways(predicate: Predicate) -> tuple[list[str], list[str]]:
-    """How a predicate is said, and how it is denied, without emphasis; plain first."""
+    """The affirmative and the negative forms of a predicate without emphasis, the plain form first."""
     word = predicate.parse.words[predicate.finite]
     if not predicate.base:
         operator = word if word in CLITICS else predicate.operator
@@ -274,7 +274,7 @@ def _in_full(predicate: Predicate) -> list[str]:
 
 
 def _stressed(predicate: Predicate) -> list[str]:
-    """How a predicate is said with a word of emphasis."""
+    """The forms of a predicate with a word of emphasis."""
     if predicate.base:
         verb, do = _verb_and_do(predicate)
         return [
@@ -288,7 +288,7 @@ def _stressed(predicate: Predicate) -> list[str]:
 
 
 def _conjugated(predicate: Predicate) -> str:
-    """The full verb of "do not accept" in the form of its *do*; "" where that is not attested."""
+    """The full verb of "do not accept" in the form of its *do*; "" if that form is not attested."""
     tag = {"does": "VBZ", "do": "VBP", "did": "VBD"}[predicate.parse.lowers[predicate.finite]]
     if predicate.base in ("have", "do"):
         return {"have": ("has", "have", "had"), "do": ("does", "do", "did")}[predicate.base][
@@ -301,7 +301,7 @@ def _conjugated(predicate: Predicate) -> str:
 def _favours(
     own: str, kept: tuple[str, ...], changed: tuple[str, ...], mirrors: tuple[str, ...], around: int
 ) -> tuple[tuple[int, int, tuple[str, ...]], ...]:
-    """Each choice of texts, with what the edit distance favours of both sources (1 kept, -1 changed)."""
+    """Each choice of texts, with the side that the edit distance favours for both sources (1 kept, -1 changed)."""
 
     def each() -> Iterator[tuple[int, int, tuple[str, ...]]]:
         for near in kept:
@@ -318,7 +318,7 @@ def _favours(
 
 @lru_cache(maxsize=20_000)
 def _emphasis(text: str) -> frozenset[str]:
-    """The words of emphasis of a text: a mirror that shares one with a side would be near it by that word alone."""
+    """The words of emphasis of a text: a mirror that shares one with a side would be near it by that word only."""
     return STRESS.intersection(text.split())
 
 
@@ -329,7 +329,7 @@ def _favoured(own: str, near: str, far: str, around: int) -> int:
 
 @lru_cache(maxsize=50_000)
 def _distance(own: str, text: str, around: int) -> float:
-    """The edit distance of two texts that differ in these words alone, in shares of the longer one."""
+    """The edit distance of two texts that differ only in these words, as a share of the longer one."""
     from rapidfuzz.distance import Levenshtein
 
     one, other = tokens(own), tokens(text)
@@ -337,7 +337,7 @@ def _distance(own: str, text: str, around: int) -> float:
 
 
 def _control(predicate: Predicate, rng: Draws) -> str:
-    """Another statement about the subject in the place of the predicate; "" if there is none."""
+    """Another statement about the subject in place of the predicate; "" if there is none."""
     parse, operator = predicate.parse, predicate.operator
     word = rng.choice(EXPECTED)
     if operator in MODALS:

@@ -1,10 +1,9 @@
-"""Another number in place of a number, and the same number in another notation: of any English text.
+"""Another number in place of a number, and the same number in another notation: for any English text.
 
-Of a number that can be written in two ways, the kept edit writes it in the other way, and the changed edit writes
-another number in that way: both move as much of the notation. The second source, a mirror, has the other number in the
-way of the text, so that what keeps the text changes the mirror and the other way round (docs/method/probes.md). The
-control keeps the number, and says something else of the same place: "12 people" and "12 women", "5 minutes" and
-"5 hours".
+For a number with two notations, the kept edit uses the other notation, and the changed edit writes another number in
+that notation: both change the notation equally. The second source, a mirror, has the other number in the text's
+notation, so the edit that keeps the text changes the mirror and vice versa (docs/method/probes.md). The control keeps
+the number and changes its context: "12 people" and "12 women", "5 minutes" and "5 hours".
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from encheck.types import Edit, apply_edits
 
 
 class PhraseWord(NamedTuple):
-    """Characters `start` to `end` of a text, and the other word for them."""
+    """Characters `start` to `end` of a text, and the word that replaces them."""
 
     start: int
     end: int
@@ -53,7 +52,7 @@ MONTHS = dict(
     August>March September>April October>January November>June December>July Jan>Oct Feb>Jun Mar>Aug Apr>Sep Jun>Nov
     Jul>Dec Aug>Mar Sep>Apr Oct>Jan Nov>Jun Dec>Jul""".split()
 )
-COUNTED = dict(  # what can stand in the same places: of as common words
+COUNTED = dict(  # words for the same places, of similar frequency
     pair.split(">")
     for pair in """people>women men>women women>men children>adults adults>children boys>girls girls>boys sons>daughters
     daughters>sons brothers>sisters sisters>brothers kids>adults students>teachers teachers>students pupils>teachers
@@ -77,7 +76,7 @@ COUNTED = dict(  # what can stand in the same places: of as common words
 
 
 def other_word(parse: Parse, mention: Mention) -> PhraseWord | None:
-    """Another word for one in the phrase of a number; None if there is none, or where it stands twice."""
+    """A replacement for one word in the phrase of a number; None if there is none, or if the word occurs twice."""
     spot = NumberPlace(parse, mention.start, mention.end)
     result = _within(parse, mention) or _behind(spot)
     if result is None:
@@ -88,13 +87,13 @@ def other_word(parse: Parse, mention: Mention) -> PhraseWord | None:
 
 
 def _within(parse: Parse, mention: Mention) -> PhraseWord | None:
-    """A unit, a sign, a month or a half of the day in the number itself."""
+    """A unit, a sign, a month or a half of the day within the number."""
     text = parse.text[mention.start : mention.end]
     if OF_AGE.match(parse.text[mention.start :]):
         return None
     for table in (SIGNS,) if mention.kind == "money" else ({"date": MONTHS, "time": HALVES}.get(mention.kind, UNITS),):
         for match in re.finditer(r"[^\W\d_]+(?:\.[^\W\d_]\.)?|[$€£¥₹]", text):
-            # A date is of the end of a month, which not each month has.
+            # A date at the end of a month, which not every month has.
             if match[0] in table and not (
                 mention.kind == "date" and re.search(r"\b(?:29|30|31)(?!\d)", text) is not None
             ):
@@ -103,7 +102,7 @@ def _within(parse: Parse, mention: Mention) -> PhraseWord | None:
 
 
 def _behind(spot: NumberPlace) -> PhraseWord | None:
-    """The noun that is counted."""
+    """The counted noun."""
     noun = spot.noun
     if noun is None or spot.parse.words[noun] not in COUNTED:
         return None
@@ -114,13 +113,13 @@ OPENING = re.compile(r"(?:^|[.!?][\"'”’)]*\s)[\"'“‘(\s]*$")
 ENDED = re.compile(
     r"[\"'”’)]*(?:$|\s+[\"'“‘(]*(?:The|It|He|She|They|We|I|You|But|And|In|On|At|A|An|This|That|His|Her)\b)"
 )
-LETTERS = 6  # of a word and the blank behind it
-COIN = (1, -1, -1)  # which text the surface shall favour: most notations favour the kept one by themselves
+LETTERS = 6  # a word and the blank behind it
+COIN = (1, -1, -1)  # which text the surface should favour: most notations favour the kept one anyway
 Choice = tuple[NumberForm, Value, float]
 
 
 class NumberChange(NamedTuple):
-    """The number that is edited, its other notation, and the other value of each size that has one."""
+    """The number to edit, its other notation, and the other value of each size that has one."""
 
     mention: Mention
     form: NumberForm
@@ -130,7 +129,7 @@ class NumberChange(NamedTuple):
 def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:  # noqa: ARG001 - a phenomenon has all three
     """The same number in another notation; another one that is near (level 1), middle (2) or far (3), in both.
 
-    The control is another statement beside the number: "12 people" > "12 women", "5 minutes" > "5 hours".
+    The control makes another statement with the number: "12 people" > "12 women", "5 minutes" > "5 hours".
     """
     source, found = parse.text, mentions(parse)
     if isinstance(found, str):
@@ -159,10 +158,10 @@ def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:  # noqa: A
 
 
 def _plan(mention: Mention, rng: Draws, context: int) -> NumberChange | None:
-    """What is made of a number; None where no near value can be written in both notations.
+    """The change of a number; None if no near value can be written in both notations.
 
-    Surfaces favour the kept text or the changed one, as a coin has it where there is a choice: what goes by the surface
-    shall win as often as it loses.
+    A coin decides whether surfaces favour the kept or the changed text, if there is a choice: a model that goes by the
+    surface should win as often as it loses.
     """
     favoured = rng.choice(COIN)
     near = [(form, *result) for form in mention.forms for result in _values(mention, form, NEAR, context)]
@@ -177,7 +176,7 @@ def _plan(mention: Mention, rng: Draws, context: int) -> NumberChange | None:
 
 
 def _chosen(found: Sequence[Choice], favoured: int, rng: Draws) -> Choice:
-    """One whose surface favours that side: the changed text as far as may be; else one that favours neither most."""
+    """A choice whose surface favours that side (most strongly, for the changed text), or else neither side much."""
     there = [one for one in found if one[2] * favoured > 0]
     if not there:
         return min(found, key=lambda one: abs(one[2]))
@@ -185,7 +184,7 @@ def _chosen(found: Sequence[Choice], favoured: int, rng: Draws) -> Choice:
 
 
 def _values(mention: Mention, form: NumberForm, size: int, context: int) -> list[tuple[Value, float]]:
-    """(value, how much the surface favours the kept text) of those that both notations have, unlike the own ones."""
+    """(value, how much the surface favours the kept text) of other values that both notations can express."""
     kept, own = said_as(form.write, mention.value), said_as(mention.own, mention.value)
     if kept is None or own is None or "".join(kept.split()) == "".join(own.split()):
         return []
@@ -199,12 +198,12 @@ def _values(mention: Mention, form: NumberForm, size: int, context: int) -> list
 
 
 def alike(own: str, other: str, context: int) -> float:
-    """How alike two texts are that differ in these words alone: by words and by trigrams (see `encheck.surface`)."""
+    """The similarity of two texts that differ only in these words, by words and trigrams (see `encheck.surface`)."""
     return _shared(tokens(own), tokens(other), context / LETTERS) + _shared(_runs(own), _runs(other), context)
 
 
 def _shared(first: Iterable[str], second: Iterable[str], around: float) -> float:
-    """The share of what two texts have in common, with so much around it that they share."""
+    """The shared part of two texts with `around` shared items around their differing words."""
     one, other = set(first), set(second)
     return (around + len(one & other)) / (around + len(one | other))
 
@@ -214,7 +213,7 @@ def _runs(text: str) -> list[str]:
 
 
 def said_as(write: Callable[[Value], str], value: Value) -> str | None:
-    """A value in a notation; None where it cannot be written so."""
+    """The value in a notation; None if that notation cannot express it."""
     try:
         return write(value)
     except ValueError:
@@ -228,7 +227,9 @@ def _side_edit(source: str, plan: NumberChange, text: str, why: str) -> SideEdit
 
 
 def edits_for(source: str, mention: Mention, text: str) -> tuple[Edit, ...]:
-    """The edit of a number, with a full stop that an abbreviation shared with its sentence, capital and article."""
+    """The edits of a number, adjusted for a full stop that an abbreviation shared with its sentence, capital and
+    article.
+    """
     text = capital(source, mention.start, text)
     if source[mention.end - 1] == "." and not text.endswith(".") and ENDED.match(source, mention.end):
         text += "."
@@ -241,7 +242,7 @@ def edits_for(source: str, mention: Mention, text: str) -> tuple[Edit, ...]:
 
 
 def capital(source: str, start: int, text: str) -> str:
-    """The text with a capital letter where a sentence begins, unless its writer uses no capitals and no full stops."""
+    """The text with a capital letter at the start of a sentence, unless its writer uses no capitals or full stops."""
     begins = OPENING.search(source[:start]) is not None and not source[start].islower()
     uses_none = not any(sign.isupper() for sign in source) and source[-1] not in ".!?"
     return text[0].upper() + text[1:] if begins and not uses_none else text
@@ -254,7 +255,7 @@ NUMBER = Phenomenon(
 
 
 NAME = "shared_number"
-OF_COUNTS = frozenset({"cardinal", "decimal"})  # what they count has to be the same, too
+OF_COUNTS = frozenset({"cardinal", "decimal"})  # the counted noun must be the same, too
 NOTHING_SHARED = "the query and the document share no number that can be written in another notation"
 
 
@@ -266,9 +267,9 @@ class SharedNumber(NamedTuple):
 
 
 def shared_number(query: Parse, document: Parse, *, seed: int) -> SharedNumber | str:
-    """One number of both, with a near one in its place; or why there is none.
+    """A number that both texts share, with a near one to replace it; or the reason why there is none.
 
-    A number is of both where kind and value are the same, and of a count the word behind it.
+    A number is shared if kind and value are the same, and for a count also the counted noun.
     """
     asked, said = mentions(query), mentions(document)
     if isinstance(asked, str):
@@ -300,7 +301,7 @@ def _counted(parse: Parse, mention: Mention) -> str:
 
 
 def _contrasts(query: str, mention: Mention, document: str, other: Mention) -> Iterator[SharedNumber]:
-    """Of each near value that both can say, in each notation of the document in which no word gives it away."""
+    """Contrasts for near values that both texts can express, in notations of the document where no word reveals it."""
     for write in (other.own, *(form.write for form in other.forms)):
         for value in mention.beside(NEAR):
             asked, said = ([said_as(way, v) for v in (mention.value, value)] for way in (mention.own, write))
@@ -309,7 +310,7 @@ def _contrasts(query: str, mention: Mention, document: str, other: Mention) -> I
 
 
 def _telling(both: list[str | None]) -> set[str]:
-    """The words by which two numbers in one notation differ."""
+    """The words that distinguish two numbers in one notation."""
     first, second = (set(tokens(text or "")) for text in both)
     return first ^ second
 

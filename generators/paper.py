@@ -1,9 +1,10 @@
-"""The published recipe as it is, for reproduction: `--generator-mode paper` (Mahajan et al. 2023, authors' code).
+"""The published recipe without changes, for reproduction: `--generator-mode paper` (Mahajan et al. 2023, authors'
+code).
 
-Words are what stands between blanks. Candidates are those that are no stop word, compared with their capitals; any part
-of speech, all senses together; every occurrence is replaced, nothing is inflected; antonyms keep WordNet's underscores.
-A sentence without a candidate comes back as it is, and counts. Only the order of the candidates is ours: theirs hung
-on Python's hash seed.
+Words are separated by blanks. Candidates are all words except stop words, compared with their capitals; any part of
+speech, all senses together; every occurrence is replaced, nothing is inflected; antonyms keep WordNet's underscores. A
+sentence without a candidate is returned unchanged, and counts. Only the order of the candidates is encheck's: theirs
+depended on Python's hash seed.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from encheck.language.words import paper_stop_words
 from encheck.types import Edit, Variant
 
 PREFIX = "paper-"  # of the generator's name in a variant
-Related = Callable[[str], Sequence[str]]  # a word -> all words that the lexicon relates to it
+Related = Callable[[str], Sequence[str]]  # a word -> all related words of the lexicon
 DRAWS = 3
 LONG = 1_000  # words and blanks: comparing more takes minutes
 
 
 def synonyms_of(lexicon: Lexicon) -> Related:
-    """All words that share a synset with a word, lower-cased, letters and blanks alone."""
+    """All words that share a synset with a word, lower-cased, only letters and blanks."""
 
     def related(word: str) -> list[str]:
         result = (lemma for pos in PARTS for base in lexicon.base_forms(word.lower(), pos)
@@ -56,7 +57,7 @@ def _antonyms(lexicon: Lexicon, lemma: str, pos: Pos, sense_id: str) -> Sequence
 
 
 class PaperText(NamedTuple):
-    """A text, and what was done to come by it."""
+    """A text, and a description of its changes."""
 
     text: str
     said: str
@@ -116,12 +117,12 @@ def _variant(text: str, made: PaperText, relation: str, level: int) -> Variant:
 
 
 def is_published(variant: Variant) -> bool:
-    """Whether the published recipe made this: then a sentence that came back as it is counts, with similarity 1."""
+    """Whether the published recipe made this: then an unchanged sentence counts, with similarity 1."""
     return variant.generator.startswith(PREFIX)
 
 
 def _edits(text: str, made: str) -> tuple[Edit, ...]:
-    """What differs, word by word; the whole text where it is very long."""
+    """The differences, word by word; the whole text if it is very long."""
     old, new = (re.findall(r"\s+|\S+", t) for t in (text, made))
     at = [0, *accumulate(map(len, old))]
     if len(old) > LONG:

@@ -1,6 +1,6 @@
 """The passive of a plain active clause: "The court rejected the appeal" > "The appeal was rejected by the court".
 
-Refused is whatever could be read otherwise in the passive, or hardly be said.
+Clauses whose passive would be ambiguous or unnatural are refused.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.types import Edit
 
-# Verbs without a passive, with one that means something else, or that say of a state what no one does.
+# Verbs without a passive, with one of another meaning, or of states without an agent.
 NO_PASSIVE = frozenset(
     """abandon accompany adjoin await become befit begin believe belong border comprise concern contain cost date
     deserve do doubt elude enjoy enter equal escape exceed face fail feature feel fight fit follow get go hang hate
@@ -43,7 +43,7 @@ NO_PASSIVE = frozenset(
     suit survive take tell think total trail trend undergo understand value walk want weigh wish""".split()
 )
 LIGHT = frozenset("bear break cast catch draw gain give lay make open pay play put raise set show".split())
-# Verbs of which one "of" is: "cleared him of guilt".
+# Verbs with an "of" complement: "cleared him of guilt".
 OF = frozenset(
     """absolve accuse acquit advise assure cheat clear convict convince cure deprive divest drain empty free inform
     notify persuade purge relieve remind rid rob strip suspect warn""".split()
@@ -75,12 +75,12 @@ class Clause:
     subject: int
     thing: int
     aux: int | None
-    doer: Span  # all that belongs to the subject
-    done: Span  # all that belongs to the object
+    doer: Span  # the whole subject
+    done: Span  # the whole object
 
     @property
     def others(self) -> list[int]:
-        """What else hangs on the verb."""
+        """The other dependents of the verb."""
         core = {self.subject, self.thing, self.aux}
         return [i for i in self.parse.children[self.verb] if i not in core]
 
@@ -100,7 +100,7 @@ def clause_of(parse: Parse, english: English) -> Clause | None:
 
 
 def _why_no_passive(clause: Clause) -> str:
-    """What speaks against a passive of this clause, in a few words; empty where nothing does."""
+    """The reason, in a few words, against a passive of this clause; empty if there is none."""
     parse, verb, aux = clause.parse, clause.verb, clause.aux
     text, lemma = parse.text, parse.lemmas[verb].lower()
     is_inserted = any(mark in f" {text}" for mark in (" '", " -", "- ", "--"))
@@ -125,7 +125,7 @@ def _why_no_passive(clause: Clause) -> str:
     if not RECIPROCAL.isdisjoint(parse.lowers):
         return "each side refers to the other"
 
-    # Beside its arguments the verb may have what says when, a connective at the front, and a clause of its own.
+    # Besides its arguments the verb may have a time, a connective at the front, and a separate clause.
     said_with = [i for i in clause.others if parse.bases[i] in ("obl", "advmod")]
     if not all(i in said_with or _is_mark(clause, i) or _is_own_clause(clause, i) for i in clause.others):
         return "a clause or another complement of the verb"
@@ -141,11 +141,11 @@ def _why_no_passive(clause: Clause) -> str:
     if changes_scope(parse, clause.doer, clause.done):
         return "quantifiers whose order matters"
 
-    # What always holds is said of a kind: "Beavers build dams" is not "Dams are built by beavers".
+    # General statements are about a kind: "Beavers build dams" is not "Dams are built by beavers".
     is_noun = parse.pos[clause.thing] == "NOUN"
     if parse.tags[verb] not in ("VBD", "VBN", "VBG") and is_noun and is_bare(parse, clause.done):
         return "a statement about a kind"
-    # What is known goes first: "I wrote a letter" is hardly "A letter was written by me".
+    # Known information goes first: "I wrote a letter" is hardly "A letter was written by me".
     articles = {parse.lowers[i] for i in parse.children[clause.thing] if parse.bases[i] == "det"}
     is_new = is_noun and articles <= {"a", "an", "some"} and parse.child(clause.thing, "nmod:poss", "nmod") is None
     if parse.pos[clause.subject] == "PRON" and is_new:
@@ -158,7 +158,7 @@ def _why_no_passive(clause: Clause) -> str:
 
 
 def _why_no_plain_sides(clause: Clause) -> str:
-    """Why subject and object cannot change places as they stand; empty where they can."""
+    """Why subject and object cannot change places unchanged; empty if they can."""
     parse, subject, thing, lemma = clause.parse, clause.subject, clause.thing, clause.parse.lemmas[clause.verb].lower()
     if parse.tags[subject] == "PRP":
         is_plain = parse.lowers[subject] in OBJECT_FORMS and clause.doer == (subject, subject + 1)
@@ -180,12 +180,12 @@ def _why_no_plain_sides(clause: Clause) -> str:
     if not is_plain:
         return "an object that is not a plain noun phrase"
 
-    # "Take place" is one expression; in "make sense" the noun says what is done.
+    # "Take place" is one expression; in "make sense" the noun carries the meaning of the verb.
     lexicon = clause.english.lexicon
     is_known = any(lexicon.senses(f"{lemma}_{noun}", "v") for noun in (parse.lowers[thing], parse.lemmas[thing]))
     if is_known or (lemma in LIGHT and is_bare(parse, clause.done)):
         return "verb and object are one expression"
-    # Without article, a singular noun that is no food, plant or substance makes a headline, or names a deed.
+    # Without article, a singular noun other than food, plant or substance is in a headline, or an action.
     for head in (subject, thing):
         is_owned = any(parse.deps[i] == "nmod:poss" for i in parse.children[head])
         bare = parse.tags[head] == "NN" and parse.child(head, "det", "nummod", "conj") is None and not is_owned
@@ -195,7 +195,7 @@ def _why_no_plain_sides(clause: Clause) -> str:
 
 
 def _has_no_form(clause: Clause) -> bool:
-    """The verb is in no finite form that can be told, its lemma is in doubt, or it has no participle."""
+    """Whether the verb is in no clear finite form, its lemma is in doubt, or it has no participle."""
     parse, verb, aux, subject = clause.parse, clause.verb, clause.aux, clause.subject
     word, tag, lemma = parse.lowers[verb], parse.tags[verb], parse.lemmas[verb].lower()
     if not parse.words[verb].islower() or inflected(lemma, tag) != word or inflected(lemma, "VBN") is None:
@@ -212,7 +212,7 @@ def _has_no_form(clause: Clause) -> bool:
 
 
 def _is_mark(clause: Clause, at: int) -> bool:
-    """A connective or comma at the front, a comma before a clause of its own, the full stop."""
+    """Whether this is a connective or comma at the front, a comma before a separate clause, or the full stop."""
     parse = clause.parse
     if parse.bases[at] == "cc":
         return at == 0 and parse.lowers[at] in ("and", "but")
@@ -222,7 +222,9 @@ def _is_mark(clause: Clause, at: int) -> bool:
 
 
 def _is_own_clause(clause: Clause, at: int) -> bool:
-    """A finite clause behind, with a noun for its subject and without a pronoun that could be one of the two sides."""
+    """Whether this is a finite clause behind, with a noun as its subject and no pronoun that could refer to either
+    side.
+    """
     parse, mark, span = clause.parse, clause.parse.child(at, "mark"), span_of(clause.parse, at)
     subject = parse.child(at, "nsubj")
     if parse.bases[at] != "advcl" or mark is None or subject is None or span is None or at < clause.done[1]:
@@ -233,9 +235,9 @@ def _is_own_clause(clause: Clause, at: int) -> bool:
 
 
 def _is_placed(clause: Clause, at: int) -> bool:
-    """Whether an adverb or phrase can neither be said of the doer nor be read with him behind "by"."""
+    """Whether an adverb or phrase does not describe the agent and does not attach to it after "by"."""
     parse, span = clause.parse, span_of(clause.parse, at)
-    if span is None or parse.lowers[at] == "tomorrow":  # said of the future, after a past: "set a hearing tomorrow"
+    if span is None or parse.lowers[at] == "tomorrow":  # about the future, after a past: "set a hearing tomorrow"
         return False
     if clause.doer[1] <= at < clause.verb or span == (at, at + 1):
         return parse.lowers[at] in (OPENERS if at < clause.doer[0] else PLACED) or parse.entities[at].endswith("DATE")
@@ -260,7 +262,7 @@ AMOUNTS = frozenset(
     """array bit bunch couple dozen fraction group half handful host lot majority minority number pair part percent
     plenty portion quarter range rest series set share third total variety""".split()
 )
-# Nouns in -s of which the tag does not say whether their verb is a plural.
+# Nouns in -s whose tag does not show whether their verb is plural.
 UNSURE = frozenset("news politics economics physics series species means headquarters data".split())
 NUMBERS = {"me": "i", "him": "s", "her": "s", "it": "s", "us": "p", "them": "p", "you": "p"}
 AGREEING = {
@@ -273,7 +275,7 @@ DOUBTFUL = "an uncertain capital letter or plural"
 
 
 def passive(parse: Parse, english: English) -> Move | str | None:
-    """The edits that make a passive of the main clause, or why it has none; None if there is no such clause."""
+    """The edits that make the main clause passive, or why it has none; None if there is no such clause."""
     clause = clause_of(parse, english)
     if clause is None:
         return None
@@ -284,7 +286,7 @@ def passive(parse: Parse, english: English) -> Move | str | None:
 
 
 def _passive_edits(clause: Clause) -> tuple[Edit, ...] | None:
-    """Object to the front, the verb in the passive, the subject behind "by"; None if a form is in doubt."""
+    """Object to the front, the verb in the passive, the subject after "by"; None if a form is in doubt."""
     parse, verb, aux = clause.parse, clause.verb, clause.aux
     number, front, back = _number(parse, clause.thing), _front(clause), _back(clause)
     if number is None or front is None or back is None:
@@ -312,7 +314,7 @@ def _be(tag: str, number: str) -> str:
 
 
 def _number(parse: Parse, head: int) -> str | None:
-    """The form of "be" that this noun phrase asks for: i, s (third person singular), p; None if that is in doubt."""
+    """The form of "be" for this noun phrase: i, s (third person singular), p; None if in doubt."""
     word, tag = parse.lowers[head], parse.tags[head]
     if tag == "PRP":
         return NUMBERS.get(word)
@@ -336,7 +338,7 @@ def _front(clause: Clause) -> str | None:
 
 
 def _back(clause: Clause) -> str | None:
-    """The subject as it stands behind "by"; None if its capital is in doubt."""
+    """The subject as written after "by"; None if its capital is in doubt."""
     text = text_of(clause.parse, clause.doer)
     if text.lower() in OBJECT_FORMS:
         return OBJECT_FORMS[text.lower()]

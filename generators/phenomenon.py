@@ -1,9 +1,9 @@
-"""Phenomena: kept edit, changed edit, control and mirror, from one reading of a sentence; and all that are declared.
+"""Phenomena: kept edit, changed edit, control and mirror from one reading of a sentence; and the list of all phenomena.
 
-A `Phenomenon` is declared in its own file. Where a reading gives the ways to say the same and the ways to say something
-else, each a whole sentence, `choice_of` chooses a kept text, a changed text and a mirror of them: the mirror says what
-the changed text says, in other words (docs/method/probes.md). A coin decides which text the edit distance favours, and
-the mirror pulls the other way, where there is such a choice.
+A `Phenomenon` is declared in its own file. If a reading gives several texts with the same meaning and several with
+another, each a whole sentence, `choice_of` chooses a kept text, a changed text and a mirror from them: the mirror has
+the meaning of the changed text, in other words (docs/method/probes.md). A coin decides which text the edit distance
+favours, and the mirror favours the opposite, if there is such a choice.
 """
 
 from __future__ import annotations
@@ -40,46 +40,46 @@ SEVERAL = "no plain statement of one sentence"
 NO_MIRROR = "no second way to say it"
 NO_CONTROL = "no other statement for this place"
 COIN = (1, -1)
-TokenChange = tuple[int, int, str]  # first token, one past the last, and what stands there
+TokenChange = tuple[int, int, str]  # first token, one past the last, and the replacement
 
 
 class SideEdit(NamedTuple):
-    """The edits that make one text of a sentence, and what was done: the certificate of the variant."""
+    """The edits that make one text from a sentence, and a description of them: the certificate of the variant."""
 
     edits: tuple[Edit, ...]
     certificate: str
 
 
-Edits = Mapping[tuple[Side, int], SideEdit | str]  # by side and level, where there are some; or why there are none
+Edits = Mapping[tuple[Side, int], SideEdit | str]  # by side and level, if there are any; or why there are none
 
 
 @dataclass(frozen=True, eq=False)
 class Phenomenon:
-    """A change of meaning, with what keeps it and a control: what makes them of English text, and what is known of it.
+    """A change of meaning, with a kept text and a control: how to make them from English text, and their validity.
 
-    Declared once, in its own file; checks take its `generators`, the listing those that are `made` of any text.
+    Declared once, in its own file; checks use its `generators`, the listing those in `made`, for any text.
     """
 
     name: str
-    edits: Callable[[Parse, English, Draws], Edits | str]  # of a sentence, or the reason why it has none
-    title: str  # what the changed text has, in reports: "other numbers"
+    edits: Callable[[Parse, English, Draws], Edits | str]  # edits of a sentence, or the reason why it has none
+    title: str  # a description of the changed text, for reports: "other numbers"
     trigger: re.Pattern[str] = re.compile("")  # a text without it is not parsed
     without: str = ""  # the reason where a text has none
-    levels: tuple[int, ...] = (1,)  # of the changed text; the others are listed at the first
-    sides: tuple[Side, ...] = SIDES  # that are listed
-    experimental: tuple[Side, ...] = SIDES  # what blind readers did not find good enough, or have not read
+    levels: tuple[int, ...] = (1,)  # levels of the changed text; the others are listed at the first
+    sides: tuple[Side, ...] = SIDES  # listed sides
+    experimental: tuple[Side, ...] = SIDES  # sides that blind readers rejected, or have not read
     readers: Mapping[Side, tuple[int, int]] = field(default_factory=dict)  # triples right, and read, by both of two
     in_probes: bool = False  # the probes have written edits of it
-    listed_as: str = ""  # where another generator is listed by the name
+    listed_as: str = ""  # for a name that another generator has in listings
     survey: Survey | None = None
 
     def relation(self, side: Side) -> str:
-        """How the text of a side came of its sentence: "number", "number_kept"."""
+        """The relation of a side's text to its sentence: "number", "number_kept"."""
         return self.name if side == "changed" else f"{self.name}_{side}"
 
     @cached_property
     def made(self) -> Mapping[Side, NamedGenerator]:
-        """What makes each side of any English text, by what the listing calls it."""
+        """The generator of each side for any English text, by its name in the listing."""
         called = {side: self.relation(side).replace(self.name, self.listed_as or self.name) for side in SIDES}
         levels = {side: self.levels if side == "changed" else (1,) for side in self.sides}
         return {
@@ -89,7 +89,7 @@ class Phenomenon:
 
     @cached_property
     def generators(self) -> Mapping[Side, NamedGenerator]:
-        """What checks take: the written text of each side where the data have one, else what is made."""
+        """The generators for checks: the written text of each side if the data have one, else a made one."""
         return {
             side: NamedGenerator(
                 partial(self._written_or_made, side), self.relation(side), label=made.name, survey=self.survey,
@@ -132,12 +132,12 @@ class Phenomenon:
 
 @cache
 def _reading(phenomenon: Phenomenon, seed: int, _inventory: object) -> Callable[[English, Parse], Edits | str]:
-    """What reads the edits of a sentence off its parse: the same for all sides and levels of a seed."""
+    """A function that finds the edits of a sentence in its parse: the same for all sides and levels of a seed."""
     return lambda english, parse: phenomenon.edits(parse, english, Draws(seed, phenomenon.name, parse.text))
 
 
 class Ways(NamedTuple):
-    """What a sentence can become: texts that say the same, texts that say something else, a control, and why."""
+    """Texts with the meaning of a sentence, texts with another meaning, a control, and a reason."""
 
     kept: Sequence[str]
     changed: Sequence[str]
@@ -146,7 +146,7 @@ class Ways(NamedTuple):
 
 
 def choice_of(read: Callable[[Parse, English, Draws], Ways | str]) -> Callable[[Parse, English, Draws], Edits | str]:
-    """The edits of a phenomenon that are chosen of the ways that a plain statement has."""
+    """A function that chooses a phenomenon's edits from the ways of a plain statement."""
 
     def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
         source = parse.text
@@ -168,7 +168,7 @@ def choice_of(read: Callable[[Parse, English, Draws], Ways | str]) -> Callable[[
 
 
 def by_side(source: str, edits: Mapping[Side, Edit], why: str, *, says: Mapping[Side, str] = WHY) -> Edits:
-    """One edit a side at level 1; its certificate has what it replaces, and what the text `says`."""
+    """One edit per side at level 1; its certificate has the replaced words, and the description `says`."""
     return {
         (side, 1): SideEdit((edit,), f"{why}: {source[edit.start : edit.end]} > {edit.text}: {says[side]}")
         for side, edit in edits.items()
@@ -176,9 +176,9 @@ def by_side(source: str, edits: Mapping[Side, Edit], why: str, *, says: Mapping[
 
 
 def choose_sides(source: str, kept: Sequence[str], changed: Sequence[str], rng: Draws) -> dict[Side, str] | str:
-    """Kept text, changed text and, where there are two ways to say it, mirror; or the reason why there are none.
+    """Kept text, changed text and, if there are two ways to say it, mirror; or the reason why there are none.
 
-    Where no choice favours the sides as the coin has them, one that comes near.
+    If no choice favours the sides as the coin decides, a choice that comes near.
     """
     kept, changed = ([text for text in dict.fromkeys(ways) if text != source] for ways in (kept, changed))
     if not kept or not changed:
@@ -193,7 +193,7 @@ def choose_sides(source: str, kept: Sequence[str], changed: Sequence[str], rng: 
 
 
 def _choices(source: str, kept: Sequence[str], changed: Sequence[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-    """Each choice of texts, with the side that the edit distance favours from the sentence and from the mirror."""
+    """Each choice of texts, with the side that the edit distance favours for the sentence and for the mirror."""
     for near, far in product(kept, changed):
         first = surface_preference(source, near, far)
         mirrors = [text for text in changed if text != far]
@@ -204,7 +204,7 @@ def _choices(source: str, kept: Sequence[str], changed: Sequence[str]) -> Iterat
 
 
 def edit_between(source: str, text: str) -> Edit:
-    """The one edit of whole words that makes the text of the source.
+    """The single edit of whole words that turns the source into the text.
 
     >>> edit_between("All of us left.", "None of us left.")
     Edit(start=0, end=3, text='None')
@@ -223,9 +223,9 @@ def edit_between(source: str, text: str) -> Edit:
 
 
 def rewritten(parse: Parse, *changes: TokenChange) -> str:
-    """The text with other words in the place of some tokens; the first word keeps its capital.
+    """The text with some tokens replaced; the first word keeps its capital.
 
-    A change with no words takes the blank before it away.
+    An empty replacement also removes the blank before it.
     """
     text = parse.text
     for first, after, words in sorted(changes, reverse=True):
@@ -243,13 +243,13 @@ Declared = TypeVar("Declared", NamedGenerator, Phenomenon)
 
 @cache
 def generators() -> Mapping[str, NamedGenerator]:
-    """What makes variants by itself or beside another generator; the sides of phenomena are not among them."""
+    """The generators that work alone or beside another generator, without the sides of phenomena."""
     return _declared(NamedGenerator)
 
 
 @cache
 def phenomena() -> Mapping[str, Phenomenon]:
-    """Each phenomenon, of the probes or made of any English text."""
+    """All phenomena, from the probes or made from any English text."""
     return _declared(Phenomenon)
 
 
@@ -273,10 +273,10 @@ def phenomenon(name: str, side: Side) -> NamedGenerator:
 
 
 def validity_of(relation: str) -> Validity | None:
-    """How many of the edits of this relation blind readers found right: the ceiling of any rate on them.
+    """How many edits of this relation blind readers found right: the ceiling of any rate on them.
 
-    A triple (a text with its kept and its changed edit, or with its control) is right where both readers confirm all
-    its relations and its English (docs/method/generators.md). None of edits that no file declares a title for.
+    A triple (a text with its kept and its changed edit, or with its control) is right if both readers confirm all its
+    relations and its English (docs/method/generators.md). None for edits without a declared title.
 
     >>> from encheck.generators.phenomenon import validity_of
     >>> validity_of("number").right, validity_of("temporal").rate, validity_of("unheard-of")
@@ -290,7 +290,7 @@ def validity_of(relation: str) -> Validity | None:
 
 
 def title_of(relation: str) -> str:
-    """What a generator makes, in words.
+    """A description of a generator's variants.
 
     >>> from encheck.generators.phenomenon import title_of
     >>> title_of("other_meaning"), title_of("number_control"), title_of("of_your_own")

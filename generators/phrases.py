@@ -1,4 +1,4 @@
-"""What the generators of reorders share: spans of a parse, capitals, the case of pronouns, quantifiers."""
+"""Shared functions of the reorder generators: spans of a parse, capitals, the case of pronouns, quantifiers."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ FOCUS = frozenset("only even just also too alone either".split())
 UNIVERSAL = frozenset("every each all any most both many several half everyone everybody everything anyone".split())
 EXISTENTIAL = frozenset("some someone somebody something more less fewer lots dozens hundreds thousands".split())
 ARTICLES = frozenset(["a", "an"])
-CLOSED_TAGS = frozenset("DT PDT PRP PRP$ CD IN TO".split())  # their words have no capital of their own
+CLOSED_TAGS = frozenset("DT PDT PRP PRP$ CD IN TO".split())  # tags of words without a capital of their own
 ACTORS = frozenset({14, 18})  # lexicographer's files: noun.group, noun.person
 NOUN_PARTS = frozenset("det amod compound nmod:poss nummod flat case cc conj advmod nmod:desc punct".split())
 PARTS: dict[str, Pos] = {"NOUN": "n", "ADJ": "a", "ADV": "r", "VERB": "v"}
 
 
 def root_of(parse: Parse) -> int | None:
-    """The head of the text, where it is one sentence that states something."""
+    """The head of the text, if it is one declarative sentence."""
     roots = [i for i, head in enumerate(parse.heads) if head == i and parse.pos[i] not in ("PUNCT", "SPACE")]
     return roots[0] if len(roots) == 1 and "?" not in parse.text else None
 
 
 def last_word(parse: Parse) -> int:
-    """The last token that is neither punctuation nor blank."""
+    """The last token other than punctuation and blanks."""
     end = len(parse) - 1
     while end > 0 and parse.pos[end] in ("PUNCT", "SPACE"):
         end -= 1
@@ -46,7 +46,7 @@ def last_word(parse: Parse) -> int:
 
 
 def span_of(parse: Parse, head: int) -> Span | None:
-    """What hangs on a head, where it is in one piece."""
+    """The span of a head's subtree, if it is contiguous."""
     tokens = parse.subtree(head)
     return (tokens[0], tokens[-1] + 1) if tokens[-1] - tokens[0] + 1 == len(tokens) else None
 
@@ -57,19 +57,21 @@ def text_of(parse: Parse, span: Span) -> str:
 
 
 def is_circumstance(parse: Parse, head: int, span: Span) -> bool:
-    """A date or time, with or without a preposition: what moves without a change of meaning in any clause."""
+    """Whether this is a date or time, with or without a preposition, which can move without a change of meaning in any
+    clause.
+    """
     if base_of(parse.deps[head]) not in ("obl", "advmod") or span[1] - span[0] > 8:
         return False
     inside = {parse.entities[i].partition("-")[2] for i in range(*span)} - {""}
     words, last = parse.lowers[slice(*span)], parse.lowers[span[1] - 1]
     if not inside or not inside <= TIMES or (parse.tags[parse.heads[head]] == "VBD" and not FUTURE.isdisjoint(words)):
-        return False  # "set a hearing tomorrow" is not said of tomorrow
+        return False  # in "set a hearing tomorrow", the setting is not tomorrow
     measured = parse.tags[span[0]] == "CD" or words[0] in MEASURING
     return words[0] in FRONTABLE or (bool(parse.entities[span[0]]) and (not measured or last in POINTS))
 
 
 def keeps_capital(parse: Parse, at: int) -> bool:
-    """Whether a word that opens the sentence has its capital elsewhere too."""
+    """Whether a word that opens the sentence also has its capital elsewhere."""
     word = parse.words[at]
     return parse.pos[at] == "PROPN" or bool(parse.entities[at]) or word == "I" or not word.istitle()
 
@@ -80,7 +82,7 @@ def capital(text: str) -> str:
 
 
 def inside_sentence(parse: Parse, span: Span, lexicon: Lexicon) -> str | None:
-    """The text of a span that opens the sentence, as it is written within one; None if that is in doubt."""
+    """The text of a span that opens the sentence, as written within a sentence; None if that is in doubt."""
     at, text = span[0], text_of(parse, span)
     lower = text[0].lower() + text[1:]
     if parse.tags[at] in CLOSED_TAGS and parse.words[at] != "I":
@@ -99,7 +101,7 @@ def inside_sentence(parse: Parse, span: Span, lexicon: Lexicon) -> str | None:
 
 
 def points_back(parse: Parse, span: Span, other: int) -> bool:
-    """Whether a possessive in a span could mean the person or thing whose head is `other`."""
+    """Whether a possessive in a span could refer to the phrase whose head is `other`."""
     own = {parse.lowers[i] for i in range(*span) if parse.tags[i] == "PRP$"}
     person = parse.lowers[other] if parse.pos[other] == "PRON" else ""
     if person in ("i", "me", "we", "us"):
@@ -108,7 +110,7 @@ def points_back(parse: Parse, span: Span, other: int) -> bool:
 
 
 def changes_scope(parse: Parse, first: Span, second: Span) -> bool:
-    """Whether two phrases hold quantifiers whose order says something: "every boy" and "a book"."""
+    """Whether two phrases have quantifiers whose order matters: "every boy" and "a book"."""
     words = [{parse.lowers[i] for i in range(*span)} for span in (first, second)]
     every = [bool(w & UNIVERSAL) for w in words]
     counted = [
@@ -120,7 +122,7 @@ def changes_scope(parse: Parse, first: Span, second: Span) -> bool:
 
 
 def is_bare(parse: Parse, span: Span) -> bool:
-    """A noun without article, number, possessive or name: "houses", "green paint"."""
+    """Whether this is a noun without article, number, possessive or name: "houses", "green paint"."""
     tags = {parse.tags[i] for i in range(*span)}
     return tags.isdisjoint(("DT", "PDT", "PRP$", "PRP", "CD", "POS", "NNP", "NNPS"))
 
@@ -135,13 +137,13 @@ def can_act(english: English, parse: Parse, head: int) -> bool:
 
 
 def first_file(lexicon: Lexicon, parse: Parse, at: int) -> int | None:
-    """The lexicographer's file of a noun's first sense: what sort of thing it is; None for a name or unknown word."""
+    """The lexicographer's file of a noun's first sense, which is its kind; None for a name or unknown word."""
     senses = lexicon.senses(parse.lemmas[at].lower(), "n") if parse.pos[at] == "NOUN" else ()
     return senses[0].lexfile if senses else None
 
 
 def is_noun_phrase(parse: Parse, head: int, span: Span, *, of: frozenset[str]) -> bool:
-    """A noun or name with what goes before it, "and" another, and phrases that these prepositions open."""
+    """Whether this is a noun or name with its modifiers, "and" another one, and phrases with these prepositions."""
     if not parse.tags[head].startswith("NN") or parse.pos[head] not in ("NOUN", "PROPN"):
         return False
     if any(parse.tags[i] in ("WDT", "WP", "WP$", "EX") for i in range(*span)):
@@ -151,13 +153,13 @@ def is_noun_phrase(parse: Parse, head: int, span: Span, *, of: frozenset[str]) -
 
 
 def _is_noun_part(parse: Parse, at: int) -> bool:
-    """An article, adjective, number or name; "and", what it joins, a hyphen."""
+    """Whether this is an article, adjective, number or name; an "and", what it joins, or a hyphen."""
     wanted = {"punct": parse.words[at] in ("-", "."), "cc": parse.lowers[at] == "and"}
     joined = parse.bases[at] != "conj" or parse.tags[at].startswith(("NN", "JJ"))
     return (parse.deps[at] in NOUN_PARTS or parse.bases[at] == "flat") and wanted.get(parse.bases[at], joined)
 
 
 def case_of(parse: Parse, at: int) -> str:
-    """The preposition of a phrase, or nothing."""
+    """The preposition of a phrase, or empty."""
     case = parse.child(at, "case")
     return "" if case is None else parse.lowers[case]

@@ -1,4 +1,4 @@
-"""Another quantity in the place of "all", "every", "many" or "nobody", and the same quantity in other words.
+"""Another quantity in place of "all", "every", "many" or "nobody", and the same quantity in other words.
 
 "Every student passed" is kept by "each student passed" and changed by "no student passed".
 """
@@ -21,7 +21,7 @@ NONE = "no quantifier that can be exchanged"
 TWO = "two quantifiers, or a negation beside one"
 NEGATIVE = frozenset("not n't n’t no nobody none neither nor never hardly barely scarcely few nothing without".split())
 UNIVERSAL = frozenset("all every each everyone everybody many most several someone somebody both any".split())
-BOUND = frozenset(  # what a negative quantifier would contradict, or what stands with one kind of quantifier alone
+BOUND = frozenset(  # contradicts a negative quantifier, or fits only one kind of quantifier
     """but except other ever yet until only even just also still already almost nearly virtually they them their
     it together same different another more than such so too if although though while because or including
     pretty""".split()
@@ -43,7 +43,7 @@ PART = ("only some of the", "some but not all of the")
 
 
 def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG001 - a reading has all three
-    """The first quantifier of a subject or an object that is the only one of its sentence."""
+    """The first quantifier of a subject or an object, if it is the only one of its sentence."""
     lowers = parse.lowers
     result = [i for i, word in enumerate(lowers) if word in UNIVERSAL or word in NEGATIVE]
     if len(result) != 1:
@@ -86,7 +86,7 @@ def _is_subject(parse: Parse, noun: int) -> bool:
 
 
 def _universal(parse: Parse, at: int, noun: int) -> Ways | None:
-    """ "Every student": each and no of a subject; of an object only some, which takes a plural."""
+    """ "Every student": each and no for a subject; for an object only some, which needs a plural."""
     other = "each" if parse.lowers[at] == "every" else "every"
     if parse.tags[noun] != "NN":
         return None
@@ -101,7 +101,7 @@ def _universal(parse: Parse, at: int, noun: int) -> Ways | None:
 
 
 def _all(parse: Parse, at: int, noun: int) -> Ways | None:
-    """ "All the students": all of them, only some of them; "all students" where the verb need not agree."""
+    """ "All the students": all of them, only some of them; "all students" if the verb need not agree."""
     if parse.tags[noun] != "NNS":
         return None
     if parse.lowers[at + 1] in DEFINITE:
@@ -121,14 +121,14 @@ def _all(parse: Parse, at: int, noun: int) -> Ways | None:
 
 
 def _takes_any_subject(parse: Parse, noun: int) -> bool:
-    """Whether the verb has one form for one and for many: "must", "passed"."""
+    """Whether the verb has the same form for singular and plural: "must", "passed"."""
     verb = parse.heads[noun]
     finite = next((i for i in parse.children[verb] if parse.bases[i] in ("aux", "cop")), verb)
     return parse.tags[finite] == "MD" or (parse.tags[finite] == "VBD" and parse.lower_lemmas[finite] != "be")
 
 
 def _count(said: str, *kept: str) -> Maker:
-    """What makes few of "many": not many of a subject, hardly any of an object."""
+    """A maker of few for "many": not many for a subject, hardly any for an object."""
 
     def ways(parse: Parse, at: int, noun: int) -> Ways | None:
         if parse.tags[noun] != "NNS":
@@ -140,7 +140,7 @@ def _count(said: str, *kept: str) -> Maker:
 
 
 def _no(parse: Parse, at: int, noun: int) -> Ways | None:
-    """ "No student" of a subject: not a single student; every and each student."""
+    """ "No student" as a subject: not a single student; every and each student."""
     is_there = parse.child(parse.heads[noun], "expl") is not None
     if parse.tags[noun] != "NN" or not _is_subject(parse, noun) or is_there:
         return None

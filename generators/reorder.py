@@ -1,8 +1,8 @@
 """Reorders that keep the meaning: an adverbial moved to front or end, the halves of a coordination exchanged.
 
-Where a sentence has neither, it may have another order of its two objects ("gave the boy a book" and "gave a book to
-the boy"), or a passive. Two objects change places behind verbs that are recorded to allow both orders, where somebody
-gets a thing: "gave the idea a try" has one order only.
+A sentence without these may have another order of its two objects ("gave the boy a book" and "gave a book to the boy"),
+or a passive. Two objects change places after verbs that are known to allow both orders, if a person gets a thing: "gave
+the idea a try" has only one order.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ TO = frozenset(
     "award bring give grant hand lease lend loan mail offer owe pass pay read rent sell send show teach".split()
 )
 FOR = frozenset("bake brew buy cook fetch knit sew".split())
-# What can be given, by lexicographer's file: noun.artifact, communication, food, object, plant, possession, substance.
+# Things to give, by lexicographer's file: noun.artifact, communication, food, object, plant, possession, substance.
 THINGS = frozenset({6, 10, 13, 17, 20, 21, 27})
-# Nouns by which "give" and the like say what is done.
+# Nouns that carry the meaning of "give" and similar verbs.
 DEEDS = frozenset(
     """answer bath blow boost break buzz call chance chase comfort consent cover credit cry cut damage drink drive ear
     edge end evidence example eye face feel finger game glance go green ground hand head hearing heart heat hell
@@ -64,7 +64,7 @@ LONGEST_THING, LONGEST_RECIPIENT = 6, 4  # tokens
 
 @dataclass(frozen=True, slots=True)
 class Giving:
-    """A verb, who gets something and what, side by side; in this order (`is_double`), or with a preposition."""
+    """A verb, a recipient and a thing, side by side; in this order (`is_double`), or with a preposition."""
 
     parse: Parse
     english: English
@@ -78,7 +78,7 @@ class Giving:
 
 
 def shifted(parse: Parse, english: English) -> Move | str | None:
-    """The edits that put the first pair of objects in the other order, or why not; None if there is no pair."""
+    """The edits that exchange the first pair of objects, or why not; None if there is no pair."""
     reasons: list[str] = []
     for verb in range(len(parse)):
         giving = _giving(parse, english, verb)
@@ -115,7 +115,7 @@ def _preposition(verb: str) -> str | None:
 
 
 def _refusal(giving: Giving) -> str | None:
-    """Why these objects stay, in a few words; None if nothing speaks against the other order."""
+    """The reason, in a few words, against exchanging these objects; None if there is none."""
     parse, gets, given = giving.parse, giving.gets, giving.given
     if parse.pos[giving.thing] in ("PRON", "PROPN", "DET"):
         return "the thing given is a pronoun or a name"
@@ -138,7 +138,7 @@ def _refusal(giving: Giving) -> str | None:
 
 
 def _is_thing(giving: Giving) -> bool:
-    """Money, or a noun whose first sense is a thing: no deed, feeling or chance."""
+    """Whether this is money, or a noun whose first sense is a thing: no action, feeling or chance."""
     parse, at = giving.parse, giving.thing
     if parse.entities[at].endswith("MONEY"):
         return all(parse.entities[i].endswith("MONEY") for i in range(*giving.given))
@@ -150,7 +150,7 @@ def _is_thing(giving: Giving) -> bool:
 
 
 def _is_somebody(giving: Giving) -> bool:
-    """A pronoun, or a short noun phrase that names a person or group."""
+    """Whether this is a pronoun, or a short noun phrase that names a person or group."""
     parse, at, span = giving.parse, giving.recipient, giving.gets
     if parse.pos[at] == "PRON":
         return span == (at, at + 1) and can_act(giving.english, parse, at)
@@ -158,13 +158,13 @@ def _is_somebody(giving: Giving) -> bool:
 
 
 def _stands_apart(giving: Giving) -> bool:
-    """Whether a thing right behind its recipient cannot be taken for a part of the same phrase, as in "her books"."""
+    """Whether a thing right after its recipient cannot be read as a part of the same phrase, as in "her books"."""
     parse = giving.parse
     return parse.tags[giving.given[0]] in OPENING or parse.lowers[giving.recipient] in ANY_OPENING
 
 
 def _ends_well(giving: Giving) -> bool:
-    """Whether the clause ends behind the objects, or goes on with "and", an infinitive, another clause or a date."""
+    """Whether the clause ends after the objects, or continues with "and", an infinitive, another clause or a date."""
     parse, at = giving.parse, max(giving.gets[1], giving.given[1])
     if at == len(parse) or parse.pos[at] in ("PUNCT", "CCONJ", "SCONJ", "SPACE") or parse.tags[at] in ("TO", "WRB"):
         return True
@@ -205,20 +205,20 @@ FIXED = frozenset(
 FINITE, VERBS = frozenset("VBD VBZ VBP MD".split()), frozenset("VB VBD VBG VBN VBP VBZ".split())
 MARKS = frozenset(", ; : - -- – — ( ) [ ] \" “ ” `` ''".split())
 DEICTIC = frozenset("today tonight yesterday tomorrow last next this".split())
-# What brings a noun or an event that a time behind it may be said of: "the return of refugees in 1999".
+# These bring in a noun or an event that a time behind it may modify: "the return of refugees in 1999".
 CLOSE = frozenset("of after before during since until till following with about from between that than as".split())
 WHEN = frozenset(
     """now today tonight tomorrow yesterday already still currently then once again when while before after since until
     first last next ago recently soon later earlier never ever always often usually not n't no only also""".split()
 )
-BEHIND = frozenset("IN TO WDT WP WP$ VBG VBN POS CD RB".split())  # tags of what follows and may belong to one half
-NAMES_APART = frozenset("PER PERSON GPE LOC NORP DATE".split())  # two of these are two
+BEHIND = frozenset("IN TO WDT WP WP$ VBG VBN POS CD RB".split())  # tags of following words that may belong to one half
+NAMES_APART = frozenset("PER PERSON GPE LOC NORP DATE".split())  # two of these are separate things
 RECIPROCAL = {"respectively", "both", "either", "neither", "former", "latter", "between", "first", "then", "vice"}
 
 
 @listed(1, title="reorderings", readers=(107, 112))
 def reorder(group: Group, *, level: int, rng: Random, english: English) -> Variant | str | None:
-    """The written edit where the data has one, else one move that the parse shows to be safe."""
+    """The written edit if the data has one, else one move that is safe by the parse."""
     if group.variants:
         return group.variant("reorder", level)
     if level > 1:
@@ -236,7 +236,7 @@ def reorder(group: Group, *, level: int, rng: Random, english: English) -> Varia
 
 
 def _rebuilt(source: str, parse: Parse, english: English) -> Variant | str:
-    """The same clause with its objects in another order, else in the passive; or why neither is safe."""
+    """The same clause with its objects exchanged, else in the passive; or why neither is safe."""
     reasons: list[str] = []
     for build in BUILDERS:
         result = build(parse, english)
@@ -255,9 +255,9 @@ def _divides_code(source: str, edits: tuple[Edit, ...]) -> bool:
 
 
 def fronted(parse: Parse, english: English) -> Iterator[Move]:
-    """A time or circumstance at the end of the one main clause goes to the front, before a comma."""
+    """Move a time or circumstance from the end of the only main clause to the front, before a comma."""
     root, end = root_of(parse), last_word(parse)
-    # A quote, a conjunction or an adverbial at the front: a second one would not stand well before it.
+    # A quote, a conjunction or an adverbial at the front: a second one before it would be unnatural.
     if (
         root is None
         or parse.pos[root] not in ("VERB", "AUX")
@@ -280,7 +280,7 @@ def fronted(parse: Parse, english: English) -> Iterator[Move]:
 
 
 def _is_statement(parse: Parse, root: int) -> bool:
-    """One finite clause with its subject before it, and nothing beside that the time could be said of."""
+    """Whether this is one finite clause with its subject before it, and nothing else that the time could modify."""
     subject = parse.child(root, "nsubj")
     finite = any(parse.tags[i] in FINITE for i in (root, *parse.children[root]))
     more = parse.child(root, "conj", "parataxis", "ccomp", "advcl", "xcomp", "csubj")
@@ -288,7 +288,7 @@ def _is_statement(parse: Parse, root: int) -> bool:
 
 
 def _is_loose(parse: Parse, root: int, head: int, span: Span) -> bool:
-    """A time that is said of the whole clause: no verb, comma or noun beside it that it may belong to."""
+    """Whether this time modifies the whole clause: no verb, comma or noun beside it to which it may belong."""
     before, words = range(root + 1, span[0]), parse.lowers[slice(*span)]
     if not is_circumstance(parse, head, span) or not _is_only_time(parse, span):
         return False
@@ -300,14 +300,14 @@ def _is_loose(parse: Parse, root: int, head: int, span: Span) -> bool:
 
 
 def _is_only_time(parse: Parse, span: Span) -> bool:
-    """Whether no other word of the sentence says when."""
+    """Whether no other word of the sentence states a time."""
     others = [i for i in range(len(parse)) if not span[0] <= i < span[1]]
     timed = any(parse.entities[i].endswith(("DATE", "TIME")) for i in others)
     return not timed and WHEN.isdisjoint(parse.lowers[i] for i in others)
 
 
 def postponed(parse: Parse, english: English) -> Iterator[Move]:  # noqa: ARG001
-    """A time or circumstance before a comma at the front goes to the end of the one main clause."""
+    """Move a time or circumstance from the front, before a comma, to the end of the only main clause."""
     root, end = root_of(parse), last_word(parse)
     if root is None or parse.pos[root] not in ("VERB", "AUX") or not _is_statement(parse, root):
         return
@@ -328,7 +328,7 @@ def postponed(parse: Parse, english: English) -> Iterator[Move]:  # noqa: ARG001
 
 
 def exchanged(parse: Parse, english: English) -> Iterator[Move]:
-    """The two halves of "A and B" or "A or B" change places, but not within a fixed pair or one name."""
+    """Exchange the two halves of "A and B" or "A or B", except within a fixed pair or one name."""
     if {word.lower() for word in parse.words} & RECIPROCAL:
         return
     for second in range(len(parse)):
@@ -362,7 +362,7 @@ def exchanged(parse: Parse, english: English) -> Iterator[Move]:
 
 
 def _article(parse: Parse, at: int, text: str) -> tuple[Edit, ...]:
-    """The edit of "a" or "an" before the halves, where the new first one asks for the other."""
+    """The edit of "a" or "an" before the halves, if the new first one needs it."""
     before = at - 1
     if before < 0 or parse.lowers[before] not in ("a", "an") or article(text) == parse.lowers[before]:
         return ()
@@ -372,7 +372,7 @@ def _article(parse: Parse, at: int, text: str) -> tuple[Edit, ...]:
 
 
 def _shares(parse: Parse, left: Span, right: Span) -> bool:
-    """Whether something beside the halves may belong to one of them alone, or is said of both by their order.
+    """Whether something beside the halves may belong to only one of them, or depends on their order.
 
     "progress and health spending in the system", "actress Teresa Palmer and Michala Banas", "new and stricter".
     """
@@ -398,7 +398,7 @@ BUILDERS: tuple[Callable[[Parse, English], Move | str | None], ...] = (shifted, 
 
 
 def _halves(parse: Parse, first: int, second: int, link: int) -> tuple[Span, Span] | None:
-    """The two halves around the link, where they are bare: nothing hangs on one that could belong to both."""
+    """The two halves around the link, if they are bare: no dependent of one could belong to both."""
     left = [i for i in parse.subtree(first) if i < link and i not in parse.subtree(second)]
     right = [i for i in parse.subtree(second) if i > link]
     solid = left and right and left[-1] == link - 1 and right[0] == link + 1
@@ -411,7 +411,7 @@ def _halves(parse: Parse, first: int, second: int, link: int) -> tuple[Span, Spa
 
 
 def _is_one(parse: Parse, left: Span, right: Span) -> bool:
-    """A fixed pair ("law and order"), or one name: "Barnes and Noble", "Procter and Gamble sells"."""
+    """Whether this is a fixed pair ("law and order"), or one name: "Barnes and Noble", "Procter and Gamble sells"."""
     start, link, end = left[0], left[1], right[1]
     written = ("-".join(column[start:end]).lower() for column in (parse.lowers, parse.lemmas))
     if parse.entities[link] or not FIXED.isdisjoint(written):
@@ -424,12 +424,12 @@ def _is_one(parse: Parse, left: Span, right: Span) -> bool:
 
 
 def _is_singular(parse: Parse, half: Span) -> bool:
-    """Whether a pair of subjects has a verb in the singular."""
+    """Whether a pair of subjects has a singular verb."""
     subjects = [i for i in range(*half) if parse.bases[i] == "nsubj"]
     verbs = (i for at in subjects for i in (parse.heads[at], *parse.children[parse.heads[at]]))
     return any(parse.tags[i] == "VBZ" or parse.lowers[i] == "was" for i in verbs)
 
 
 def _bare(parse: Parse, head: int, half: list[int]) -> bool:
-    """Only names and compounds: an article or adjective before the first half may be meant for both."""
+    """Whether there are only names and compounds: an article or adjective before the first half may belong to both."""
     return all(i == head or base_of(parse.deps[i]) in ("compound", "flat") for i in half)

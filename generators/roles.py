@@ -1,4 +1,4 @@
-"""Who does what to whom swapped, and the same roles in another construction: of any English text.
+"""Exchanged roles (who does what to whom), and the same roles in another construction: for any English text.
 
 "The nurse called the surgeon" is kept by "The surgeon was called by the nurse" and by "It was the nurse who called the
 surgeon", and changed by the same three constructions with the two exchanged.
@@ -39,7 +39,7 @@ from encheck.language.prose import why_left
 from encheck.statistics.draws import Draws
 from encheck.types import Edit, Group, Variant, apply_edits
 
-# What one actor does to another, whoever they are.
+# Actions of any actor on any other.
 BETWEEN_ACTORS = frozenset(
     """abandon abuse accuse address admire admonish advise aid alert amuse annoy answer applaud approach assassinate
     assault assist assure astonish attack avoid beat befriend believe betray bite blackmail blame block bother bribe
@@ -55,7 +55,7 @@ BETWEEN_ACTORS = frozenset(
     surround suspect tackle target taunt tease telephone thank threaten tickle torment torture touch trail trap trick
     trip trust upset visit warn watch welcome worry worship wound wrestle""".split()
 )
-# What only some do to some: said of two names or pronouns, of whom nothing speaks against the other order.
+# Actions of certain actors on others: only for two names or pronouns, for which either order is possible.
 BETWEEN_NAMES = (
     frozenset(
         """appoint arrest back beat coach consult crown cast defeat divorce dismiss edit elect employ fire follow hire
@@ -66,7 +66,7 @@ BETWEEN_NAMES = (
 )
 
 SAYING = frozenset("say claim report allege believe tell suggest state add write announce confirm".split())
-# Prepositions of what may be said of both: when, where, for what.
+# Prepositions of phrases that apply to both: when, where, for what.
 CIRCUMSTANCE = frozenset(
     "in on at near during before after around outside inside through across along into onto off past down".split()
 )
@@ -80,7 +80,7 @@ SURE_ADVERBS = frozenset(
     originally previously publicly quickly quietly really recently repeatedly soon strongly suddenly then today
     twice warmly yesterday""".split()
 )
-# States in which nobody does much, and who is what the verb makes of them.
+# States without activity, and persons defined by the verb's action.
 PASSIVE_PEOPLE = frozenset(
     """dead wounded injured unconscious sleeping unborn victim corpse suspect hostage baby infant passenger
     prisoner patient prey newborn toddler embryo deceased detainee inmate bystander captive""".split()
@@ -105,12 +105,12 @@ class TransitiveVerb(NamedTuple):
 
     @property
     def others(self) -> tuple[int, ...]:
-        """What else hangs on the verb."""
+        """The other dependents of the verb."""
         return tuple(i for i in self.parse.children[self.verb] if i not in (self.subject, self.thing))
 
 
 def _why_not_exchanged(clause: TransitiveVerb) -> str:
-    """Why subject and object are not exchanged, in a few words; empty where nothing speaks against it."""
+    """The reason, in a few words, against exchanging subject and object; empty if there is none."""
     parse, verb, ends = clause.parse, clause.verb, (clause.subject, clause.thing)
     are_names = all(parse.pos[i] == "PRON" or parse.entities[i].endswith("PER") for i in ends)
     if parse.lower_lemmas[verb] not in (BETWEEN_NAMES if are_names else BETWEEN_ACTORS):
@@ -122,14 +122,14 @@ def _why_not_exchanged(clause: TransitiveVerb) -> str:
         return "neither the main clause nor what somebody says"
     if not _has_finite_form(clause):
         return "no finite form of the verb"
-    # Who does not do it need not be who has it done to him.
+    # In a negated clause, the exchange need not change the meaning.
     below = {parse.lowers[j] for i in clause.others for j in (i, *parse.children[i])}
     if not below.isdisjoint(NEGATIVE | FOCUS):
         return "negated"
     if not all(_is_said_of_both(clause, i) for i in clause.others):
         return "more is said about one of the two"
 
-    # Who is meant by a possessive, a reflexive, another pronoun or a name that stands twice would change.
+    # The reference of a possessive, a reflexive, another pronoun or a repeated name would change.
     has_pronoun = any(parse.pos[i] == "PRON" for i in ends)
     for i, tag in enumerate(parse.tags):
         is_speaker = parse.lower_lemmas[parse.heads[i]] in SAYING and parse.bases[i] == "nsubj" and not has_pronoun
@@ -145,7 +145,7 @@ def _why_not_exchanged(clause: TransitiveVerb) -> str:
 
 
 def _has_finite_form(clause: TransitiveVerb) -> bool:
-    """Whether the verb is no headline, infinitive, bare participle, or a form that may be one."""
+    """Whether the verb is not a headline, infinitive, bare participle, or a form that may be one."""
     parse, verb = clause.parse, clause.verb
     auxiliaries = [i for i in clause.others if parse.bases[i] == "aux"]
     if parse.tags[verb] == "VBG" and not auxiliaries and parse.heads[verb] == verb:
@@ -157,9 +157,9 @@ def _has_finite_form(clause: TransitiveVerb) -> bool:
 
 
 def _is_said_of_both(clause: TransitiveVerb, at: int) -> bool:
-    """Whether what hangs on the verb is no second predicate, complement or circumstance of one of the two."""
+    """Whether the verb's dependent is not a second predicate, complement or circumstance of only one of the two."""
     parse, base, word = clause.parse, clause.parse.bases[at], clause.parse.lowers[at]
-    # What follows the end of a quotation is said of who quotes.
+    # Words after a quotation describe the speaker.
     if base in ("cc", "conj") and sum(word in QUOTES for word in parse.words[clause.thing + 1 : at]) % 2 == 1:
         return True
     if base in ("aux", "punct", "discourse") or (base in ("mark", "cc") and at < clause.subject):
@@ -170,7 +170,7 @@ def _is_said_of_both(clause: TransitiveVerb, at: int) -> bool:
     if base != "obl" or span is None:
         return False
 
-    # A time or place, or what somebody is praised or blamed for, without a person in it.
+    # A time or place, or the reason of praise or blame, without a person in it.
     case = case_of(parse, at)
     if parse.entities[at].endswith(("DATE", "TIME")) and case in ("", *CIRCUMSTANCE):
         return True
@@ -181,7 +181,7 @@ def _is_said_of_both(clause: TransitiveVerb, at: int) -> bool:
 
 
 def _is_plain(parse: Parse, end: int) -> bool:
-    """A pronoun, a name, or a noun with its article, of which nobody asks which or how many."""
+    """Whether this is a pronoun, a name, or a noun with its article that leaves no doubt which one or how many."""
     tokens = parse.subtree(end)
     if parse.pos[end] == "PRON":
         return len(tokens) == 1
@@ -201,7 +201,7 @@ def _is_plain(parse: Parse, end: int) -> bool:
     return not is_bare and not (numbered and parse.pos[end] != "NOUN")
 
 
-# Verbs that say the same both ways round: "A met B".
+# Symmetric verbs: "A met B".
 SYMMETRIC = frozenset(
     """meet marry divorce resemble equal match join contact face border date kiss hug fight battle collide intersect
     adjoin accompany have be become mean cost weigh include contain comprise involve""".split()
@@ -225,9 +225,9 @@ AGREEMENT = {"is": "are", "was": "were", "has": "have", "does": "do"}
 
 @listed(1)
 def role_reversal(group: Group, *, level: int, rng: Random, english: English) -> Variant | str | None:  # noqa: ARG001
-    """The written edit where the data has one, else subject and object of the main verb exchanged.
+    """The written edit if the data has one, else subject and object of the main verb exchanged.
 
-    Both must be able to act: persons, groups, animals or names of such. Pronouns and the verb follow.
+    Both must be able to act: persons, groups, animals or their names. Pronouns and the verb are adapted.
     """
     if group.variants:
         return group.variant("role_reversal", level)
@@ -258,14 +258,14 @@ def role_reversal(group: Group, *, level: int, rng: Random, english: English) ->
 
 @listed(1)
 def roles_kept(group: Group, *, level: int, rng: Random, english: English) -> Variant | str | None:
-    """What a role reversal stands against: the written edit of the same words, else a reorder of the sentence."""
+    """The counterpart of a role reversal: the written edit of the same words, else a reorder of the sentence."""
     if group.variants:
         return group.variant("role_reversal_kept", level)
     return reorder(group, level=level, rng=rng, english=english)
 
 
 def _arguments(parse: Parse, verb: int) -> tuple[int, int] | None:
-    """Subject and object of an active verb, around it, each in one piece."""
+    """Subject and object of an active verb, on both sides of it, each contiguous."""
     if parse.pos[verb] != "VERB":
         return None
     subject, thing = parse.child(verb, "nsubj"), parse.child(verb, "obj")
@@ -277,7 +277,7 @@ def _arguments(parse: Parse, verb: int) -> tuple[int, int] | None:
 
 
 def _solid(parse: Parse, head: int) -> bool:
-    """One piece, without a clause or a possessive pronoun that would point elsewhere after the exchange."""
+    """Whether the phrase is contiguous, without a clause or a possessive pronoun whose reference would change."""
     tokens = parse.subtree(head)
     clause = any(base_of(parse.deps[i]) in ("acl", "advcl", "appos", "conj", "parataxis") for i in tokens)
     own = any(parse.tags[i] in ("PRP$", "WP$") or parse.lemmas[i].endswith("self") for i in tokens)
@@ -300,7 +300,7 @@ def _acts(lexicon: Lexicon, parse: Parse, head: int) -> bool:
 
 
 def _is_a(lexicon: Lexicon, sense: str, wanted: str) -> bool:
-    """Whether a sense is a kind of another, by as many steps as it takes."""
+    """Whether a sense is a direct or indirect hyponym of another."""
     seen, left = set(), [sense]
     while left:
         here = left.pop()
@@ -337,7 +337,7 @@ def _exchange(lexicon: Lexicon, parse: Parse, subject: int, thing: int, verb: in
 
 
 def _person(parse: Parse, head: int) -> str | None:
-    """The form of the verb that this subject asks for: s (third person singular), p (the others), or None."""
+    """The form of the verb for this subject: s (third person singular), p (the others), or None."""
     word = parse.words[head].lower()
     word = SUBJECT.get(word, word).lower()
     if word == "i":
@@ -368,7 +368,7 @@ NO_PERSONS = "subject and object cannot both act as people do"
 
 
 def read(parse: Parse, english: English, rng: Draws) -> Ways | str:
-    """The main clause in the active, in the passive and as a cleft, as it is and with the two exchanged."""
+    """The main clause in the active, in the passive and as a cleft, unchanged and with the two exchanged."""
     own_passive = passive(parse, english)
     if not isinstance(own_passive, tuple):
         return NO_PASSIVE if own_passive else NONE
@@ -402,7 +402,7 @@ def read(parse: Parse, english: English, rng: Draws) -> Ways | str:
 
 
 def _cleft(parse: Parse, english: English) -> list[str]:
-    """ "It was the nurse who called the surgeon", where a noun phrase at the head of the text is the subject."""
+    """ "It was the nurse who called the surgeon", if the subject is a noun phrase at the beginning of the text."""
     root = root_of(parse)
     subject = None if root is None else parse.child(root, "nsubj")
     span = None if subject is None else span_of(parse, subject)

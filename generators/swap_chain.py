@@ -1,13 +1,13 @@
 """Swap chains: units of equal tag exchanged, one pair after the other (Peng, Weir and Weeds 2023, section 4).
 
 A unit is an entity, or a word outside of one. Units are grouped by the entity's label or the word's tag, all nouns and
-all verbs together, forms of "be" left out. Three groups are drawn, two units of each change places, and each exchange
-builds on those before it. `careful` mode also leaves out auxiliaries, bare numbers and words that touch their
-neighbour, and rejects an exchange after which the same words stand in the same relations.
+all verbs together, without forms of "be". Three groups are drawn, two units of each are exchanged, and each exchange
+builds on the earlier ones. `careful` mode also leaves out auxiliaries, bare numbers and words that touch their
+neighbour, and rejects an exchange after which the same words have the same relations.
 
-Units hang on each other as the parse says. Members of a coordination, of a name and of an apposition are equals: each
-stands in the relation of the first of them. So do the two sides of "A is B" and of "A met B". Articles and
-punctuation are no relations.
+The parse gives the dependencies of units. Members of a coordination, of a name and of an apposition are equals: each
+has the relation of the first of them. So have the two sides of "A is B" and of "A met B". Articles and punctuation have
+no relations.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from encheck.language.parse import Parse
 from encheck.language.prose import why_left
 from encheck.types import Edit, Group, Variant, apply_edits
 
-# Predicates that say the same both ways round: "A met B", "A is similar to B".
+# Symmetric predicates: "A met B", "A is similar to B".
 SYMMETRIC = frozenset(
     """meet marry divorce resemble equal match border date kiss hug fight intersect adjoin differ agree disagree
     collaborate cooperate compete coincide collide similar identical equivalent adjacent parallel related married
@@ -55,12 +55,12 @@ class Relations:
 
     @classmethod
     def of(cls, parse: Parse, units: Sequence[MovableUnit]) -> Relations:
-        """The relations of a sentence that is cut into these units."""
+        """The relations of a sentence that is divided into these units."""
         words = tuple(" ".join(parse.words[u.start : u.end]).casefold() for u in units)
         return cls(tuple(_links(parse, units)), words, {unit: i for i, unit in enumerate(units)})
 
     def after(self, swaps: Iterable[tuple[MovableUnit, MovableUnit]]) -> frozenset[tuple[tuple[str, str, str], int]]:
-        """Which words stand in which relation after these exchanges, and how often."""
+        """The words in each relation after these exchanges, with their counts."""
         words = list(self.words)
         for a, b in swaps:
             i, k = self.number[a], self.number[b]
@@ -85,13 +85,13 @@ def _links(parse: Parse, units: Sequence[MovableUnit]) -> Iterator[tuple[int, st
 
 
 def _top(parse: Parse, unit: MovableUnit) -> int:
-    """The token of a unit that hangs on something outside of it."""
+    """The token of a unit whose head is outside of it."""
     inside = range(unit.start, unit.end)
     return next((i for i in inside if parse.heads[i] == i or parse.heads[i] not in inside), unit.start)
 
 
 def _first(parse: Parse, at: int) -> int:
-    """The first of the equals that a token belongs to: the one whose relation they share."""
+    """The first of a token's equals, whose relation they share."""
     for _ in range(len(parse)):
         head = parse.heads[at]
         if head == at or not _equal(parse, at):
@@ -101,7 +101,7 @@ def _first(parse: Parse, at: int) -> int:
 
 
 def _equal(parse: Parse, at: int) -> bool:
-    """Whether a token is another name, member or side of what it hangs on."""
+    """Whether a token is another name, member or side of its head."""
     dep, head = base_of(parse.deps[at]), parse.heads[at]
     if dep in EQUALS:
         return True
@@ -111,7 +111,7 @@ def _equal(parse: Parse, at: int) -> bool:
 
 
 def _name(parse: Parse, at: int, first: int) -> str:
-    """The relation, with the preposition that goes with it; the two sides of a symmetric predicate share a name."""
+    """The relation, with its preposition; the two sides of a symmetric predicate have the same name."""
     head, dep = parse.heads[first], parse.deps[first]
     if dep in ARGUMENTS and (parse.lemmas[head].lower() in SYMMETRIC):
         return "side"
@@ -150,7 +150,7 @@ Swap = tuple[MovableUnit, MovableUnit]
 
 @dataclass(frozen=True, slots=True)
 class SwapStep:
-    """One exchange: the tag of its units, all edits up to it and what is said of them, the tokens in new order."""
+    """One exchange: the tag of its units, all edits up to it and their description, the tokens in new order."""
 
     tag: str
     edits: tuple[Edit, ...]
@@ -160,14 +160,14 @@ class SwapStep:
 
 @dataclass(frozen=True, slots=True)
 class Swapped(Variant):
-    """A variant with the steps that lead to it; `rejected` says why other exchanges were not taken."""
+    """A variant with the steps that lead to it; `rejected` has the reasons against other exchanges."""
 
     steps: tuple[SwapStep, ...] = ()
     rejected: tuple[str, ...] = ()
 
 
 class SwapGroups(NamedTuple):
-    """The groups of units that can change places, and in careful mode who stands in which relation to whom."""
+    """The groups of units that can change places, and in careful mode their relations."""
 
     groups: Groups
     relations: Relations | None
@@ -175,7 +175,7 @@ class SwapGroups(NamedTuple):
 
 @listed(1, 2, 3)
 def swap_chain(group: Group, *, level: int, rng: Random, english: English) -> Swapped | str:
-    """The source after `level` exchanges, with those before it; or which of the conditions the sentence lacks.
+    """The source after `level` exchanges, with the earlier ones; or which of the conditions the sentence fails.
 
     The same `rng` gives the same exchanges at every level: level 2 is level 1 and one more.
     """
@@ -198,13 +198,13 @@ def swap_chain(group: Group, *, level: int, rng: Random, english: English) -> Sw
 
 
 def swap_groups(english: English, parse: Parse) -> SwapGroups | str:
-    """What a sentence has to exchange, whatever is drawn of it; or why that is too little."""
+    """The units of a sentence that can be exchanged, whatever is drawn; or why there are too few."""
     careful = english.mode == "careful"
     units = units_of(parse.words, parse.tags, parse.entities, lemmas=parse.lemmas)
     keep = _movable(parse) if careful else _any
     groups = groups_of(units, parse.words, keep=keep)
     if len(groups) < SWAPS:
-        # Why there are too few groups; `tags` counts the words that could be moved, equal ones too.
+        # Why there are too few groups; `tags` counts the movable words, including equal ones.
         tags = Counter(unit.tag for unit in units if _open(unit) and keep(unit))
         if not len(parse) and parse.text.strip():
             return "longer than the parser's limit"
@@ -250,7 +250,7 @@ def _any(_unit: MovableUnit) -> bool:
 def groups_of(
     units: Sequence[MovableUnit], words: Sequence[str], *, keep: Callable[[MovableUnit], bool] = _any
 ) -> Groups:
-    """Units of the open classes by tag: distinct ones (case apart, the first of equal ones), two or more a group."""
+    """Units of the open classes by tag: distinct ones (case ignored, first of equals), two or more per group."""
     result: dict[str, dict[str, MovableUnit]] = {}
     for unit in units:
         if _open(unit) and keep(unit):
@@ -260,7 +260,7 @@ def groups_of(
 
 
 def _movable(parse: Parse) -> Callable[[MovableUnit], bool]:
-    """What careful mode moves: no auxiliary, no bare number, nothing that touches another word."""
+    """The condition for moving a unit in careful mode: no auxiliary, bare number or unit that touches another word."""
 
     def movable(unit: MovableUnit) -> bool:
         if unit.tag == "CD" or (unit.end - unit.start == 1 and parse.pos[unit.start] == "AUX"):
@@ -276,7 +276,7 @@ def _joins(side: str) -> bool:
 
 
 def _sample_swaps(groups: Groups, rng: Random) -> list[tuple[str, Swap]]:
-    """Three groups and two units of each, as the paper draws them."""
+    """Three groups and two units of each, drawn as in the paper."""
     drawn = []
     for tag in rng.sample(sorted(groups), SWAPS):
         first, second = rng.sample(groups[tag], 2)
@@ -287,7 +287,7 @@ def _sample_swaps(groups: Groups, rng: Random) -> list[tuple[str, Swap]]:
 def _careful(
     parse: Parse, groups: Groups, relations: Relations, rng: Random, rejected: list[str]
 ) -> list[tuple[str, Swap]]:
-    """Three groups and two units of each such that no step says what an earlier one says."""
+    """Three groups and two units of each such that no step repeats the meaning of an earlier one."""
     swaps: list[tuple[str, Swap]] = []
     said = [relations.after(())]
     for tag in rng.sample(sorted(groups), len(groups)):
@@ -319,7 +319,7 @@ def _step(parse: Parse, swaps: Sequence[tuple[str, Swap]], *, careful: bool) -> 
 
 
 def _edit(parse: Parse, unit: MovableUnit, put: MovableUnit, *, careful: bool) -> Edit:
-    """The edit that puts one unit in the place of another; in careful mode the sentence still begins with a capital."""
+    """The edit that puts one unit in place of another; in careful mode the sentence still begins with a capital."""
     text = _text(parse, put)
     if careful and _opens(parse, unit):
         text = text[:1].upper() + text[1:]

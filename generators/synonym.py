@@ -1,7 +1,7 @@
 """Synonym edits: `level` words replaced by words of the same meaning (Mahajan et al. 2023, criterion 2).
 
-Antonyms are put in the same way. Which words may go, and what can take their place, stands in
-`encheck.language.edits.substitutes`, what that asks of it in `encheck.language.edits.conditions`.
+Antonyms use the same functions. `encheck.language.edits.substitutes` has the replaceable words and their substitutes,
+`encheck.language.edits.conditions` the conditions for them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NAMES = {"s": "synonym", "a": "antonym"}
 
 
 class Slot(NamedTuple):
-    """A token that can be replaced, and by what, the best first."""
+    """A replaceable token, and its substitutes, the best first."""
 
     at: int
     pos: Pos
@@ -33,12 +33,12 @@ class Slot(NamedTuple):
 
 
 def is_last(slot: Slot) -> bool:
-    """Whether the sentence's other slots go first."""
+    """Whether the sentence's other slots take precedence."""
     return slot.choices[0][1].is_last
 
 
 def find_slots(english: English, parse: Parse, relation: str, *, only: frozenset[str] = ALL) -> tuple[Slot, ...] | str:
-    """The slots for a relation, of these parts of speech alone; or the reason why there is none."""
+    """The slots for a relation, only of these parts of speech; or the reason why there is none."""
     if left := why_left(parse.text):
         return left
     known, places = english.substitutes.at(relation, only), places_of(parse)
@@ -47,7 +47,7 @@ def find_slots(english: English, parse: Parse, relation: str, *, only: frozenset
     result: list[Slot] = []
     for at, there in compress(zip(places.at, options, strict=True), options):
         fitting, below = [], parse.below[at]
-        for option in there:  # asked of every word: without a call for each, its fields by their numbers
+        for option in there:  # runs for every word: uses field numbers to avoid a call for each
             if below & option[1]:  # .refused
                 continue
             for condition in option[2]:  # .conditions
@@ -60,7 +60,7 @@ def find_slots(english: English, parse: Parse, relation: str, *, only: frozenset
             reason = outcome
         else:
             result.append(outcome)
-    # Why no word that may be replaced has a substitute.
+    # Why no replaceable word has a substitute.
     return tuple(result) or (
         reason
         or (
@@ -91,7 +91,7 @@ def _slot(english: English, parse: Parse, at: int, fitting: list[SubstituteOptio
 def ordered(slots: Sequence[Slot], rng: Draws, first: Callable[[Slot], Any]) -> Sequence[Slot]:
     """The slots, in the order of words before, in random order, but those where `first` is less before the others.
 
-    A token has its rank whichever others there are: a word that comes to the table takes no other one's place by that.
+    A token's rank does not depend on the others: a word added to the table does not change the place of another one.
     """
     if len(slots) == 1:
         return slots
@@ -100,7 +100,9 @@ def ordered(slots: Sequence[Slot], rng: Draws, first: Callable[[Slot], Any]) -> 
 
 
 def replaced(english: English, parse: Parse, slots: Sequence[Slot], *, relation: str, level: int) -> Variant | str:
-    """The variant with `level` of these slots replaced, the first that keep their tags; or why there is no variant."""
+    """The variant with `level` of these slots replaced, the first ones that keep their tags; or why there is no
+    variant.
+    """
     words: dict[int, str] = {}
     taken: dict[int, Substitute] = {}
     made: tuple[Edit, ...] = ()
@@ -118,7 +120,7 @@ def replaced(english: English, parse: Parse, slots: Sequence[Slot], *, relation:
 
 
 def certificate(english: English, parse: Parse, words: dict[int, str], taken: dict[int, Substitute]) -> str:
-    """Why these words hold: in whose place each stands, by what relation, under which conditions."""
+    """Why these words are valid: the words that they replace, their relations, and their conditions."""
     parts = []
     for i in sorted(words):
         tag = parse.tags[i]
@@ -129,10 +131,10 @@ def certificate(english: English, parse: Parse, words: dict[int, str], taken: di
 
 @listed(1, 2, 3, title="synonyms", readers=(216, 260))
 def synonym(group: Group, *, level: int, rng: Draws, english: English) -> Variant | str | None:
-    """The written edit where the data has them, else `level` words replaced by those of the table.
+    """The written edit if the data has one, else `level` words replaced by those of the table.
 
-    Each word gives way to one that holds in its place: same part of speech and inflection, conditions of the
-    substitute met, tagged as before. A higher level keeps the edits of the lower one.
+    Each replacement fits its place: same part of speech and inflection, the substitute's conditions met, the same tag.
+    A higher level keeps the edits of the lower one.
     """
     if group.variants:
         return group.variant("synonym", level)
@@ -147,7 +149,7 @@ def synonym(group: Group, *, level: int, rng: Draws, english: English) -> Varian
 
 
 def synonym_slots(english: English, parse: Parse) -> tuple[Slot, ...] | str:
-    """Where this sentence has a synonym, in the order of words; or the reason why nowhere."""
+    """The slots of this sentence that have a synonym, in the order of words; or the reason why there are none."""
     return find_slots(english, parse, SYNONYM)
 
 
@@ -160,7 +162,7 @@ def synonym_beside(
     rng: Draws,  # noqa: ARG001
     english: English,
 ) -> Variant | str | None:
-    """A synonym of the very word that `base` replaces."""
+    """A synonym of the same word that `base` replaces."""
     if group.variants:
         return group.variant("synonym", level)
     slots = english.read(synonym_slots, group.source)

@@ -1,7 +1,7 @@
-"""The order of two events reversed, and the same order in other words: of any English text.
+"""The order of two events reversed, and the same order in other words: for any English text.
 
-"Ann paid before she called" is kept by "Before she called, Ann paid" and changed by "Ann paid after she called". Where
-no pronoun forbids it, the clauses change places too: "The shop closed after Ann left" is "Ann left before the shop
+"Ann paid before she called" is kept by "Before she called, Ann paid" and changed by "Ann paid after she called". If no
+pronoun prevents it, the clauses also change places: "The shop closed after Ann left" is "Ann left before the shop
 closed".
 """
 
@@ -18,7 +18,7 @@ from encheck.statistics.draws import Draws
 TRIGGER = re.compile(r"\b(?:before|after)\b", re.IGNORECASE)
 NONE = "no two events in order"
 OTHER = {"before": "after", "after": "before"}
-BOUND = frozenset(  # what goes with one order alone, or says by how much
+BOUND = frozenset(  # fits only one order, or states an amount
     """not n't n’t no never nobody nothing none neither nor just only even soon shortly long right immediately day days
     week weeks month months year years hour hours minute minutes moments time yet already still until once again first
     finally then later ever any had because since so while when if though past earlier previously
@@ -41,7 +41,9 @@ def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG
 
 
 def _told(clauses: TwoClauses, word: str) -> list[str]:
-    """The texts that say so, by the place of the clause and, where either can be the main one, by which of them is."""
+    """The texts with this order of events, by the place of the clause and, if either can be the main one, by that
+    choice.
+    """
     texts = [
         arranged(clauses, clauses.main, word, clauses.other),
         arranged(clauses, clauses.main, word, clauses.other, front=True),

@@ -1,7 +1,7 @@
 """Noise, and a change of meaning of as many characters: typing errors, Unicode forms, accents, capitals, markup, emoji.
 
-"Exactly 14 days" with a letter mistyped says the same; "exactly 15 days" differs by one character and does not, and
-"was not paid" differs from "was paid" by four. So how much of a text changes is held equal: the changed text is as many
+"Exactly 14 days" with a mistyped letter keeps its meaning; "exactly 15 days" differs by one character and changes it,
+and "was not paid" differs from "was paid" by four. So the amount of change is held equal: the changed text is as many
 insertions, deletions, substitutions and exchanges of neighbours away as the noisy one (the restricted
 Damerau-Levenshtein distance).
 """
@@ -26,8 +26,8 @@ from encheck.statistics.draws import Draws
 from encheck.types import Edit, Group, Variant, apply_edits, changes
 
 NAME = "typo"
-MOST = 4  # characters: a change of more is no small one
-SLIPS_MOST = 3  # words mistyped: more are no typing errors but a broken text
+MOST = 4  # characters: a larger change is not a small one
+SLIPS_MOST = 3  # mistyped words: with more, the text is broken
 KINDS = (*SLIPS, *NOTATIONS)
 NO_PLACE = "no place for it"
 NO_PLACE_FOR_AS_MANY = "no place for as many changed characters as a change of meaning has"
@@ -35,7 +35,7 @@ NO_CHANGE = "no change of meaning with so few characters"
 
 
 class MeaningChange(NamedTuple):
-    """Edits that change the meaning, by how many characters, and why."""
+    """Edits that change the meaning, the number of characters, and the reason."""
 
     edits: tuple[Edit, ...]
     text: str
@@ -44,7 +44,7 @@ class MeaningChange(NamedTuple):
 
 
 class NoiseOptions(NamedTuple):
-    """What is known of a text: the changes of meaning that it can have, in a random order, and words to mistype."""
+    """The possible changes of meaning of a text, in a random order, and its words to mistype."""
 
     changes: tuple[MeaningChange, ...]
     words: tuple[tuple[int, int], ...]
@@ -52,7 +52,7 @@ class NoiseOptions(NamedTuple):
 
 @listed(1, 2, 3)
 def typo(group: Group, *, level: int, rng: Draws, english: English) -> Outcome:
-    """One, two or three words mistyped, each by one letter, all by the same kind of slip."""
+    """One, two or three words mistyped, each by one letter, all by the same kind of error."""
     return _why_none(group, english) or english.read(
         _mistyping(level, rng.run_seed, english.experimental), group.source
     )
@@ -60,7 +60,9 @@ def typo(group: Group, *, level: int, rng: Draws, english: English) -> Outcome:
 
 @cache
 def _mistyping(level: int, seed: int, is_experimental: bool) -> Reading:
-    """What makes so many typing errors in a text, once for a seed: what stands beside them asks for them again."""
+    """A function that makes so many typing errors in a text, cached per seed, because variants beside them need them
+    again.
+    """
 
     def mistype(english: English, parse: Parse) -> Outcome:
         options = english.read(_placing(seed, is_experimental), parse.text)
@@ -81,7 +83,7 @@ def _noise(kind: str, group: Group, *, level: int, rng: Draws, english: English)
 
 @cache
 def _noising(name: str, seed: int, is_experimental: bool) -> Reading:
-    """What makes this kind of noise in a text, once for a seed."""
+    """A function that makes this kind of noise in a text, cached per seed."""
 
     def noise(english: English, parse: Parse) -> Outcome:
         options = english.read(_placing(seed, is_experimental), parse.text)
@@ -107,7 +109,7 @@ NOISE = SLIPPED | WRITTEN_OTHERWISE | ADDED
 
 @listed(beside=("typo", *KINDS), title="changes of meaning as small as a typing error", readers=(146, 155))
 def other_meaning(group: Group, *, base: Variant, level: int, rng: Draws, english: English) -> Outcome:  # noqa: ARG001
-    """Another meaning by as many characters as `base` changes: a number, a denial, an opposite or a close word."""
+    """Another meaning by as many characters as `base` changes: a number, a negation, an opposite or a similar word."""
     if reason := _why_none(group, english):
         return reason
     options = english.read(_placing(rng.run_seed, english.experimental), group.source)
@@ -121,14 +123,14 @@ def other_meaning(group: Group, *, base: Variant, level: int, rng: Draws, englis
 
 
 def distance(source: str, text: str) -> int:
-    """How many characters are inserted, deleted, replaced, or exchanged with their neighbour."""
+    """The number of characters inserted, deleted, replaced, or exchanged with their neighbour."""
     from rapidfuzz.distance import OSA
 
     return int(OSA.distance(source, text))
 
 
 def _why_none(group: Group, english: English) -> str:
-    """Why nothing is made of a group at all."""
+    """Why a group has no variants at all."""
     if group.variants:
         return "this text has written edits, but no noise among them"
     return "the published recipe has no noise" if english.mode == "paper" else ""
@@ -136,7 +138,7 @@ def _why_none(group: Group, english: English) -> str:
 
 @cache
 def _placing(seed: int, is_experimental: bool) -> Callable[[English, Parse], NoiseOptions | str]:
-    """What reads the place off a parse: the same for all kinds of noise of a seed."""
+    """A function that finds the places in a parse: the same for all kinds of noise of a seed."""
 
     def place(english: English, parse: Parse) -> NoiseOptions | str:
         if why := why_left(parse.text):
@@ -150,9 +152,10 @@ def _placing(seed: int, is_experimental: bool) -> Callable[[English, Parse], Noi
 
 
 def _changes(english: English, parse: Parse, seed: int, *, is_experimental: bool) -> Iterator[MeaningChange]:
-    """The changes of meaning by a few characters: a number or a denial; on trial also an opposite, a close word.
+    """The changes of meaning by a few characters: a number or a negation; if experimental also an opposite or similar
+    word.
 
-    A denial is taken in both of its forms, since "wasn't" and "was not" differ from "was" by different counts.
+    A negation is used in both of its forms, because "wasn't" and "was not" differ from "was" by different counts.
     """
     text = parse.text
     group = Group("", text, text, "")
@@ -169,13 +172,13 @@ def _changes(english: English, parse: Parse, seed: int, *, is_experimental: bool
 
 
 def _first(options: NoiseOptions, size: int) -> tuple[int, int] | None:
-    """The characters that the change of so many takes: the word there is mistyped first."""
+    """The characters replaced by the change of this size: the word there is mistyped first."""
     edits = next((one.edits for one in options.changes if one.size == size), None)
     return (edits[-1].start, edits[-1].end) if edits else None
 
 
 def _sizes(options: NoiseOptions) -> tuple[int, ...]:
-    """How many characters to change: as many as one of the changes of meaning; any few where there is none."""
+    """The possible sizes of a change: as many characters as one of the changes of meaning; a few if there is none."""
     return tuple(dict.fromkeys(one.size for one in options.changes)) or tuple(range(1, MOST + 1))
 
 
@@ -188,7 +191,7 @@ def _noisy(source: str, options: NoiseOptions, kind: str, size: int, rng: Draws,
 
 
 def _slipped(source: str, options: NoiseOptions, kind: str, count: int, rng: Draws, english: English) -> Variant | None:
-    """So many words mistyped, the one in the place of the change first; None if there are too few."""
+    """`count` words mistyped, first the one at the place of the change; None if there are too few."""
     if count > SLIPS_MOST:
         return None
     near, words = _first(options, count), rng.sample(options.words, len(options.words))
@@ -206,7 +209,7 @@ def _slipped(source: str, options: NoiseOptions, kind: str, count: int, rng: Dra
 def _variant(
     source: str, edits: tuple[Edit, ...], kind: str, size: int, *, relation: str, level: int
 ) -> Variant | None:
-    """The text, where it differs by so many characters: two edits side by side may come to fewer."""
+    """The text, if it differs by `size` characters: two adjacent edits may add up to fewer."""
     text = apply_edits(source, edits)
     if distance(source, text) != size:
         return None

@@ -20,9 +20,9 @@ def expanded(own):
 
 
 HARMS = {
-    "a deflated member": ("laser2", deflated, "laser2.pt unpacks to more than it holds"),
+    "a deflated member": ("laser2", deflated, "laser2.pt unpacks to more bytes than it has"),
     "a tensor that repeats a number": ("infersent", expanded, r"tensor of shape \(24, 100000000\) of fewer"),
-    "tuples of tuples": ("laser2", laughing, "laser2.pt is not a file of weights .*stand for more than 10,000,000"),
+    "tuples of tuples": ("laser2", laughing, "laser2.pt is not a file of weights .*expand to more than 10,000,000"),
 }
 
 

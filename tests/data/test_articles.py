@@ -63,7 +63,7 @@ def test_a_folder_in_every_format_is_recognised_and_the_guess_is_said(centre, tm
     }
     assert [(q.text, q.weight) for q in found.collection.queries] == [("how long is shipping?", 1), ("refund", 2)]
     assert (found.name, found.rows, found.collection.excluded) == ("help", 2, {"files ending in .png": 1})
-    assert f"--data={centre} was taken for --data=passages:" in caplog.text
+    assert f"--data={centre} is read as --data=passages:" in caplog.text
     assert "6 articles in 7 passages, cut at headings and after at most 150 words" in caplog.text
     assert "3 queries, 2 of them different" in caplog.text
     shown = "\n".join(describe(found))
@@ -173,7 +173,7 @@ def test_a_sample_draws_queries_and_the_documents_stay(centre, tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("log.txt", "\n\n", "has no queries: one query a line (.txt), or a table"),
+        ("log.txt", "\n\n", "has no queries: one query per line (.txt), or a table"),
         ("log.doc", "x", "unknown file ending '.doc'"),
         ("log.csv", "text\nrefund\n", "log.csv:1: no column query (columns: text)"),
         ("log.csv", "query,count\nrefund,0\n", "log.csv:2: the count is '0', but should be a whole number, 1 or more"),
@@ -210,7 +210,7 @@ def test_documents_that_cannot_be_read_are_refused_with_the_place(tmp_path):
 
 
 def test_a_path_that_is_not_there_is_no_misspelt_name():
-    assert complaint("./no-such-folder") == "--data=./no-such-folder: there is no such file or folder"
+    assert complaint("./no-such-folder") == "--data=./no-such-folder: the file or folder does not exist"
     assert data_label("./some/help-center/") == "help-center"
     assert is_unlabelled("./no-such-folder", has_log=True)
     assert not is_unlabelled("mrpc:./folder", has_log=True)

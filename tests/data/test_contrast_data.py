@@ -66,7 +66,7 @@ WRONG = {
     "no text": ([{**TEA, "q2": " "}], "own.jsonl:1: the q2 text is empty"),
     "missing": ([TEA, {**TEA, "doc1": None}], "own.jsonl:2: the doc1 text is missing"),
     "number": ([{**TEA, "doc2": 4}], "own.jsonl:1: the doc2 text is 4, but should be a string"),
-    "one query": ([{**TEA, "q2": TEA["q1"]}], "own.jsonl:1: q1 and q2 are the same text: there is no contrast"),
+    "one query": ([{**TEA, "q2": TEA["q1"]}], "own.jsonl:1: q1 and q2 are the same text, so there is no contrast"),
     "one document": ([{**TEA, "doc2": TEA["doc1"]}], "own.jsonl:1: doc1 and doc2 are the same text"),
     "column": ([{"q1": "a", "doc1": "b"}], "own.jsonl:1: no column q2 and no doc2 (columns: q1, doc1)"),
 }
@@ -95,9 +95,9 @@ def test_bad_rows_can_be_skipped_and_are_counted(tmp_path):
 def test_a_path_alone_and_pairs_are_taken_for_contrasts_and_it_is_said(tmp_path, caplog):
     path = put(tmp_path / "own.csv", [TEA])
     assert load(str(path)).contrasts == load(f"contrast:{path}", label="own").contrasts
-    assert f"was taken for --data=contrast:{path}" in caplog.text
+    assert f"is read as --data=contrast:{path}" in caplog.text
     assert load(f"pairs:{path}").contrasts
-    assert f"taken for --data=contrast:{path}" in caplog.text
+    assert f"so it is read as --data=contrast:{path}" in caplog.text
 
 
 def test_the_description_has_sizes_and_samples(tmp_path):

@@ -106,7 +106,7 @@ def test_the_full_layout_of_qqp_is_of_the_part_that_its_file_names(tmp_path):
 
 def test_pairs_of_paws_are_refused_as_pairs_of_qqp(tmp_path):
     (tmp_path / "dev.tsv").write_text("id\tsentence1\tsentence2\tlabel\n1\tOne .\tTwo .\t1\n", "utf-8")
-    with pytest.raises(DataError, match=r"dev.tsv:1: begins with id, sentence1, .* but should with label, question 1"):
+    with pytest.raises(DataError, match=r"dev.tsv:1: begins with id, sentence1, .* but should begin with label"):
         load(f"qqp:{tmp_path}")
 
 

@@ -305,8 +305,8 @@ def test_a_cluster_that_lies_in_two_parts_is_sampled_in_each():
     ("spec", "said"),
     [
         ("mrpc@gleu:x", "unknown split of mrpc 'gleu'; did you mean 'glue'"),
-        ("qqp@glue:x", "'qqp' has one split alone: --data qqp:PATH"),
-        ("mrpc@glue:hub", "on the hub the data have a split of their own"),
+        ("qqp@glue:x", "'qqp' has only one split: --data qqp:PATH"),
+        ("mrpc@glue:hub", "on the hub the data have their own splits"),
     ],
 )
 def test_a_split_that_is_not_there_is_refused(spec, said):
@@ -327,7 +327,7 @@ def test_a_split_that_is_not_there_is_refused(spec, said):
 def test_a_column_that_is_nearly_called_like_one_that_is_read_is_refused(tmp_path, kind, columns, row, said):
     (tmp_path / "own.csv").write_text(f"{columns}\n{row}\n", "utf-8")
     if said:
-        with pytest.raises(DataError, match="nothing reads the column " + re.escape(said)):
+        with pytest.raises(DataError, match="unused column " + re.escape(said)):
             load(f"{kind}:{tmp_path}/own.csv")
     else:
         load(f"{kind}:{tmp_path}/own.csv")  # a letter is another one: it may be a word of its own, as store and score
@@ -336,4 +336,4 @@ def test_a_column_that_is_nearly_called_like_one_that_is_read_is_refused(tmp_pat
 def test_columns_that_nothing_reads_are_named(tmp_path, caplog):
     (tmp_path / "own.csv").write_text("first,second,label,shop,id\na,b,1,x,1\nc,d,0,y,2\n", "utf-8")
     load(f"pairs:{tmp_path}/own.csv")
-    assert "own.csv: nothing reads the columns id, shop" in caplog.text
+    assert "own.csv: unused columns: id, shop" in caplog.text

@@ -120,6 +120,6 @@ def test_a_set_that_is_on_the_hub_says_so_where_a_path_is_missing():
 
 def test_a_set_that_is_not_on_the_hub_says_which_are():
     with pytest.raises(
-        DataError, match=r"not on the hub: give the path of .* On the hub are: mrpc, paws, pit2015, qqp"
+        DataError, match=r"not on the hub: give the path of .* Data sets on the hub: mrpc, paws, pit2015, qqp"
     ):
         load("paws-qqp:hub")

@@ -374,8 +374,8 @@ def test_a_subtask_without_labels_is_left_out_with_a_warning(tmp_path, caplog):
 
 
 GOLD_ROWS = [
-    (("Q1", "Q1_R7", "1", "1", "true"), "Q1/Q1_R7 is in none of the files with texts"),
-    (("Q1", "Q1_R1", "1", "1", "false"), "has a label already"),
+    (("Q1", "Q1_R7", "1", "1", "true"), "no file with texts has Q1/Q1_R7"),
+    (("Q1", "Q1_R1", "1", "1", "false"), "already has a label"),
     (("Q1", "Q1_R1", "1", "1", "Good"), "the label is 'Good', but should be true or false"),
     (("Q1", "Q1_R1", "1"), "3 tab-separated fields, but should be 5"),
 ]
@@ -536,7 +536,7 @@ def test_a_half_of_paws_qqp_validates_label_by_label(tmp_path):
 
 
 def test_paws_wikis_dev_part_validates_paws_qqp(tmp_path):
-    with pytest.raises(DataError, match=r"dev.tsv of PAWS-Wiki 0 times"):
+    with pytest.raises(DataError, match=r"dev.tsv once, but holds it 0 times"):
         load(f"paws-qqp@paws-wiki:{paws_qqp(tmp_path)}")
     write(tmp_path / "dev.tsv", PAWS, ("1", "A wiki .", "Wiki A .", "1"))
     assert splits(load(f"paws-qqp@paws-wiki:{tmp_path}")) == {"test": 13, "validation": 1}

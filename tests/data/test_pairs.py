@@ -176,8 +176,8 @@ def test_a_file_without_rows_says_what_was_expected(tmp_path, name, content):
 @pytest.mark.parametrize(
     ("name", "remedy"),
     [
-        ("own.txt", "cp {0}.txt {0}.csv, or with the ending that its format has"),
-        ("own", "cp {0} {0}.csv, or with the ending that its format has"),
+        ("own.txt", "cp {0}.txt {0}.csv, or with the ending of its format"),
+        ("own", "cp {0} {0}.csv, or with the ending of its format"),
         ("own.csv.gz", "gunzip -k {0}.csv.gz"),
         ("own.xlsx", """python -c 'import pandas; pandas.read_excel("{0}.xlsx").to_csv("{0}.csv", index=False)'"""),
     ],
@@ -283,7 +283,7 @@ ROW = '{"first": "The tap drips.", "second": "The tap leaks.", "label": 1}\n'
         ('{"first": "a", "second": "b", "label": NaN}', "the label is nan, but should be 0 or 1"),
         ('{"first": 7, "second": "b", "label": 1}', "the first text is 7, but should be a string"),
         ('{"first": "a", "second": ["b"], "label": 1}', "the second text is ['b'], but should be a string"),
-        ('{"first": "a", "second": "\\ud83d", "label": 1}', "the second text holds half a character"),
+        ('{"first": "a", "second": "\\ud83d", "label": 1}', "the second text has half a character"),
     ],
     ids=lambda value: value[:40],
 )

@@ -49,7 +49,7 @@ def changed(**fields):
         (changed(sentence=None), "lacks sentence"),
         (changed(id=7), "the id text is 7, but should be a string"),
         (changed(sentence=" "), "the sentence text is empty"),
-        (changed(continuation="half \ud83d"), "the continuation text holds half a character"),
+        (changed(continuation="half \ud83d"), "the continuation text has half a character"),
         (changed(variants=[]), "has no variant"),
         (changed(variants=3), "does not match probes.schema.json"),
         (changed(variants=[{"relation": "paraphrase"}]), "a variant lacks edits, level, text"),

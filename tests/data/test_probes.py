@@ -194,7 +194,7 @@ def test_the_embedded_data_set_holds_every_group_and_pair():
 
 
 def test_probes_have_one_edition():
-    with pytest.raises(DataError, match="'probes' has one split alone"):
+    with pytest.raises(DataError, match="'probes' has only one split"):
         load("probes@2")
 
 

@@ -78,7 +78,7 @@ def test_a_header_that_is_another_ones_is_refused_and_costs_no_row(saved, header
     path = saved("test.tsv", header + GOOD)
     message = complaint("paws", path)
     assert message.startswith(f"{path}:1: the header is {header.rstrip()!r}"[:60])
-    assert "should be id, sentence1, sentence2, label, divided by tabs" in message
+    assert "should be id, sentence1, sentence2, label, separated by tabs" in message
 
 
 def test_commas_for_tabs_are_guessed(saved):

@@ -111,7 +111,7 @@ def test_the_small_form_of_limit_is_read_as_it_is(shared_data):
 
 UNKNOWN = {"query-id": "x", "corpus-id": "x", "score": 1}
 WRONG = {
-    "missing query": ({"qrels": [UNKNOWN]}, "qrels.jsonl:1: the query 'x' is judged, but there is no such query"),
+    "missing query": ({"qrels": [UNKNOWN]}, "qrels.jsonl:1: the query 'x' is judged, but the query is missing"),
     "missing document": ({"qrels": [{**UNKNOWN, "query-id": "q1"}]}, "qrels.jsonl:1: the document 'x' is judged"),
     "no text": ({"queries": [{"_id": "q1", "text": " "}, QUERIES[1]]}, "queries.jsonl:1: the query text is empty"),
     "word": ({"qrels": [{**QRELS[0], "score": "high"}]}, "qrels.jsonl:1: the relevance is 'high', but should be a"),
@@ -215,7 +215,7 @@ def test_pairs_of_queries_and_documents_are_taken_for_a_collection_and_it_is_sai
     path = put(tmp_path / "own.csv", b"query,document,label\nA?,One.,1\nA?,Two.,0\nB?,Two.,1\n")
     found = collection(path, kind="pairs")
     assert [len(q.right) for q in found.queries] == [1, 1]
-    assert f"holds queries and documents: taken for --data=retrieval:{path}" in caplog.text
+    assert f"holds queries and documents, so it is read as --data=retrieval:{path}" in caplog.text
 
 
 def asked(name, *right, negatives=(), cluster=""):
@@ -287,11 +287,11 @@ def test_what_is_odd_is_found(tmp_path):
     found = collection(flat(tmp_path, corpus=corpus, queries=queries, qrels=qrels))
     said = {one.what.partition(",")[0]: (one.count, one.example) for one in data_warnings(found)}
     assert said == {
-        "documents with the same text as another one": (1, "'copy'"),
+        "documents with the same text as another document": (1, "'copy'"),
         "queries without a right document": (1, "'q4'"),
         "right documents with an unjudged near-duplicate": (2, "'2' and 'copy'"),
         "documents of 100": (1, "'huge'"),
-        "queries with the same text as another one": (1, "'q4'"),
+        "queries with the same text as another query": (1, "'q4'"),
     }
     assert set(unjudged_copies(found)) == {("2", "copy"), ("long", "near")}
 
@@ -318,7 +318,7 @@ def test_the_same_question_with_other_right_documents_is_suspected(tmp_path):
     ]
     qrels = [*QRELS, {"query-id": "q3", "corpus-id": "d3", "score": 1}, {"query-id": "q4", "corpus-id": 2, "score": 1}]
     found = said_of(flat(tmp_path, queries=queries, qrels=qrels))
-    assert found["queries with the same text as another one"] == (2, "'q3'")
+    assert found["queries with the same text as another query"] == (2, "'q3'")
     assert found["of these with different right documents: suspected label noise"] == (1, "'q3'")
 
 
@@ -418,7 +418,7 @@ def test_one_json_file_holds_queries_corpus_and_judgements(tmp_path, graded):
         }  # fmt: skip
     missing = {**LLAMA_INDEX, "relevant_docs": {"a1": ["n9"]}}
     said = complaint(put(path, json.dumps(missing).encode()))
-    assert "qa.json:relevant_docs:1: the document 'n9' is judged, but there is no such document" in said
+    assert "qa.json:relevant_docs:1: the document 'n9' is judged, but the document is missing" in said
     put(path, json.dumps({**LLAMA_INDEX, "relevant_docs": {"a1": "n3", "b2": [["n1"]]}}).encode())
     assert "qa.json:relevant_docs:2: the document's id is ['n1'], but should be text" in complaint(path)
 

@@ -60,7 +60,7 @@ def test_all_missing_files_are_named_in_one_message(folder):
     [
         ("SST/binary/sentiment-dev", [], "SST2's validation part in .* has no sentence"),
         ("SST/binary/sentiment-train", ["fine\t1"], "all sentences of SST2's train part in .* have the class 1"),
-        ("MR/rt-polarity.pos", [], "all sentences of MR in .* have the class 0: there is nothing to tell"),
+        ("MR/rt-polarity.pos", [], "all sentences of MR in .* have the class 0, but a classifier needs two"),
         ("SST/binary/sentiment-test", ["fine\t2"], r"sentiment-test:1: the label is '2'"),
     ],
 )

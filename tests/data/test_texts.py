@@ -89,7 +89,7 @@ WRONG = {
     "empty": ("own.jsonl", [{"text": " "}], "own.jsonl:1: the text text is empty"),
     "missing": ("own.jsonl", [{"text": BUS}, {"body": BIKE}], "own.jsonl:2: the text text is missing"),
     "number": ("own.jsonl", [{"text": 4}], "own.jsonl:1: the text text is 4, but should be a string"),
-    "half": ("own.jsonl", [{"text": "a\ud83d"}], "own.jsonl:1: the text text holds half a character"),
+    "half": ("own.jsonl", [{"text": "a\ud83d"}], "own.jsonl:1: the text text has half a character"),
     "long": ("own.jsonl", [{"text": "a b " * 5_000}], "own.jsonl:1: the text text has 19,999 characters, but should"),
     "column": ("own.csv", [{"said": BUS}], "own.csv:1: no column with the texts (columns: said; understood: text,"),
     "no text": ("own.jsonl", [], "has no texts; expected a .txt file"),
@@ -117,7 +117,7 @@ def test_what_is_no_file_of_texts_is_refused(tmp_path):
         f"texts:{tmp_path}": "is a folder",
         f"texts:{tmp_path / 'none.txt'}": "does not exist",
         f"texts:{tmp_path / 'own.pdf'}": "unknown file ending '.pdf'",
-        f"texts:{tmp_path / 'own.txt'}:text": "a text a line and no columns: leave :text out",
+        f"texts:{tmp_path / 'own.txt'}:text": "one text per line and no columns: leave :text out",
         "texts": "needs a path: --data texts:PATH",
     }.items():
         with pytest.raises(DataError, match=expected):

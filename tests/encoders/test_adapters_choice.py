@@ -47,7 +47,7 @@ def test_a_path_is_taken_for_what_it_is_and_it_is_said_why(tmp_path, name):
 def test_a_model2vec_folder_without_modules_is_taken_by_its_configuration(tmp_path):
     folder = Path(tiny_models.model2vec(tmp_path).name)
     (folder / "modules.json").unlink()
-    assert detect(folder) == ("model2vec", "its config.json is model2vec's")
+    assert detect(folder) == ("model2vec", "its config.json is from model2vec")
 
 
 @pytest.mark.parametrize("lost", [("modules.json",), ("modules.json", "1_Pooling")])
@@ -245,8 +245,8 @@ def test_a_function_of_two_lists_scores_pairs(store):
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("broken", "no licence server"), ("flat", r"gave shape \(1,\)"), ("gone", "cannot import"),
-        ("once", r"once of .*gave shape \(\), but should give \(2,\).*a finite number for each pair"),
+        ("broken", "no licence server"), ("flat", r"returned shape \(1,\)"), ("gone", "cannot import"),
+        ("once", r"once of .*returned shape \(\), but should return \(2,\).*a finite number for each pair"),
     ],
 )  # fmt: skip
 def test_a_function_that_does_not_work_is_refused_before_the_run(store, name, expected):
@@ -410,7 +410,7 @@ def test_a_model_of_no_numbers_is_found_out_before_anything_is_generated(run, tm
     done, results = run("-m", "jumble", f"--model={folder}")
     assert done.exit_code == 1
     assert {row["verdict"] for row in results["checks"]} == {"error"}
-    assert "diverged gives vectors that hold NaN or infinity" in results["models"][0]["error"]
+    assert "diverged gives vectors with NaN or infinity" in results["models"][0]["error"]
     assert results["run"]["generate_seconds"] == 0
 
 

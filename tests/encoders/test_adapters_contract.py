@@ -238,7 +238,7 @@ def test_vectors_that_are_no_numbers_are_an_error_that_names_the_model(model, mo
         model, "compute", lambda *texts_and_prompt: iter([(np.arange(1), np.full((1, 4), np.nan, np.float32))])
     )
     with pytest.raises(
-        EncoderError, match=r"gives vectors that hold NaN or infinity, first for 'a dog'\. Remedy: "
+        EncoderError, match=r"gives vectors with NaN or infinity, first for 'a dog'\. Remedy: "
     ) as caught:
         model.encode(["a dog"])
     assert model.place in str(caught.value)

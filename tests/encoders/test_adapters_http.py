@@ -143,7 +143,7 @@ def test_a_server_that_never_recovers_is_an_error_that_names_it_and_what_it_said
     server.state.faults.extend([(503, {"error": "overloaded"})] * 9)
     ours = opened(server, options={"retries": 2, "concurrency": 1})
     with pytest.raises(
-        EncoderError, match=r"http://127.*/v1/embeddings gave no answer in 3 attempts; the last said: HTTP 503.*overl"
+        EncoderError, match=r"http://127.*/v1/embeddings did not answer in 3 attempts; the last error: HTTP 503.*overl"
     ):
         ours.encode(TEXTS[:2])
     assert len(server.state.requests) == 3
@@ -199,7 +199,7 @@ def test_an_answer_on_lines_of_its_own_with_all_digits_fits(dimension):
 
 def test_an_answer_that_is_packed_is_not_unpacked(server):
     server.state.faults.append("bomb")
-    with pytest.raises(ModelError, match=r"/embeddings compresses its answers with 'gzip', which was not asked for"):
+    with pytest.raises(ModelError, match=r"/embeddings compresses its answers with 'gzip', which encheck did not"):
         opened(server).fingerprint()
 
 
@@ -239,7 +239,7 @@ def test_a_run_on_a_server_that_hangs_ends_with_ctrl_c(server, tmp_path):
 
 def test_an_answer_that_is_nested_too_deeply_to_read_is_an_error_that_names_the_server(server):
     server.state.faults.append("deep")
-    with pytest.raises(ModelError, match=r"http://127.*gave no answer in 1 attempt; the last said: RecursionError"):
+    with pytest.raises(ModelError, match=r"http://127.*did not answer in 1 attempt; the last error: RecursionError"):
         opened(server, options={"retries": 0}).fingerprint()
 
 
@@ -259,7 +259,7 @@ def test_a_server_that_is_not_there_is_an_error_before_the_run(server):
     ours = opened(SimpleNamespace(address="http://127.0.0.1:9"), options={"retries": 1})
     with pytest.raises(
         ModelError,
-        match=r"served: http://127.0.0.1:9/v1/embeddings gave no answer in 2 attempts.*Remedy: check that",
+        match=r"served: http://127.0.0.1:9/v1/embeddings did not answer in 2 attempts.*Remedy: check that",
     ):
         ours.fingerprint()
 
@@ -269,7 +269,7 @@ def test_an_error_names_the_proxy_that_was_asked_and_its_variable_without_its_pa
     for name in ("http_proxy", "HTTP_PROXY", "no_proxy", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv(variable, "http://me:secret@127.0.0.1:9/")
-    said = rf"{server.address}/v1/embeddings through the proxy 127.0.0.1:9 \({variable}\) gave no answer.*no_proxy"
+    said = rf"{server.address}/v1/embeddings through the proxy 127.0.0.1:9 \({variable}\) did not answer.*no_proxy"
     with pytest.raises(ModelError, match=said) as caught:
         opened(server, options={"retries": 0}).fingerprint()
     assert "secret" not in str(caught.value)

@@ -60,7 +60,7 @@ def test_a_batch_that_does_not_fit_is_halved_until_it_does(model, monkeypatch, c
     narrow(opened, monkeypatch, room=2, said=said)
     with mixed_lengths():  # all texts in one batch
         assert np.abs(opened.encode(TEXTS) - expected).max() < 1e-5
-    assert "out of memory with 5 texts at a time: continuing with 2" in caplog.text
+    assert "out of memory with 5 texts in a batch: continuing with 2" in caplog.text
 
 
 def test_a_text_that_does_not_fit_alone_is_an_error_with_the_model_and_the_remedy(model, monkeypatch):

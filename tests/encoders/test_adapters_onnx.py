@@ -161,7 +161,7 @@ NO_OUTPUT = {
     "token ids alone": (("ids",), {}, "no output fits: a vector is floating point.*There are: ids"),
     "scores of words alone": (("logits",), {}, "no output fits: .*--model-arg output=NAME"),
     "an output that is not there": (("own",), {"output": "last"}, "unknown output 'last'.*last_hidden_state"),
-    "token ids that were named": (("ids", "own"), {"output": "ids"}, "the output ids cannot be taken: a vector is"),
+    "token ids that were named": (("ids", "own"), {"output": "ids"}, "the output ids cannot be used: a vector is"),
 }
 
 
@@ -328,5 +328,5 @@ def test_numbers_that_are_none_are_refused_with_the_files_name(copied):
     table[:] = np.nan
     model.graph.initializer[0].CopyFrom(numpy_helper.from_array(table, "table"))
     save(model, str(copied / "model.onnx"))
-    with pytest.raises(EncoderError, match=f"{copied} gives vectors that hold NaN"):
+    with pytest.raises(EncoderError, match=f"{copied} gives vectors with NaN"):
         opened(copied).encode(["the dog"])

@@ -254,7 +254,7 @@ def test_another_base_gives_another_fingerprint(tmp_path):
 def test_an_adapter_without_its_base_says_how_to_name_one(tmp_path):
     made = tiny_models.peft(tmp_path)
     shutil.rmtree(tmp_path / "base")
-    with pytest.raises(ModelError, match=r"the base of .*adapter: .*Or say where it is: --model-arg base=PATH"):
+    with pytest.raises(ModelError, match=r"the base of .*adapter: .*Or give its path: --model-arg base=PATH"):
         load(made, device=Device("cpu"))
 
 
@@ -415,7 +415,7 @@ def test_a_model_whose_weights_are_no_numbers_is_named_with_the_remedy(copied, a
     save_file(weights, path, metadata={"format": "pt"})
     with pytest.raises(
         EncoderError,
-        match=f"{copied} gives vectors that hold NaN or infinity, first for .*before its training diverged",
+        match=f"{copied} gives vectors with NaN or infinity, first for .*before its training diverged",
     ):
         opened(copied, adapter=adapter).encode(["a dog"])
 
@@ -439,7 +439,7 @@ def test_a_narrow_dtype_is_named_as_a_possible_reason(copied):
     weights = load_file(path)
     weights["encoder.layer.0.output.dense.weight"][0, 0] = np.nan
     save_file(weights, path, metadata={"format": "pt"})
-    with pytest.raises(EncoderError, match="float16 can be too narrow for it: try --dtype=float32"):
+    with pytest.raises(EncoderError, match="float16 may be too narrow: try --dtype=float32"):
         opened(copied, dtype="float16").encode(["a dog"])
 
 
@@ -476,7 +476,7 @@ def test_out_of_memory_halves_the_batch_and_goes_on(caplog):
     found = list(run_or_halve(run, np.arange(10)))
     assert np.concatenate([positions for positions, _ in found]).tolist() == list(range(10))
     assert all((vectors[:, 0] == positions).all() for positions, vectors in found)
-    assert "out of memory with 10 texts at a time: continuing with 5" in caplog.text
+    assert "out of memory with 10 texts in a batch: continuing with 5" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_a_text_without_a_known_word_is_near_to_nothing_but_no_zero_and_is_said(
     vectors = opened(file[0]).encode(TEXTS)
     assert (vectors[3] == vectors[4]).all()
     assert 0 < np.abs(vectors[3]).max() < 0.01
-    assert "has no word of 1 of 6 texts" in caplog.text
+    assert "has no word from 1 of 6 texts" in caplog.text
 
 
 def test_a_word_in_capitals_is_taken_as_it_stands_before_it_is_taken_in_lower_case(file):
@@ -206,7 +206,7 @@ def test_vectors_that_are_no_numbers_are_refused_with_the_files_name(tmp_path):
     config = tiny_models.glove(tmp_path)
     text = Path(config.name).read_text().splitlines()
     Path(config.name).write_text("\n".join([*text, "zebra " + " ".join(["nan"] * 8)]) + "\n")
-    with pytest.raises(EncoderError, match="gives vectors that hold NaN or infinity, first for 'zebra'"):
+    with pytest.raises(EncoderError, match="gives vectors with NaN or infinity, first for 'zebra'"):
         opened(config).encode(["the dog", "zebra"])
 
 

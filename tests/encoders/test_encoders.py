@@ -659,22 +659,31 @@ def with_rows(value, *rows):
 
 TEXTS_GIVEN = ["the dog", "the cat", "the fox"]
 BAD_VECTORS = {
-    "NaN": (with_rows(np.nan, 1), "the vector of 1 of 3 texts holds NaN or infinity; the first is 'the cat'"),
-    "infinity": (with_rows(-np.inf, 1, 2), "of 2 of 3 texts holds NaN or infinity; the first is 'the cat'"),
-    "too large for single precision": (with_rows(1e300, 2), "holds NaN or infinity; the first is 'the fox'"),
+    "NaN": (with_rows(np.nan, 1), "the vector of 1 of 3 texts contains NaN or infinity; the first is 'the cat'"),
+    "infinity": (with_rows(-np.inf, 1, 2), "of 2 of 3 texts contains NaN or infinity; the first is 'the cat'"),
+    "too large for single precision": (with_rows(1e300, 2), "contains NaN or infinity; the first is 'the fox'"),
     "zeros": (with_rows(0, 1), "the vector of 1 of 3 texts is all zeros; the first is 'the cat'"),
-    "one vector": (np.ones(5), r"gave shape \(5,\), but should give \(3, 5\); the first text is 'the dog'"),
-    "too few": (np.ones((2, 5)), r"gave shape \(2, 5\), but should give \(3, 5\); the first text is 'the dog'"),
-    "another width": (np.ones((3, 6)), r"gave shape \(3, 6\), but should give \(3, 5\); the first text is 'the dog'"),
-    "one vector a token": (np.ones((3, 2, 5)), r"gave shape \(3, 2, 5\), but should give \(3, 5\); the first text"),
+    "one vector": (np.ones(5), r"returned shape \(5,\), but should return \(3, 5\); the first text is 'the dog'"),
+    "too few": (np.ones((2, 5)), r"returned shape \(2, 5\), but should return \(3, 5\); the first text is 'the dog'"),
+    "another width": (
+        np.ones((3, 6)),
+        r"returned shape \(3, 6\), but should return \(3, 5\); the first text is",
+    ),
+    "one vector a token": (
+        np.ones((3, 2, 5)),
+        r"returned shape \(3, 2, 5\), but should return \(3, 5\); the first text",
+    ),
     "text": (
         np.full((3, 5), "x"),
-        "gave values of type <U1, but should give floating point; the first text is 'the dog'",
+        "returned values of type <U1, but should return floating point; the first text is 'the dog'",
     ),
-    "truth": (np.ones((3, 5), bool), "gave values of type bool, but should give floating point; the first text"),
-    "complex": (np.ones((3, 5), complex), "gave values of type complex128"),
-    "nothing": (None, "gave values of type object, .*the first text is 'the dog'"),
-    "rows of different lengths": ([[1, 2], [1], [1]], "did not give an array of numbers .*the first text is 'the dog'"),
+    "truth": (np.ones((3, 5), bool), "returned values of type bool, but should return floating point; the first text"),
+    "complex": (np.ones((3, 5), complex), "returned values of type complex128"),
+    "nothing": (None, "returned values of type object, .*the first text is 'the dog'"),
+    "rows of different lengths": (
+        [[1, 2], [1], [1]],
+        "did not return an array of numbers .*the first text is 'the dog'",
+    ),
 }
 
 
@@ -717,11 +726,11 @@ PAIRS = [("a", "b"), ("the dog", "the cat")]
     [
         ([0.1, np.nan], r"1 of 2 pair scores are NaN or infinite; the first is of \('the dog', 'the cat'\)"),
         ([np.inf, np.nan], r"2 of 2 pair scores are NaN or infinite; the first is of \('a', 'b'\)"),
-        ([0.1], r"gave shape \(1,\), but should give \(2,\); the first pair is \('a', 'b'\)"),
-        ([[0.1], [0.2]], r"gave shape \(2, 1\), but should give \(2,\)"),
-        (["x", "y"], r"gave values of type <U1, but should give floating point; the first pair is \('a', 'b'\)"),
-        (None, r"score_pairs\(\) gave values of type object"),
-        ([[1], [1, 2]], "did not give an array of numbers"),
+        ([0.1], r"returned shape \(1,\), but should return \(2,\); the first pair is \('a', 'b'\)"),
+        ([[0.1], [0.2]], r"returned shape \(2, 1\), but should return \(2,\)"),
+        (["x", "y"], r"returned values of type <U1, but should return floating point; the first pair is \('a', 'b'\)"),
+        (None, r"score_pairs\(\) returned values of type object"),
+        ([[1], [1, 2]], "did not return an array of numbers"),
     ],
 )
 def test_scores_that_are_none_are_refused_with_the_first_pair(scores, expected):
@@ -752,9 +761,12 @@ def test_an_encoders_own_batches_are_taken_as_they_come():
 @pytest.mark.parametrize(
     ("batches", "expected"),
     [
-        ([([0], 4), ([2], 4)], "the vector of 1 of 3 texts never came from batches.*; the first is 'the cat'"),
-        ([([0, 1], 4), ([1, 2], 4)], "the vector of 1 of 2 texts came twice from batches.*; the first is 'the cat'"),
-        ([([0, 1], 4), ([2], 5)], r"gave shape \(1, 5\), but should give \(1, 4\); the first text is 'the fox'"),
+        ([([0], 4), ([2], 4)], "the vector of 1 of 3 texts was never returned by batches.*; the first is 'the cat'"),
+        (
+            [([0, 1], 4), ([1, 2], 4)],
+            "the vector of 1 of 2 texts was returned twice by batches.*; the first is 'the",
+        ),
+        ([([0, 1], 4), ([2], 5)], r"returned shape \(1, 5\), but should return \(1, 4\); the first text is 'the fox'"),
     ],
     ids=["one left out", "one twice", "another width"],
 )
@@ -830,7 +842,7 @@ def test_the_nan_is_caught_by_the_check_of_vectors():
     texts = [f"sentence {i}" for i in range(60)]
     vectors = fake.Nan().encode(texts)
     assert 10 < np.isnan(vectors).any(axis=1).sum() < 30
-    with pytest.raises(EncoderError, match="holds NaN or infinity"):
+    with pytest.raises(EncoderError, match="contains NaN or infinity"):
         check_vectors(vectors, texts)
 
 

@@ -374,7 +374,7 @@ def test_the_transformer_alone_is_pooled_as_the_folder_says_and_what_is_left_out
     assert f"tiny: pooled by cls, as {folder}/1_Pooling/config.json says; left out: 2_Dense" in caplog.text
     assert (model.encode(TEXTS) == opened(folder, "transformers", pooling="cls").encode(TEXTS)).all()
     tiny_models.change_json(folder / "1_Pooling" / "config.json", pooling_mode="weightedmean")
-    with pytest.raises(ModelError, match=r"pools by weightedmean, which this adapter does not. Remedy: name one"):
+    with pytest.raises(ModelError, match=r"pools by weightedmean, which this adapter does not support. Remedy: name a"):
         opened(folder, "transformers")
 
 

@@ -180,7 +180,7 @@ DAMAGED = {
     "a group": (b"\x3b\x3c", "wire type 3 of field 7 is not part of ONNX"),
     "field 0": (b"\x00\x00", "there is no field 0"),
     "text": (b"version https://git-lfs", "wire type 6 of field 14 is not part of ONNX"),
-    "deep": (nested(40), "messages lie 100 deep in each other"),
+    "deep": (nested(40), "messages are nested 100 deep"),
 }
 
 

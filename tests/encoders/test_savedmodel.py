@@ -160,5 +160,5 @@ def test_a_savedmodel_of_something_else_is_refused(tmp_path):
             return image
 
     tf.saved_model.save(Images(), str(tmp_path / "images"))
-    with pytest.raises(EncoderError, match="images does not take a list of texts"):
+    with pytest.raises(EncoderError, match="images does not accept a list of texts"):
         opened(ModelConfig("t", name=str(tmp_path / "images"), adapter="savedmodel")).encode(["the dog"])

@@ -158,16 +158,16 @@ def template(found):
 
 ADAPTER = "adapter_config.json"
 HARMS = {
-    "a deflated member": ("transformers", deflated, "pytorch_model.bin unpacks to more than it holds .*is compressed"),
+    "a deflated member": ("transformers", deflated, "pytorch_model.bin unpacks to more bytes than it has .*compressed"),
     "members that overlap": ("transformers", overlapping, "pytorch_model.bin unpacks to more .*members overlap"),
-    "tuples of tuples": ("transformers", laughing, "not a file of weights .*stand for more than 10,000,000"),
+    "tuples of tuples": ("transformers", laughing, "not a file of weights .*expand to more than 10,000,000"),
     "a billion labels": ("cross-encoder", changed("config.json", num_labels=10**9), "num_labels is more than 100,000"),
     "a billion labels of an encoder": ("transformers", changed("config.json", num_labels=10**9), "num_labels is more"),
     "labels that the head does not have": ("cross-encoder", changed("config.json", num_labels=10**5), "cross-encoder"),
-    "a vocabulary": ("transformers", changed("config.json", vocab_size=10**9), "asks for a model of more than"),
-    "positions": ("sentence-transformers", changed("config.json", max_position_embeddings=10**8), "asks for a model"),
-    "a width": ("cross-encoder", changed("config.json", intermediate_size=10**8), "asks for a model of more than"),
-    "a Dense layer": ("sentence-transformers", dense, "asks for a model of more than"),
+    "a vocabulary": ("transformers", changed("config.json", vocab_size=10**9), "describes a model of more than"),
+    "positions": ("sentence-transformers", changed("config.json", max_position_embeddings=10**8), "describes a model"),
+    "a width": ("cross-encoder", changed("config.json", intermediate_size=10**8), "describes a model of more than"),
+    "a Dense layer": ("sentence-transformers", dense, "describes a model of more than"),
     "a rank": ("peft", changed(ADAPTER, r=10**9), "adapter_config.json: r has 1,000,000,000, but its weights have"),
     "a rank of one module": ("peft", changed(ADAPTER, rank_pattern={"query": 10**8}), "rank_pattern has 100,000,000"),
     "a pattern": ("peft", changed(ADAPTER, target_modules=r"(.*a)*(.*b)*$"), "target_modules has the regular"),

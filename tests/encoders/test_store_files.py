@@ -148,13 +148,13 @@ def test_texts_that_differ_in_blanks_alone_are_joined_and_it_is_said(tmp_path, c
     texts = csv_with_texts(tmp_path / "texts.csv", [*spaced[:3], *TEXTS[3:7], "Something else."])
     audit = encheck.audit_index(f"vectors:{STORES}/qdrant.json", f"vectors:{STORES}/chroma.json", texts=texts)
     assert [row.kind for row in audit.faults] == []
-    assert "3 of these texts differ from the index's own in blanks or line breaks alone" in audit.notes
-    assert "1 of these texts are others than the index's own: those of the file were taken" in audit.notes
-    assert "3 texts were joined with texts that differ from them in blanks or line breaks alone" in audit.notes
+    assert "3 of these texts differ from the index's own only in blanks or line breaks" in audit.notes
+    assert "1 of these texts differ from the index's own: those of the file were used" in audit.notes
+    assert "3 texts were matched to texts that differ only in blanks or line breaks" in audit.notes
     model = encheck.load_model(f"vectors:{STORES}/qdrant.json")
     assert model.lacks([*spaced, TEXTS[0].replace("costs", "cost s")]) == [TEXTS[0].replace("costs", "cost s")]
     assert np.allclose(model.encode(spaced), VECTORS)
-    assert "8 texts were joined with texts that differ from them in blanks" in caplog.text
+    assert "8 texts were matched to texts that differ only in blanks" in caplog.text
 
 
 def test_one_text_may_come_twice_with_one_vector(tmp_path):
@@ -182,7 +182,7 @@ def test_one_text_may_come_twice_with_one_vector(tmp_path):
         ("version.npz", lambda p: (np.savez(p, vector=VECTORS), p.write_bytes(newer(p.read_bytes()))), "version 25"),
         ("latin.parquet", lambda p: parquet(p, vector=VECTORS.tolist(), text=pyarrow.Array.from_buffers(
             pyarrow.string(), 8, [None, pyarrow.py_buffer(np.arange(9, dtype="i4")), pyarrow.py_buffer(b"\xe4" * 8)])),
-         "no UTF-8"),
+         "is not UTF-8"),
         ("v.txt", lambda p: p.write_text("0.1 0.2"), "file ending"),
     ],
 )  # fmt: skip
@@ -204,7 +204,7 @@ def test_packed_bits_are_refused_beside_a_model_of_eight_times_their_numbers(tmp
 def test_ids_and_texts_that_belong_to_other_vectors_are_refused(tmp_path):
     index = npy_with_ids(tmp_path)
     other = csv_with_texts(tmp_path / "texts.csv", TEXTS, range(8))
-    with pytest.raises(DataError, match=r"has no text of any id of .* whose first is 'part-1'; its own first is '0'"):
+    with pytest.raises(DataError, match=r"has no text for any id of .* whose first is 'part-1'; it begins with '0'"):
         encheck.audit_index(encode, index, texts=other)
     (tmp_path / "v.ids.txt").write_text("a\nb\n", "utf-8")
     with pytest.raises(DataError, match=r"has 2 ids, but v\.npy has 8 vectors"):

@@ -41,7 +41,7 @@ def test_roles_tell_two_vectors_of_one_text_apart_and_a_query_stands_for_no_role
 
 def test_a_text_without_a_vector_is_named(tmp_path):
     model = load_model(parquet(tmp_path / "v.parquet", text=TEXTS, vector=VECTORS.tolist()))
-    with pytest.raises(EncoderError, match="has no vector of 1 of 2 texts, first of 'another'"):
+    with pytest.raises(EncoderError, match="has no vector for 1 of 2 texts, first for 'another'"):
         model.encode([TEXTS[0], "another"])
 
 

@@ -125,7 +125,7 @@ def test_a_transformers_model_comes_with_its_tokenizer(folder, how):
 
     pair = AutoModel.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
     same_figures(encheck.run(folder, model_arg=["adapter=transformers"], **how), encheck.run(pair, **how))
-    with pytest.raises(TypeError, match="is given with its tokenizer"):
+    with pytest.raises(TypeError, match="Give a transformers model with its tokenizer"):
         encheck.run(pair[0], **how)
 
 

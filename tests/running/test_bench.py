@@ -292,12 +292,12 @@ def spoilt(value):
 @pytest.mark.parametrize(
     ("vectors", "expected"),
     [
-        (spoilt(np.nan), "holds NaN or infinity"),
-        (spoilt(np.inf), "holds NaN or infinity"),
+        (spoilt(np.nan), "contains NaN or infinity"),
+        (spoilt(np.inf), "contains NaN or infinity"),
         (spoilt(0), "is all zeros"),
-        (lambda vectors: vectors[:3], r"gave shape \(3, 256\), but should give \(4, 256\)"),
-        (lambda vectors: vectors[:, :8], r"gave shape \(4, 8\), but should give \(4, 256\)"),
-        (lambda vectors: vectors[0], r"gave shape \(256,\), but should give \(4, 256\)"),
+        (lambda vectors: vectors[:3], r"returned shape \(3, 256\), but should return \(4, 256\)"),
+        (lambda vectors: vectors[:, :8], r"returned shape \(4, 8\), but should return \(4, 256\)"),
+        (lambda vectors: vectors[0], r"returned shape \(256,\), but should return \(4, 256\)"),
     ],
     ids=["NaN", "infinity", "zeros", "too few", "another width", "one vector"],
 )
@@ -367,8 +367,8 @@ def test_a_pair_scorers_scores_are_handed_out_as_it_gave_them(store):
     ("scores", "expected"),
     [
         (lambda n: np.full(n, np.nan), "pair scores are NaN or infinite; the first is of "),
-        (lambda n: np.ones((n, 2)), "gave shape .*, 2.*, but should give"),
-        (lambda n: ["high"] * n, "but should give floating point"),
+        (lambda n: np.ones((n, 2)), "returned shape .*, 2.*, but should return"),
+        (lambda n: ["high"] * n, "but should return floating point"),
     ],
     ids=["NaN", "shape", "text"],
 )

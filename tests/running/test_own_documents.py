@@ -10,7 +10,7 @@ from encheck.datasets.data_warnings import data_warnings
 from encheck.datasets.load import load
 
 COUNT = 40
-SAID = "40 of its 40 queries stand among the documents too, with the same id and text"
+SAID = "40 of its 40 queries are also documents, with the same id and text"
 
 
 def words(number, start=0):

@@ -178,7 +178,7 @@ def test_rows_that_name_a_property_where_the_first_does_not_are_refused(tmp_path
     for kind, rows in (("triplets", TRIPLETS), ("contrast", CONTRASTS)):
         file = tmp_path / "own.jsonl"
         file.write_text("\n".join(map(json.dumps, [rows[0], {**rows[1], "property": "hedging"}])), "utf-8")
-        with pytest.raises(DataError, match=r"own.jsonl:2: the row has a property, but the first row has none"):
+        with pytest.raises(DataError, match=r"own.jsonl:2: the row has a property, but the first row does not"):
             load(f"{kind}:{file}")
 
 
@@ -221,7 +221,7 @@ def test_rows_become_triplets_in_clusters_and_samples_are_of_each_property(tmp_p
     ]  # fmt: skip
     assert len(found.properties["y"]) == 1
     assert "2 of 5 rows repeat an earlier one" in caplog.text
-    assert "nothing reads the columns note" in caplog.text
+    assert "unused columns: note" in caplog.text
     sampled = load(f"triplets:{put(tmp_path / 'many.jsonl', TRIPLETS, 'x', 'y', 'y')}", sample=4)
     assert [len(some) for some in sampled.properties.values()] == [4, 4]
     assert sampled.sampled

@@ -113,7 +113,7 @@ def test_a_file_that_cannot_be_used_is_named_or_left_out_and_counted(folder, spo
     [
         ("nowhere", "does not exist"),
         ("memory://nowhere/at/all", "does not exist: check the name of the bucket"),
-        ("nothing://bucket/pairs", "is no kind of URL that fsspec knows"),
+        ("nothing://bucket/pairs", "is not a kind of URL that fsspec knows"),
     ],
 )
 def test_a_place_that_is_none_is_named(place, said):
@@ -135,9 +135,9 @@ def test_files_without_rows_are_no_data(tmp_path):
 def test_a_shard_that_changed_after_planning_is_named(folder):
     shards = plan_shards(folder, rows=25).shards
     write(folder / "a.parquet", pairs(5))
-    with pytest.raises(DataError, match=r"a.parquet, row groups 2 to 3: is no longer there"):
+    with pytest.raises(DataError, match=r"a.parquet, row groups 2 to 3: no longer exists"):
         table_of(shards[1])
-    with pytest.raises(DataError, match="is no longer there"):
+    with pytest.raises(DataError, match="no longer exists"):
         table_of(shards[0])
 
 

@@ -228,11 +228,11 @@ def test_the_level_of_a_case_is_one_of_its_claims():
 def test_it_says_why_nothing_can_go():
     whole = shrink(triplet("A dog barked.", "A hound barked.", "A cat barked."), always_wrong, ENGLISH)
     assert whole.shortest is whole.whole
-    assert whole.why == "the sentence has no part that it can do without"
+    assert whole.why == "the sentence has no part that can be removed"
     assert shrink(GATES, always_wrong, ENGLISH).why == ""
     short = triplet("At dawn the dog barked.", "At dawn the hound barked.", "At dawn the cat barked.")
     errs = shrink(short, lambda pairs: [v for _, far in pairs[1::2] for v in (0.0, float("dawn" in far))], ENGLISH)
-    assert errs.why == "without any part of it the model errs by less than half of the margin"
+    assert errs.why == "without any of its parts the model errs by less than half of the margin"
 
 
 def test_it_says_why_an_item_is_not_shrunk():
@@ -240,9 +240,9 @@ def test_it_says_why_an_item_is_not_shrunk():
         return shrink(triplet("A dog barked.", "A big dog barked.", "A cat barked.", **more), always_wrong, ENGLISH)
 
     assert why(far_why="dog > cat") == "its edits cannot be made again here"
-    assert "not known" in why(near_edits=())
+    assert "cannot be matched" in why(near_edits=())
     jumbled = Triplet(ItemId("own/8f51134ccd0afd90/jumble/1/jumble/0"), "A b.", "A c.", "B a.", "c")
-    assert "mixed up" in shrink(jumbled, always_wrong, ENGLISH)
+    assert "jumbled" in shrink(jumbled, always_wrong, ENGLISH)
 
 
 def test_the_lines_show_the_least_shrunk_form_beside_the_shortest():

@@ -1,4 +1,4 @@
-"""Which rows belong together: the clusters that samples and the bootstrap draw, and near-duplicates."""
+"""Groups rows into clusters, which samples and the bootstrap draw, and finds near-duplicates."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from encheck.similarity import words
 from encheck.statistics.clusters import components
 from encheck.types import content_hash
 
-ALIKE = 0.8  # of the distinct words of two documents, from which on they are near-duplicates
+ALIKE = 0.8  # the minimum overlap of the distinct words of two near-duplicates
 
 
 def clusters_of(rows: Sequence[PairRow]) -> list[str]:
-    """The cluster of each row: what the data name, else the connected component that shares sentences.
+    """The cluster of each row: the one in the data, else the connected component of rows that share sentences.
 
-    Sentences of the same words in another order count as shared (PAWS makes its pairs by swapping words). A
-    component is named by the hash of its first text in alphabetical order, so that no order of rows matters.
+    Sentences with the same words in another order count as shared (PAWS makes its pairs by swapping words). A component
+    is named by the hash of its first text in alphabetical order, so the order of rows does not matter.
     """
     first = np.fromiter((word_bag_number(row.first) for row in rows), np.int64, len(rows))
     second = np.fromiter((word_bag_number(row.second) for row in rows), np.int64, len(rows))
@@ -34,15 +34,15 @@ def clusters_of(rows: Sequence[PairRow]) -> list[str]:
         if known is None or text < known:
             least[root] = text
     if (strange := next((row.cluster for row in rows if not isinstance(row.cluster, str | None)), None)) is not None:
-        raise DataError(f"the cluster of a row is {strange!r}, but should be text, as it stands in the file")
+        raise DataError(f"the cluster of a row is {strange!r}, but should be text, as in the file")
     hashed = {root: content_hash(text) for root, text in least.items()}
     return [row.cluster or hashed[root] for root, row in zip(roots, rows, strict=True)]
 
 
 def shares_of(rows: Sequence[PairRow]) -> list[tuple[str, ...]]:
-    """Hashes of what each row shares with others: the cluster that it names, and each sentence that is in several.
+    """Hashes of what each row shares with others: its named cluster, and each sentence that occurs in several rows.
 
-    Empty where that is its cluster alone. Rows that hang together through others only share nothing.
+    Empty if the row shares nothing. Two rows that are connected only through other rows share nothing.
     """
     words = [(_words(row.first), _words(row.second)) for row in rows]
     counts = Counter(text for both in words for text in {*both})
@@ -55,7 +55,7 @@ def shares_of(rows: Sequence[PairRow]) -> list[tuple[str, ...]]:
 
 
 def word_bag_number(text: str) -> int:
-    """A number for the words of a text in any order: 64 bits, since a million texts are held by it at once."""
+    """A 64-bit number for the words of a text in any order, small enough to hold it for a million texts."""
     return hash(_words(text))
 
 
@@ -67,23 +67,24 @@ def _words(text: str) -> str:
 
 
 def sample_clusters(clusters: Iterable[str], count: int, *, seed: int) -> set[str]:
-    """`count` of the clusters, chosen by the hash of their name: rows added later reshuffle nothing."""
+    """`count` of the clusters, chosen by the hash of their name, so that adding rows does not reshuffle the others."""
     return set(in_seeded_order(clusters, seed=seed)[:count])
 
 
 def in_seeded_order(clusters: Iterable[str], *, seed: int) -> list[str]:
-    """The clusters, each once, by the hash of seed and name."""
+    """The distinct clusters, ordered by the hash of seed and name."""
 
     return sorted(set(clusters), key=lambda cluster: seeded_rank(cluster, seed))
 
 
 def seeded_rank(cluster: str, seed: int) -> bytes:
-    """What samples order clusters by: the hash of seed and name."""
+    """The hash of seed and name, by which samples order clusters."""
     return hashlib.sha256(f"{seed}/{cluster}".encode()).digest()
 
 
 def near_duplicates(texts: Sequence[str]) -> tuple[int, ...]:
-    """For each text the place of the first one that it is a near-duplicate of, over others too; else its own.
+    """For each text the index of the first text that it is a near-duplicate of, directly or through others; else its
+    own.
 
     >>> near_duplicates(["one two three four five", "snow", "five four three two one"])
     (0, 1, 0)
@@ -101,7 +102,7 @@ def near_duplicates(texts: Sequence[str]) -> tuple[int, ...]:
 
 
 def _alike_pairs(bags: Sequence[frozenset[str]], counts: Mapping[str, int]) -> Iterator[tuple[int, int]]:
-    """Pairs that are alike; only those that share one of their rarest words are compared, see `rarest_words`."""
+    """Pairs of near-duplicates; compares only sets that share one of their rarest words, see `rarest_words`."""
     at: dict[str, list[int]] = {}
     for i, bag in enumerate(bags):
         rare = rarest_words(bag, counts)
@@ -113,9 +114,9 @@ def _alike_pairs(bags: Sequence[frozenset[str]], counts: Mapping[str, int]) -> I
 
 
 def rarest_words(bag: frozenset[str] | set[str], counts: Mapping[str, int]) -> list[str]:
-    """The rarest words of a set: two sets with an overlap of `ALIKE` share one of each other's.
+    """The rarest words of a set: two sets with an overlap of `ALIKE` share at least one of these.
 
-    As many as `ALIKE` leaves room for, and one (Bayardo et al. 2007, "Scaling up all pairs similarity search",
+    One more than `ALIKE` lets two sets differ by (Bayardo et al. 2007, "Scaling up all pairs similarity search",
     section 4.2).
     """
     room = len(bag) - math.ceil(ALIKE * len(bag)) + 1
@@ -123,5 +124,5 @@ def rarest_words(bag: frozenset[str] | set[str], counts: Mapping[str, int]) -> l
 
 
 def word_set_overlap(a: frozenset[str] | set[str], b: frozenset[str] | set[str]) -> float:
-    """Jaccard overlap of two sets of words; 0 for two empty ones."""
+    """Jaccard overlap of two sets of words; 0 for two empty sets."""
     return len(a & b) / max(len(a | b), 1)

@@ -1,4 +1,4 @@
-"""A search collection: documents, queries, and which documents are right for each query."""
+"""A search collection: documents, queries, and the right documents for each query."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from encheck.scoring.documents import Documents
 from encheck.statistics.clusters import components
 from encheck.types import Group, content_hash
 
-MOST_BODIES = 1_000  # passages that titles and headings search: each is encoded once more, without them
+MOST_BODIES = 1_000  # passages searched by titles and headings: each is encoded again, without them
 MOST_SEARCHED_TEXTS = 2_000  # queries, and as many sentences
 FEWEST_WORDS, MOST_WORDS = 4, 60  # of a sentence; a longer query is as long as a document
 
 
 @dataclass(frozen=True, slots=True)
 class CollectionQuery:
-    """A query and what the data say of documents for it, by their ids.
+    """A query and the judgements of documents for it, by their ids.
 
-    `relevance` has every judged document with its grade: above 0 is right, the more the better. `negatives` are
-    documents that were named as hard and wrong. `slices` are further columns of the data, name -> value. `weight` is
-    how often it was asked. `shares` are hashes of its right documents and of the cluster that the data name. `own` is
-    the document that is the query itself, which its search leaves out, as BEIR does; empty if there is none.
+    `relevance` has every judged document with its grade: above 0 is right, a higher grade is better. `negatives` are
+    documents named as hard and wrong. `slices` are further columns of the data, name -> value. `weight` is how often
+    the query was asked. `shares` are hashes of its right documents and of its named cluster. `own` is the document
+    identical to the query, which its search leaves out, as BEIR does; empty if there is none.
     """
 
     id: str
@@ -48,7 +48,7 @@ class CollectionQuery:
 
 @dataclass(frozen=True, slots=True)
 class ArticlePassage:
-    """A part of an article: what stands under one heading, "" if there is none; `article` is the article's name."""
+    """A part of an article: the text under one heading ("" if there is none); `article` is the article's name."""
 
     id: str
     article: str
@@ -58,17 +58,17 @@ class ArticlePassage:
 
     @property
     def text(self) -> str:
-        """Title, heading and body, a line each."""
+        """Title, heading and body, one per line."""
         return "\n".join(dict.fromkeys(part for part in (self.title, self.heading, self.body) if part))
 
 
 @dataclass(frozen=True)
 class Collection:
-    """Documents by id, in file order, and the queries of one split of the judgements ("" where there is one alone).
+    """Documents by id, in file order, and the queries of one split of the judgements ("" if there is only one).
 
-    The text of a document is its title and its body, joined by a blank, as BEIR and MTEB do. `excluded` says what was
-    left out and how often. `passages` are the documents once more where they were cut out of articles; then nobody
-    judged anything. `same` has, for each row of `searched`, the first row that counts as the same document.
+    The text of a document is its title and its body, joined by a blank, as in BEIR and MTEB. `excluded` counts what was
+    left out, by reason. `passages` are the documents as parts of articles, if they were cut out of articles; these have
+    no judgements. `same` has, for each row of `searched`, the first row that counts as the same document.
     """
 
     documents: Mapping[str, str]
@@ -80,7 +80,7 @@ class Collection:
 
     @cached_property
     def searched(self) -> Documents:
-        """The documents as queries search them."""
+        """The documents in the form that queries search."""
         return replace(Documents.of(self.documents), same=self.same)
 
     @cached_property
@@ -90,7 +90,7 @@ class Collection:
 
     @cached_property
     def headed(self) -> tuple[ArticlePassage, ...]:
-        """Whole articles, chosen by the hash of their names, with `MOST_BODIES` passages and what fills the last."""
+        """Whole articles, chosen by the hash of their names, with `MOST_BODIES` passages, the last one cut to fit."""
         grouped: dict[str, list[ArticlePassage]] = {}
         for one in self.passages:
             grouped.setdefault(one.article, []).append(one)
@@ -101,7 +101,7 @@ class Collection:
         return tuple(kept)
 
     def merged(self, same: tuple[int, ...]) -> Collection:
-        """The same with some documents counting as one."""
+        """The same collection with some documents counting as one."""
         return replace(self, same=same)
 
     @cached_property
@@ -118,7 +118,7 @@ class Collection:
 
     @property
     def own_documents(self) -> int:
-        """How many queries stand among the documents themselves."""
+        """The number of queries that are also documents."""
         return sum(bool(q.own) for q in self.queries)
 
     @property
@@ -127,28 +127,28 @@ class Collection:
         return tuple(sorted({q.cluster for q in self.queries}))
 
     def of(self, clusters: Iterable[str]) -> Collection:
-        """The queries of these clusters, among the same documents."""
+        """The queries of these clusters, with all documents."""
         wanted = set(clusters)
         return replace(self, queries=tuple(q for q in self.queries if q.cluster in wanted))
 
 
 def own_documents_message(name: str, count: int, queries: int) -> str:
-    """That `count` of the queries stand among the documents, and what is done about it; empty where none does."""
+    """A message that `count` of the queries are also documents, and how that is handled; empty if none is."""
     if not count:
         return ""
-    stand = f"1 of its {queries:,} queries stands" if count == 1 else f"{count:,} of its {queries:,} queries stand"
+    are = "is also a document" if count == 1 else "are also documents"
     return (
-        f"{name}: {stand} among the documents too, with the same id and text. As in BEIR, the query's own document is "
-        "left out of its search"
+        f"{name}: {count:,} of its {queries:,} queries {are}, with the same id and text. "
+        "As in BEIR, the query's own document is left out of its search"
     )
 
 
 def with_clusters(queries: Sequence[CollectionQuery]) -> tuple[CollectionQuery, ...]:
-    """The queries with their clusters: what the data name, else the component of queries that share right documents.
+    """The queries with their clusters: the one in the data, else the component of queries that share right documents.
 
-    A component is named by the hash of its first document id, so that no order of rows matters. A query without a right
-    document is a cluster by itself. Negatives join nothing. What queries share is each right document by itself, and
-    the cluster that the data name.
+    A component is named by the hash of its first document id, so the order of rows does not matter. A query without a
+    right document is a cluster by itself. Negatives do not connect queries. Queries share each right document, and the
+    cluster that the data name.
     """
     edges = [(i, document) for i, q in enumerate(queries) for document in q.right]
     numbers: dict[str, int] = {}
@@ -170,11 +170,11 @@ def _shares(query: CollectionQuery) -> tuple[str, ...]:
 
 
 def search_groups(name: str, found: Collection) -> tuple[Group, ...]:
-    """A group a text, in the cluster of its query; none of documents that nobody judged.
+    """One group per text, in the cluster of its query; none for documents without judgements.
 
-    At most `MOST_SEARCHED_TEXTS` queries and as many sentences, chosen by their hash. A text that stands twice is one,
-    in the first cluster by name. What is no sentence of `FEWEST_WORDS` to `MOST_WORDS` words is left out, as headings
-    are.
+    At most `MOST_SEARCHED_TEXTS` queries and as many sentences, chosen by their hash. A duplicate text counts once, in
+    the first cluster by name. Texts other than sentences of `FEWEST_WORDS` to `MOST_WORDS` words, such as headings, are
+    left out.
     """
     if found.passages:
         return ()
@@ -187,7 +187,7 @@ def search_groups(name: str, found: Collection) -> tuple[Group, ...]:
 
 
 def _first_by_hash(texts: Iterable[tuple[str, str]]) -> Mapping[str, str]:
-    """Cluster by text."""
+    """The cluster of each chosen text."""
     found: dict[str, str] = {}
     for text, cluster in texts:
         found[text] = min(found.get(text, cluster), cluster)

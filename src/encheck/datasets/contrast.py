@@ -1,7 +1,7 @@
 """Your own contrasts: each row has two queries and two documents, each document right for one query.
 
-It is the layout of NevIR (Weller et al. 2024), as its data card describes it: q1 is answered by doc1, q2 by doc2.
-Triplets share what is here of rows whose texts compete, and of the properties that they are of.
+The layout is that of NevIR (Weller et al. 2024), as its data card describes it: doc1 answers q1, doc2 answers q2. This
+module also handles rows and properties for triplets.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from encheck.types import content_hash
 
 log = logging.getLogger("encheck")
 PROPERTY_COLUMN = "property"
-CONTEST_KINDS = ("triplets", "contrast")  # the data sets that have such rows
+CONTEST_KINDS = ("triplets", "contrast")  # the data sets with such rows
 PROPERTY_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 LICENCE = "yours"
 FILES = "a .json, .jsonl, .csv, .tsv or .parquet file with columns q1, q2, doc1, doc2 (and cluster, property)"
@@ -43,7 +43,7 @@ COLUMNS = ("q1", "q2", "doc1", "doc2")
 
 
 class ContestRow(NamedTuple):
-    """The texts of a row, the cluster where the data name one, and the property that it is of, "" if they name none."""
+    """The texts of a row, its cluster if the data name one, and its property ("" if none)."""
 
     texts: tuple[str, ...]
     cluster: str = ""
@@ -51,9 +51,9 @@ class ContestRow(NamedTuple):
 
 
 def properties_in_file(path: Path) -> tuple[str, ...]:
-    """The properties that the column `property` of a file names, in its order; none where it has no such column.
+    """The properties in the column `property` of a file, in its order; empty without such a column.
 
-    DataError for a row without one, and for a name that -m could not select.
+    DataError for a row without a property, and for a name that -m could not select.
     """
     columns, rows = table_rows(path, BadRows(skip=True))
     if PROPERTY_COLUMN not in columns:
@@ -68,7 +68,7 @@ def properties_in_file(path: Path) -> tuple[str, ...]:
 
 
 def checked_property(value: object) -> str:
-    """The name of a property; ValueError if it is none that -m selects: a plain word.
+    """The name of a property; ValueError if -m cannot select it: it must be a plain word.
 
     >>> checked_property(" hedging ")
     'hedging'
@@ -85,18 +85,18 @@ def checked_property(value: object) -> str:
 
 
 def property_of_row(row: Mapping[str, Any], columns: Sequence[str], given: str) -> str:
-    """The property of a row: the `given` one of all rows, else the column's; ValueError for a wrong one."""
+    """The property of a row: the `given` one, else the column's; ValueError for an invalid one."""
     if PROPERTY_COLUMN in row and PROPERTY_COLUMN not in columns:
         raise ValueError(
-            f"the row has a {PROPERTY_COLUMN}, but the first row has none: name one in every row, or in none"
+            f"the row has a {PROPERTY_COLUMN}, but the first row does not: name one in every row, or in none"
         )
     return given or (checked_property(row.get(PROPERTY_COLUMN)) if PROPERTY_COLUMN in columns else "")
 
 
 def contest_clusters(rows: Sequence[ContestRow]) -> list[str]:
-    """The cluster of each row: what the data name, else the component of rows that share a text.
+    """The cluster of each row: the one in the data, else the component of rows that share a text.
 
-    A component is named by the hash of its first text in alphabetical order, so that no order of rows matters.
+    A component is named by the hash of its first text in alphabetical order, so the order of rows does not matter.
     """
     places: dict[str, int] = {}
     width = len(rows[0].texts)
@@ -112,7 +112,7 @@ def contest_clusters(rows: Sequence[ContestRow]) -> list[str]:
 def contest_dataset(
     name: str, rows: Sequence[ContestRow], *, licence: str, skipped: Sequence[str], sample: int | None, seed: int
 ) -> Dataset:
-    """The data of these rows, of each property at most `sample` clusters: triplets, or contrasts of four texts."""
+    """The data of these rows, with at most `sample` clusters per property: triplets, or contrasts of four texts."""
     clusters: dict[str, list[str]] = {}
     both = list(zip(rows, contest_clusters(rows), strict=True))
     for row, cluster in both:
@@ -120,7 +120,7 @@ def contest_dataset(
     wanted = {
         of: set(some) if sample is None else sample_clusters(some, sample, seed=seed) for of, some in clusters.items()
     }
-    seen: Counter[str] = Counter()  # a row may stand under several properties
+    seen: Counter[str] = Counter()  # a row may appear under several properties
     found: dict[str, list[Triplet | Contrast]] = {}
     for row, cluster in both:
         if cluster not in wanted[row.property]:
@@ -143,9 +143,9 @@ def contest_dataset(
 
 
 def distinct_contests(path: Path, rows: Iterable[ContestRow]) -> list[ContestRow]:
-    """The rows, of those that say the same the first, and how many that leaves out is told; DataError if there is none.
+    """The distinct rows, with a warning that counts the repeats; DataError if there are no rows.
 
-    A contrast says the same with its halves the other way round.
+    A contrast with its halves exchanged is a repeat.
     """
     kept: dict[object, ContestRow] = {}
     count = 0
@@ -161,9 +161,9 @@ def distinct_contests(path: Path, rows: Iterable[ContestRow]) -> list[ContestRow
 
 
 def contrasts(name: str, path: Path, bad: BadRows, *, given: str, sample: int | None, seed: int) -> Dataset:
-    """The contrasts of a file, of each property at most `sample` clusters; DataError says what is wrong with it.
+    """The contrasts of a file, with at most `sample` clusters per property; DataError explains a fault in it.
 
-    `given` is the property of all rows; if it is "", the column `property` names that of each, where there is one.
+    `given` is the property of all rows; if it is "", the column `property`, if any, gives that of each row.
     """
     rows = distinct_contests(path, _contrast_rows(path, bad, given))
     return contest_dataset(name, rows, licence=LICENCE, skipped=bad.skipped, sample=sample, seed=seed)
@@ -195,7 +195,7 @@ def _contrast_rows(path: Path, bad: BadRows, given: str) -> Iterator[ContestRow]
             q1, q2, doc1, doc2 = (checked_text(name, row.get(name)) for name in COLUMNS)
             for (name, one), (other, two) in ((("q1", q1), ("q2", q2)), (("doc1", doc1), ("doc2", doc2))):
                 if one == two:
-                    raise ValueError(f"{name} and {other} are the same text: there is no contrast")
+                    raise ValueError(f"{name} and {other} are the same text, so there is no contrast")
             cluster = row.get("cluster")
             yield ContestRow((q1, q2, doc1, doc2), "" if is_missing(cluster) else str(cluster), of_property)
         except ValueError as error:

@@ -1,6 +1,6 @@
-"""What makes figures of a search lower or less certain than the model deserves: repeats, unjudged copies, label noise.
+"""Faults in data that lower search metrics or their certainty: repeats, unjudged copies, label noise.
 
-No model is asked. What is suspected is for people to read.
+No model is used. People should read what is suspected.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from encheck.datasets.collection import Collection, CollectionQuery
 from encheck.language.words import content_words
 from encheck.similarity import words
 
-FEWEST = 2  # words of a query that all stand in a document: one alone says little
+FEWEST = 2  # minimum words of a query that a document must contain: one word says little
 LONG = 100_000  # words
 
 
@@ -28,7 +28,7 @@ def normalised(text: str) -> str:
 
 
 def queries_judged_differently(collection: Collection) -> Iterator[str]:
-    """Queries whose text an earlier one has, with other right documents."""
+    """Queries with the text of an earlier one, but other right documents."""
     first: dict[str, CollectionQuery] = {}
     for query in (q for q in collection.queries if q.right):
         known = first.setdefault(normalised(query.text), query)
@@ -37,7 +37,9 @@ def queries_judged_differently(collection: Collection) -> Iterator[str]:
 
 
 def wrong_copies_of_right_documents(collection: Collection) -> Iterator[tuple[str, str]]:
-    """(query, document): judged or named as wrong, and nearly the words of a document that is right for the query."""
+    """(query, document) pairs of a document judged or named as wrong, with nearly the words of a right one for the
+    query.
+    """
     for query in collection.queries:
         wrong = {name for name, grade in query.relevance.items() if grade <= 0} | {*query.negatives}
         right = [set(words(collection.documents[name])) for name in (query.right if wrong else ())]
@@ -48,9 +50,9 @@ def wrong_copies_of_right_documents(collection: Collection) -> Iterator[tuple[st
 
 
 def unjudged_answers(collection: Collection) -> Iterator[tuple[str, str]]:
-    """(query, document): nobody judged the document, which has all content words of the query, and the right ones none.
+    """(query, document) pairs of an unjudged document with all content words of the query, if the right ones have none.
 
-    Function words are left out by an English list; in other languages less is found. One document a query is named.
+    Function words are left out by an English list, so other languages give fewer pairs. One document per query.
     """
     asked = dict(_far_from_right(collection))
     by_word: dict[str, list[str]] = {}
@@ -66,7 +68,7 @@ def unjudged_answers(collection: Collection) -> Iterator[tuple[str, str]]:
 
 
 def _far_from_right(collection: Collection) -> Iterator[tuple[str, frozenset[str]]]:
-    """(query, its content words) where no right document has one of them."""
+    """(query, its content words) for each query whose right documents have none of these words."""
     for query in collection.queries:
         wanted = content_words(query.text)
         texts = (collection.documents[name] for name in query.right)
@@ -76,7 +78,7 @@ def _far_from_right(collection: Collection) -> Iterator[tuple[str, frozenset[str
 
 @dataclass(frozen=True, slots=True)
 class DataWarning:
-    """Something that the data have so often, with an example in their own ids."""
+    """A fault in the data, how often it occurs, and an example with the data's own ids."""
 
     what: str
     count: int
@@ -84,13 +86,13 @@ class DataWarning:
 
 
 def data_warnings(collection: Collection) -> list[DataWarning]:
-    """The oddities that occur, in the order of `_every_warning`."""
+    """The faults in the data, in the order of `_every_warning`."""
     return [one for one in _every_warning(collection) if one.count]
 
 
 def _every_warning(collection: Collection) -> Iterator[DataWarning]:
     documents, queries = collection.documents, collection.queries
-    yield _counted("documents with the same text as another one", _repeated(documents))
+    yield _counted("documents with the same text as another document", _repeated(documents))
     lost = [q.id for q in queries if not q.right] if not collection.passages else []
     yield _counted("queries without a right document, which are not measured", lost)
     alike = list(unjudged_copies(collection))
@@ -101,7 +103,7 @@ def _every_warning(collection: Collection) -> Iterator[DataWarning]:
         f"documents of {LONG:,} words or more, which most encoders truncate",
         (name for name, text in documents.items() if len(text) >= LONG and len(words(text)) >= LONG),
     )
-    yield _counted("queries with the same text as another one", _repeated({q.id: q.text for q in queries}))
+    yield _counted("queries with the same text as another query", _repeated({q.id: q.text for q in queries}))
     yield _counted(
         "of these with different right documents: suspected label noise", queries_judged_differently(collection)
     )
@@ -128,7 +130,7 @@ def _counted(what: str, ids: Iterable[str]) -> DataWarning:
 
 
 def _repeated(texts: Mapping[str, str]) -> list[str]:
-    """The ids of texts that an earlier id has, case and blanks apart."""
+    """The ids of texts that an earlier id also has, apart from case and blanks."""
     known: set[int] = set()
     found = []
     for name, text in texts.items():
@@ -140,7 +142,7 @@ def _repeated(texts: Mapping[str, str]) -> list[str]:
 
 
 def unjudged_copies(collection: Collection) -> Iterator[tuple[str, str]]:
-    """(right document, another one): nearly the same words, and the other is judged for no query of the right one.
+    """(right document, near-duplicate) pairs whose second document is judged for no query of the first.
 
     Only documents that share one of their rarest words are compared, see `rarest`.
     """
@@ -159,7 +161,7 @@ def unjudged_copies(collection: Collection) -> Iterator[tuple[str, str]]:
 
 
 def _judged(collection: Collection) -> dict[str, set[str]]:
-    """Right document -> the documents that are judged, or named as wrong, for every query that it is right for."""
+    """For each right document, the documents judged or named as wrong for every query that it is right for."""
     found: dict[str, set[str]] = {}
     for q in collection.queries:
         seen = {*q.relevance, *q.negatives}

@@ -1,4 +1,4 @@
-"""A loaded data set, as a run uses it, made of labelled pairs or of texts with classes."""
+"""A loaded data set of labelled pairs or of texts with classes."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from encheck.system.typed_files import Count
 from encheck.types import Group, content_hash
 
 REFERENCE_PAIRS = 2_000
-SENTENCES = 50_000  # that random pairs are drawn from
+SENTENCES = 50_000  # sentences for random pairs
 TEXTS = 500
 
 
 @dataclass(frozen=True, slots=True)
 class WholeDataSummary:
-    """Of data in shards: all pairs, on which checks of labelled pairs are measured, how many malformed rows were
-    skipped, and the engine, its kind and how many workers it has.
+    """A summary of data in shards: the number of all pairs, which checks of labelled pairs use, and of skipped
+    malformed rows, and the engine with its kind and number of workers.
     """
 
     pairs: Count
@@ -45,9 +45,9 @@ class WholeDataSummary:
 
 
 class WholeData(ABC):
-    """All labelled pairs of data that are too many to hold in memory, and the items of checks on them.
+    """All labelled pairs of data that do not fit in memory, and the items of checks on them.
 
-    `sentences` has (text, cluster) of the texts that calibration draws from.
+    `sentences` has (text, cluster) of the texts used for calibration.
     """
 
     fingerprint: str
@@ -55,11 +55,11 @@ class WholeData(ABC):
 
     @abstractmethod
     def described(self) -> WholeDataSummary:
-        """What results.json says of them."""
+        """The summary in results.json."""
 
     @abstractmethod
     def two_classes(self, negative: Sequence[SentencePair] | None = None) -> Items:
-        """Paraphrases, and the data's own negatives or these; NothingToMeasure where one of the two is lacking."""
+        """Paraphrases, and the data's own negatives or the given ones; NothingToMeasure if either class is missing."""
 
     @abstractmethod
     def both_orders(self) -> Items:
@@ -67,17 +67,17 @@ class WholeData(ABC):
 
     @abstractmethod
     def graded(self) -> Items:
-        """Pairs with a graded similarity; NothingToMeasure where that orders nothing."""
+        """Pairs with a graded similarity; NothingToMeasure if the grades do not rank pairs."""
 
 
 @dataclass(frozen=True)
 class Dataset:
     """Pairs and groups of one data set, a collection to search, or contrasts; `universe` names all clusters, in order.
 
-    `rows` counts what the files hold, of a collection its queries, before sampling; `fingerprint` is a hash of what
-    was kept. `version` is the edition of data that have some. `tasks` has texts with their classes, by the name of the
-    task, `properties` the triplets or contrasts of each property of the user's own. `whole` has all pairs of
-    data that are too many to hold in memory; `pairs` and `groups` are then a sample of them.
+    `rows` counts what the files hold before sampling (the queries of a collection); `fingerprint` is a hash of the
+    sample. `version` is the edition of data that have editions. `tasks` has texts with their classes, by the name of
+    the task, `properties` the triplets or contrasts of each of the user's own properties. `whole` has all pairs of data
+    that do not fit in memory; `pairs` and `groups` are then a sample of them.
     """
 
     name: str
@@ -98,7 +98,7 @@ class Dataset:
 
     @property
     def labels(self) -> dict[str, int]:
-        """Number of pairs a label."""
+        """The number of pairs per label."""
         return dict(sorted(Counter(str(p.label) for p in self.pairs).items()))
 
     @cached_property
@@ -117,7 +117,7 @@ class Dataset:
         return content_hash(*pairs, *variants, *contrasts, *texts, *sorted_out, *own)
 
     def quick_part(self) -> Self:
-        """The groups that a quick run takes, with their pairs; the data themselves where none is marked."""
+        """The groups for a quick run, with their pairs; the whole data set if no group is marked."""
         groups = tuple(g for g in self.groups if g.is_quick)
         if not groups:
             return self
@@ -126,7 +126,7 @@ class Dataset:
         return replace(self, groups=groups, pairs=pairs, universe=tuple(sorted({g.cluster for g in groups})))
 
     def part(self, clusters: Container[str]) -> Self:
-        """The pairs, groups, contrasts and triplets of these clusters; nothing of a collection or of tasks."""
+        """The pairs, groups, contrasts and triplets of these clusters, without collections and tasks."""
         return replace(
             self,
             pairs=tuple(pair for pair in self.pairs if pair.cluster in clusters),
@@ -145,7 +145,7 @@ class Dataset:
     def texts(self) -> tuple[tuple[str, str], ...]:
         """(cluster, text) of articles' passages, or of the anchors of triplets, at most `TEXTS`, chosen by their hash.
 
-        None of other data.
+        Empty for other data.
         """
         passages = self.collection.passages if self.collection else ()
         anchors = (one for some in self.properties.values() for one in some if isinstance(one, Triplet))
@@ -158,8 +158,8 @@ class Dataset:
     ) -> tuple[SentencePair, ...]:
         """Random pairs of this data's sentences from different clusters; if `apart`, they share no content word.
 
-        As many as can be found, at most `count`, none the other way round as well; the same for the same seed and
-        purpose. Of more than `SENTENCES` they are drawn from those whose texts have the smallest hashes.
+        As many as possible up to `count`, no pair in both orders; the same for the same seed and purpose. If there are
+        more than `SENTENCES`, they come from the texts with the smallest hashes.
         """
         sentences = self._sentences
         rng = random.Random(f"{seed}/{purpose}")  # noqa: S311 - no secret
@@ -181,7 +181,7 @@ class Dataset:
 
     @cached_property
     def _sentences(self) -> list[tuple[str, str]]:
-        """(text, cluster) of the sentences that random pairs are drawn from, sorted."""
+        """(text, cluster) of the sentences for random pairs, sorted."""
         if self.whole is not None:
             return sorted(self.whole.sentences)
         of_groups, of_pairs = ((g.source, g.cluster) for g in self.groups), ((p.first, p.cluster) for p in self.pairs)
@@ -193,7 +193,7 @@ class Dataset:
 
 
 def pair_fingerprint(item: str, label: int | None, score: float | None) -> str:
-    """What the fingerprint of a data set has of a pair."""
+    """The part of a data set's fingerprint for a pair."""
     return f"{item}{label}{'' if score is None else score}"
 
 
@@ -208,8 +208,8 @@ def dataset_from_rows(
 ) -> Dataset:
     """A data set of labelled pairs. The positive ones are the groups: a sentence and its paraphrase.
 
-    A sample is drawn after splitting: so many clusters of the test part, which is measured, and so many of the
-    validation part, which thresholds come from. Data without a test part are sampled as a whole.
+    A sample is drawn after splitting: `sample` clusters of the test part, which is measured, and as many of the
+    validation part, which sets thresholds. Data without a test part are sampled as a whole.
     """
     clusters = clusters_of(rows)
     kept = list(zip(rows, clusters, strict=True))
@@ -223,7 +223,7 @@ def dataset_from_rows(
 
 
 def dataset_from_sample(name: str, kept: SampledPairs, *, licence: str = "") -> Dataset:
-    """The data set that `dataset_from_rows` makes of all rows, of those that were kept."""
+    """The data set that `dataset_from_rows` would make of all rows, from the sampled ones."""
     return _dataset_of_pairs(name, kept.rows, licence, rows=kept.of, skipped=kept.skipped)
 
 
@@ -252,12 +252,12 @@ def _sentence_pairs(name: str, rows: Sequence[tuple[PairRow, str]]) -> Iterable[
 
 
 def pair_id(name: str, texts: str, occurrence: int) -> ItemId:
-    """The id of a pair of a data set, `texts` being the hash of both texts."""
+    """The id of a pair of a data set; `texts` is the hash of both texts."""
     return ItemId.of(name, texts, "pair", 1, "data", occurrence)
 
 
 class ClassifiedText(NamedTuple):
-    """A text with its class, and the second one of a pair; `split` is "" where the data are not divided."""
+    """A text with its class, and the second text for a pair; `split` is "" for data without splits."""
 
     text: str
     label: str
@@ -269,7 +269,7 @@ Tasks = Mapping[str, Sequence[ClassifiedText]]  # by their names
 
 
 def with_tasks(dataset: Dataset, found: Tasks, *, sample: int | None, seed: int) -> Dataset:
-    """The data with these tasks; of each part of a task at most `sample` clusters (None: all of them)."""
+    """The data with these tasks, with at most `sample` clusters in each part of a task (None: all of them)."""
     made = {name: tuple(_classified(dataset.name, name, rows, sample, seed)) for name, rows in found.items()}
     count = sum(map(len, found.values()))
     sampled = dataset.sampled or sum(map(len, made.values())) < count
@@ -295,7 +295,7 @@ def _classified(
 
 
 def _text_clusters(rows: Sequence[ClassifiedText]) -> list[str]:
-    """Near-duplicates are one cluster, in whatever part they are; pairs that share a sentence are one too."""
+    """The cluster of each text: near-duplicates from any part, and pairs that share a sentence, are one cluster."""
     if any(row.second for row in rows):
         return clusters_of([PairRow(row.text, row.second, None, row.split) for row in rows])
     return [content_hash(rows[first].text) for first in near_duplicates([row.text for row in rows])]

@@ -1,7 +1,7 @@
-"""Fresh probes, `--data probes:fresh=SEED`: groups made from certified frames, unpublished until they are made.
+"""Fresh probes, `--data probes:fresh=SEED`: groups generated from certified frames, so nobody has seen them before.
 
-`fresh/frames.tsv` has sentences with a gap, `forms.tsv` what may stand in the gap and why it keeps or changes the
-meaning, `lists.tsv` and the notations below what fills them. No encoder had a say in any of it (docs/method/probes.md).
+`fresh/frames.tsv` has sentences with a gap. `forms.tsv` has the texts for the gap, and why each keeps or changes the
+meaning. `lists.tsv` and the notations below have the fillers. No encoder helped to make them (docs/method/probes.md).
 """
 
 from __future__ import annotations
@@ -47,18 +47,18 @@ RANGES = (
 )  # fmt: skip
 LISTED = "@"
 GAP = "[]"
-FORMS_IN_CLAUSES = {"number", "name"}  # their gap is a part of a clause; that of all others is a clause
+FORMS_IN_CLAUSES = {"number", "name"}  # their gap is part of a clause; in all others it is a whole clause
 A_FRAME = 6  # groups
 TRIES = 200
 GENERATOR = "fresh"
-SPLIT = "gate"  # what was never seen decides
+SPLIT = "gate"  # unseen texts decide
 ORDINALS = {"former": "the former", "latter": "the latter"}
 Values = dict[str, str]
 
 
 @lru_cache(maxsize=20_000)  # the probes have 6,000 of them, and a process may load them more than once
 def word_edits(source: str, text: str) -> tuple[Edit, ...]:
-    """What turns the source into the text, word by word.
+    """The edits that turn the source into the text, word by word.
 
     >>> word_edits("a red car", "a blue car")
     (Edit(start=2, end=5, text='blue'),)
@@ -81,10 +81,10 @@ def spoken(number: int) -> str:
 
 @cache
 def _fixed_notations() -> Mapping[str, list[Pair]]:
-    """By notation, its values in order, each in the two ways of writing it."""
+    """The values of each notation in order, each written in two ways."""
 
     def smaller(unit: str, small: str, least: int) -> list[Pair]:
-        """Less than one of a unit, in it and in thousandths of it: in steps of five hundredths."""
+        """Amounts below one unit, written in the unit and in thousandths of it, in steps of five hundredths."""
         return [(f"{part / 100:g} {unit}", f"{part}0 {small}") for part in range(least, 100, 5)]
 
     halves = {number: f"{spoken(number)} and a half" for number in range(1, 15)}
@@ -131,9 +131,9 @@ def _fixed_notations() -> Mapping[str, list[Pair]]:
 
 
 def draw_number(notation: str, rng: Random) -> tuple[Pair, Pair, str]:
-    """Two values in both notations, and how far they lie apart: near, middle or far in the order of the values.
+    """Two values in both notations, and their distance in the order of the values: near, middle or far.
 
-    KeyError for a notation that there is not.
+    KeyError for an unknown notation.
     """
     if notation == "dates":
         year = rng.randrange(2012, 2025)
@@ -163,10 +163,10 @@ def draw_number(notation: str, rng: Random) -> tuple[Pair, Pair, str]:
 
 @dataclass(frozen=True, slots=True)
 class GapForm:
-    """What stands in the gap of two sources that look alike, and of a text that says what the first of them says.
+    """The gap's content in two similar sources, and in a text with the meaning of the first source.
 
-    With the values of the fillers of `exchanged` exchanged, two by two, that text says what the second one says.
-    `kept` and `changed` say so.
+    If the values of the fillers in `exchanged` are exchanged in pairs, that text has the meaning of the second source.
+    `kept` and `changed` explain this.
     """
 
     name: str
@@ -180,7 +180,7 @@ class GapForm:
 
 @dataclass(frozen=True, slots=True)
 class ProbeFrame:
-    """A sentence with a gap `[]` and fillers, each with its options."""
+    """A sentence with a gap `[]`, and its fillers with their options."""
 
     phenomenon: str
     form: GapForm
@@ -189,12 +189,12 @@ class ProbeFrame:
 
     @property
     def id(self) -> str:
-        """The phenomenon and a hash of the sentence: the cluster of its groups."""
+        """The phenomenon and a hash of the sentence, which is the cluster of its groups."""
         return f"fresh-{self.phenomenon}-{content_hash(self.template)[:8]}"
 
 
 def clause_alone(frame: ProbeFrame) -> ProbeFrame | None:
-    """The frame with its clause alone; None where the gap is no clause, or refers to what stands around it."""
+    """The frame reduced to its clause; None if the gap is not a clause, or refers to the rest of the sentence."""
     needs_more = frame.form.name in FORMS_IN_CLAUSES or "{" in frame.template
     return None if needs_more else replace(frame, template=f"{GAP}.")
 
@@ -219,14 +219,14 @@ def probe_frames() -> tuple[ProbeFrame, ...]:
 
 
 def _tsv_rows(name: str) -> list[list[str]]:
-    """The rows of a table of this package, without its head."""
+    """The rows of a table of this package, without its header."""
     text = (resources.files("encheck.datasets") / "fresh" / f"{name}.tsv").read_text("utf-8")
     return list(csv.reader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))[1:]
 
 
 @cache
 def fresh_groups(seed: int) -> tuple[Group, ...]:
-    """The groups of this seed: of each frame as many as its fillers give, at most six, and no text twice."""
+    """The groups of this seed: as many per frame as its fillers allow, at most six, without repeated texts."""
     taken: set[str] = set()
     groups: list[Group] = []
     for frame in probe_frames():
@@ -244,9 +244,9 @@ def fresh_groups(seed: int) -> tuple[Group, ...]:
 
 
 def fill_frame(frame: ProbeFrame, rng: Random) -> Group | None:
-    """One group of this frame, as `rng` fills it; None where two of its texts came out alike.
+    """One group of this frame, filled by `rng`; None if two of its texts are the same.
 
-    Of two sources, the other one is the mirror: the changed text says what it says, and the kept one does not.
+    With two sources, the second is the mirror: the changed text has its meaning, and the kept one does not.
     """
     form, values = frame.form, _filler_values(frame, rng)
     sources = [_frame_text(frame, one, values, values) for one in (form.first, form.second)]
@@ -280,7 +280,7 @@ def _fresh_variant(source: str, text: str, relation: str, why: str) -> Variant:
 
 
 def _frame_text(frame: ProbeFrame, form: str, values: Values, inside: Values) -> str:
-    """The sentence of a frame, with this form of its gap."""
+    """The sentence of a frame, with this form in its gap."""
     return BEGIN.sub(
         lambda found: found[0].upper(), frame.template.format(**values).replace(GAP, form.format(**inside))
     )
@@ -291,7 +291,7 @@ def _filler_values(frame: ProbeFrame, rng: Random) -> Values:
     values = dict(ORDINALS)
     for name, options in frame.fillers.items():
         if name == "number":
-            # `n` and `o` are in the one notation, `m` and `p` in the other
+            # `n` and `o` are in one notation, `m` and `p` in the other
             *pairs, size = draw_number(options[0], rng)
             turn = rng.choice([1, -1])
             (n, m), (o, p) = (pair[::turn] for pair in pairs)

@@ -1,7 +1,7 @@
 """Data sets from the Hugging Face hub at a pinned revision: `NAME:hub`, `retrieval:hub:OWNER/NAME@COMMIT`.
 
-Pairs are fetched by the `datasets` library into its own cache, folders by `huggingface_hub`, only when asked for by
-that word. No code of a repository is fetched or run.
+Only these specifications fetch data: pairs with the `datasets` library into its own cache, folders with
+`huggingface_hub`. No code of a repository is fetched or run.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ SPEC = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)@(?P<commit>[0-9a-f]{40})")
 
 @dataclass(frozen=True)
 class Hub:
-    """Where a data set lies on the hub, and which of its columns are what.
+    """The location of a data set on the hub, and the roles of its columns.
 
     `label` names a column of 0 and 1 (-1: not published, left out), or `score` one of graded similarity from `low` to
-    `high`, whose pairs have label 1 from `positive` on (no label without one). `expected` has rows and labels of its
-    splits. `listed` says that a split is one row, whose columns are lists.
+    `high`, whose pairs have label 1 from `positive` on (no label if it is None). `expected` has rows and labels of its
+    splits. With `listed`, a split is one row whose columns are lists.
     """
 
     repo: str
@@ -56,14 +56,14 @@ class Hub:
     listed: bool = False
 
     def read(self, bad: BadRows) -> Iterator[PairRow]:
-        """Pairs, split by split; DataError if the hub cannot be reached or holds something else."""
+        """Pairs, split by split; DataError if the hub cannot be reached or holds other data."""
         try:
             import datasets
         except ImportError as error:
             raise DataError("--data NAME:hub needs the library datasets: pip install 'encheck[hub]'") from error
         try:
             found: Mapping[str, Any] = datasets.load_dataset(self.repo, self.config, revision=self.revision)
-        except Exception as error:  # the library raises its own, the hub's and the network's
+        except Exception as error:  # errors of the library, the hub and the network
             raise DataError(
                 f"{self.repo} at {self.revision[:12]} cannot be downloaded from the hub: {type(error).__name__}: "
                 f"{str(error).splitlines()[0]:.200}. Offline, give a path: --data NAME:PATH"
@@ -83,7 +83,7 @@ class Hub:
             warn_unless_published(name, counts, self.expected)
 
     def _published(self, rows: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """(number, row) of those whose label was published."""
+        """(number, row) of the rows with a published label."""
         if self.listed:
             columns = (self.first, self.second, self.label)
             listed = ([value for row in rows for value in row[name]] for name in columns)
@@ -104,7 +104,7 @@ class Hub:
 
 @dataclass(frozen=True)
 class Hubs:
-    """Several of them as one data set: `split` is the part's name and its split."""
+    """Several hub data sets as one; `split` is the part's name and its split."""
 
     parts: Mapping[str, Hub]
 
@@ -115,16 +115,16 @@ class Hubs:
 
 
 def hub_folder(spec: str, *, patterns: Sequence[str], is_whole: Callable[[Path], bool]) -> Path:
-    """The folder of `OWNER/NAME@COMMIT` in the hub's cache, fetched where it is not there.
+    """The folder of `OWNER/NAME@COMMIT` in the hub's cache, fetched if necessary.
 
-    `patterns` say which files are wanted, `is_whole` whether a folder holds what is needed. DataError for another
-    specification, and where the hub cannot be reached.
+    `patterns` select the files, `is_whole` checks that a folder is complete. DataError for any other specification, and
+    if the hub cannot be reached.
     """
     found = SPEC.fullmatch(spec)
     if found is None:
         raise DataError(
             f"--data=retrieval:{HUB_PREFIX}{spec} should be retrieval:{HUB_PREFIX}OWNER/NAME@COMMIT, with all 40 "
-            "hex digits of a commit of the data set: a branch or a tag moves"
+            "hex digits of a commit of the data set: branches and tags move"
         )
     repo, commit = found["repo"], found["commit"]
     cached = _cached_folder(repo, commit, patterns)

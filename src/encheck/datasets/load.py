@@ -1,4 +1,4 @@
-"""Data sets by their name: what `--data` takes."""
+"""Loads data sets by the names that `--data` accepts."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ log = logging.getLogger("encheck")
 DEFAULT_SAMPLE_CLUSTERS = 2_000
 QUICK_CLUSTERS = 100
 AS_USUAL = PassageOptions()
-PATHS = (".", "/", "~")  # what no name of a data set begins with
-DataSource = Any  # a module that has LICENCE, FILES and a reader, or an object with the same names in it
+PATHS = (".", "/", "~")  # characters that no data set name begins with
+DataSource = Any  # a module with LICENCE, FILES and a reader, or an object with the same attributes
 
 
 def guess_kind(path: Path, *, has_log: bool) -> str:
-    """The data set that the path is of: what its files and columns look like; articles where there is a log of queries.
+    """The data set that the path's files and columns look like; articles if there is a query log.
 
     >>> guess_kind(Path("handbook.md"), has_log=False)
     'passages'
@@ -71,7 +71,7 @@ def _kind_by_columns(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DataRequest:
-    """What is read of a data set that lies somewhere, and how; `bad` takes its malformed rows."""
+    """A request for a data set at a path, and how to read it; `bad` takes its malformed rows."""
 
     called: str
     path: str
@@ -84,10 +84,10 @@ class DataRequest:
 
 
 class DataSets(Mapping[str, DataSource]):
-    """The data sets that there are, by name: those of the modules of this package, and those of packages.
+    """The available data sets by name: those of this package's modules, and those of other packages.
 
-    A module that has a LICENCE is one; one with DATA_SETS holds several. Those of `packaged` are imported when they
-    are request for: UsageError where that fails. DataError for one that lacks what a data set has to have.
+    A module with a LICENCE is a data set; one with DATA_SETS holds several. Those of `packaged` are imported on
+    request: UsageError if that fails. DataError for a data set without a required attribute.
     """
 
     def __init__(self) -> None:
@@ -120,7 +120,7 @@ class DataSets(Mapping[str, DataSource]):
 
 @cache
 def known_data_sets() -> DataSets:
-    """The data sets that there are, by name."""
+    """The available data sets, by name."""
     return DataSets()
 
 
@@ -138,14 +138,15 @@ def load(
 ) -> Dataset:
     """The data set `NAME`, `NAME:PATH`, `NAME@SPLIT:PATH` or `NAME@PROPERTY:PATH`.
 
-    Of pairs it has at most `sample` clusters (None: all of them). A sample of data that name a test part is of that
-    part, with as many clusters of the validation part; else it is of all pairs. Probes come whole: embedded, of a file
-    or fresh (`probes:fresh=SEED`).
-    `label` names it in results where two of the same name are loaded. A path without a name is
-    taken for what it looks like; `passages` says how articles are read that have no labels. SPLIT is one that the data
-    set's module names in READINGS, PROPERTY what all rows of triplets or contrasts are of. With `quick` it is the fixed
-    part of the embedded probes, of other data at most 100 clusters. `shared` is what the names of files begin with in
-    which the processes of one run keep what they read.
+    Pairs have at most `sample` clusters (None: all of them). If the data name a test part, the sample is of that part,
+    with as many clusters of the validation part; else it is of all pairs. Probes are never sampled: embedded, from a
+    file or fresh (`probes:fresh=SEED`).
+
+    `label` names it in results if two with the same name are loaded. The kind of a path without a name is guessed;
+    `passages` says how to read articles without labels. SPLIT is one of the READINGS of the data set's module, PROPERTY
+    the property of all rows of triplets or contrasts. With `quick` it is the fixed part of the embedded probes, or at
+    most 100 clusters of other data. `shared` is the prefix of files in which the processes of one run store what they
+    read.
     """
     label, spec = _with_guessed_kind(label, spec, has_log=passages.queries is not None)
     if quick:
@@ -158,7 +159,7 @@ def load(
     name, _, reading = full.partition("@")
     if name not in known_data_sets():
         if spec.startswith(PATHS):
-            raise DataError(f"--data={spec}: there is no such file or folder")
+            raise DataError(f"--data={spec}: the file or folder does not exist")
         raise DataError(unknown("data set", name, known_data_sets()))
     module = known_data_sets()[name]
     _refuse_reading(name, module, reading, path)
@@ -177,15 +178,17 @@ def load(
     if name in CONTEST_KINDS and properties_of(spec):
         return _contest_dataset(module, request)
     if hasattr(module, "other_kind") and (kind := module.other_kind(_place(path))):
-        log.warning("%s: %s holds queries and documents: taken for --data=%s:%s", request.called, path, kind, path)
+        log.warning(
+            "%s: %s holds queries and documents, so it is read as --data=%s:%s", request.called, path, kind, path
+        )
         module = known_data_sets()[kind]
     return _read_place(name, module, request)
 
 
 def stream(spec: str, *, skip_bad_rows: bool = False) -> Iterator[Group] | None:
-    """All texts of `texts:FILE` as groups, one after the other in little memory; None of other data.
+    """All texts of `texts:FILE` as groups, one after the other in little memory; None for other data.
 
-    DataError says what is wrong with the file, once it is come to.
+    A DataError explains a fault in the file when it is reached.
     """
     full, _, path = spec.partition(":")
     name, _, reading = full.partition("@")
@@ -203,7 +206,7 @@ def _stream_groups(called: str, module: DataSource, path: str, reading: str, bad
 
 @dataclass(frozen=True)
 class InColumns:
-    """All labelled pairs of a file, not one of them made; `skipped` has what was said of malformed rows."""
+    """All labelled pairs of a file in columns, without Python objects; `skipped` has the problems of malformed rows."""
 
     name: str
     pairs: LinkedPairs
@@ -212,7 +215,7 @@ class InColumns:
 
 
 def load_in_columns(spec: str, *, skip_bad_rows: bool = False) -> InColumns | None:
-    """The pairs of `pairs:FILE` as columns, in little memory; None of other data. DataError as for `load`."""
+    """The pairs of `pairs:FILE` as columns, in little memory; None for other data. DataError as for `load`."""
     if is_path(spec):
         kind = guess_kind(expand_home(spec), has_log=False)
         if not hasattr(known_data_sets()[kind], "read_in_columns"):
@@ -232,7 +235,7 @@ def load_in_columns(spec: str, *, skip_bad_rows: bool = False) -> InColumns | No
 
 
 def data_label(spec: str) -> str:
-    """What results call the data of a specification: its name, and the seed of what is made from one.
+    """The name of a specification's data in results: its name, and the seed for generated data.
 
     >>> [data_label(spec) for spec in ("mrpc:/data/mrpc", "probes:fresh=3", "./help-center", "triplets@hedging:a.csv")]
     ['mrpc', 'probes:fresh=3', 'help-center', 'triplets']
@@ -248,15 +251,15 @@ def data_label(spec: str) -> str:
 
 
 def is_path(spec: str) -> bool:
-    """Whether a specification is a path alone, without the name of a data set."""
+    """Whether a specification is only a path, without the name of a data set."""
     return spec.partition(":")[0].partition("@")[0] not in known_data_sets() and expand_home(spec).exists()
 
 
 def properties_of(spec: str, kind: str = "") -> tuple[str, ...]:
-    """The properties of the user's own that the file of a specification has; none of other data.
+    """The user's own properties in the file of a specification; empty for other data.
 
-    With a `kind` none of data other than that: "triplets" or "contrast". DataError for a property that is none, and for
-    one of all rows where a column names that of each.
+    With a `kind` ("triplets" or "contrast"), empty for data of another kind. DataError for an invalid property, and for
+    a property of all rows in addition to a column that gives that of each.
     """
     found, given, path = _contests_of(spec)
     if found not in ({kind} if kind else CONTEST_KINDS):
@@ -272,12 +275,12 @@ def properties_of(spec: str, kind: str = "") -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def _properties_in(file: Path, _changed: int, _size: int) -> tuple[str, ...]:
-    """What `properties_in` finds: each check and the data themselves ask for it."""
+    """The cached result of `properties_in`, which each check and the data themselves need."""
     return properties_in_file(file)
 
 
 def _contests_of(spec: str) -> tuple[str, str, str]:
-    """Data set, property of all rows and path of a specification of triplets or contrasts; of others each is ""."""
+    """Data set, property of all rows and path of a specification of triplets or contrasts; "" for other data."""
     head, _, path = spec.partition(":")
     name, _, given = head.partition("@")
     if is_path(spec):
@@ -286,9 +289,9 @@ def _contests_of(spec: str) -> tuple[str, str, str]:
 
 
 def with_property(specs: Sequence[str], given: object) -> list[str]:
-    """The specifications; those of triplets and contrasts say that all their rows are of the given property, if any.
+    """The specifications, with the given property, if any, added to those of triplets and contrasts.
 
-    UsageError if none is of such data, or names another property.
+    UsageError if no specification is of such data, or one names another property.
     """
     if given is None:
         return list(specs)
@@ -304,12 +307,12 @@ def with_property(specs: Sequence[str], given: object) -> list[str]:
         )
     for spec, (_, other, _) in found.items():
         if other not in ("", name):
-            raise UsageError(f"--data={spec} names the property {other!r}, and --property={name} another one")
+            raise UsageError(f"--data={spec} names the property {other!r}, but --property={name} was given")
     return [f"{found[spec][0]}@{name}:{found[spec][2]}" if spec in found else spec for spec in specs]
 
 
 def holds_search(spec: str, *, has_log: bool) -> bool:
-    """Whether a specification is of documents and queries; `has_log` says that there is a log of queries."""
+    """Whether a specification is of documents and queries; `has_log` says whether there is a query log."""
     if properties_of(spec):
         return False
     head = spec.partition(":")[0]
@@ -318,25 +321,25 @@ def holds_search(spec: str, *, has_log: bool) -> bool:
 
 
 def may_hold_pairs(spec: str) -> bool:
-    """Whether a specification is of data that are read as pairs; their labels and scores only show when loaded."""
+    """Whether a specification is of data that are read as pairs; their labels and scores are known only when loaded."""
     name = guess_kind(expand_home(spec), has_log=False) if is_path(spec) else data_label(spec).partition("@")[0]
     module = known_data_sets().get(name)
     return not hasattr(module, "groups") and (hasattr(module, "read") or hasattr(module, "read_in_columns"))
 
 
 def is_unlabelled(spec: str, *, has_log: bool) -> bool:
-    """Whether a specification is of documents without labels; so is a path that is not there, which `load` refuses."""
+    """Whether a specification is of documents without labels; also true for a missing path, which `load` refuses."""
     if is_path(spec):
         return guess_kind(expand_home(spec), has_log=has_log) == PASSAGES
     return spec.startswith(PATHS) or spec.partition(":")[0] == PASSAGES
 
 
 def _with_guessed_kind(label: str | None, spec: str, *, has_log: bool) -> tuple[str | None, str]:
-    """Label and specification, of a path alone with the name of what it is taken for, which is said."""
+    """Label and specification; a path gets the name of the data set that it looks like, with a log message."""
     if not is_path(spec):
         return label, spec
     kind = guess_kind(expand_home(spec), has_log=has_log)
-    log.warning("--data=%s was taken for --data=%s:%s", spec, kind, spec)
+    log.warning("--data=%s is read as --data=%s:%s", spec, kind, spec)
     return label or data_label(spec), f"{kind}:{spec}"
 
 
@@ -357,7 +360,7 @@ def _skipped_messages(called: str, bad: BadRows) -> list[str]:
 
 
 def _read_place(name: str, module: DataSource, request: DataRequest) -> Dataset:
-    """The data at the path, by the one reader that the module has."""
+    """The data at the path, read by the module's reader."""
     if hasattr(module, "tasks"):
         found: Tasks = {} if request.path == HUB_WORD else module.tasks(_place(request.path), request.bad)
         if not found or module.has_pairs(_place(request.path)):
@@ -411,7 +414,7 @@ def _labelled_dataset(name: str, module: DataSource, request: DataRequest) -> Da
 
 
 def _dataset_of_table(name: str, module: DataSource, request: DataRequest) -> Dataset:
-    """The data of labelled pairs that are held in columns, or of those that another process of the run has kept."""
+    """The labelled pairs held in columns, or those that another process of the run has stored."""
     with shared_sample_file(
         request.shared, (request.called, request.path, request.sample, request.seed, request.bad.skip)
     ) as file:
@@ -436,7 +439,7 @@ def _linked_pairs(name: str, module: DataSource, request: DataRequest) -> Linked
 
 
 def _search_dataset(name: str, module: DataSource, request: DataRequest) -> Dataset:
-    """The data of queries and documents, which lie at the path or are fetched from the hub."""
+    """The data of queries and documents, from the path or the hub."""
     is_of_hub = request.path.startswith(HUB_PREFIX) and hasattr(module, "fetched")
     of_hub = request.path.removeprefix(HUB_PREFIX) if is_of_hub else ""
     place = module.fetched(of_hub) if is_of_hub else expand_home(request.path)
@@ -459,7 +462,7 @@ def _search_dataset(name: str, module: DataSource, request: DataRequest) -> Data
 
 
 def _refuse_unfinished(name: str, module: DataSource, place: str) -> None:
-    """DataError for a module, of this file or package, that lacks what a data set has to have."""
+    """DataError for a module, of this package or another, without a required attribute."""
     readers = ("read", "groups", "collection", "contrasts", "texts", "embedded")
     offers = [what for what in readers if hasattr(module, what)]
     lacks = "" if hasattr(module, "LICENCE") else "no LICENCE"
@@ -472,7 +475,7 @@ def _refuse_unfinished(name: str, module: DataSource, place: str) -> None:
 
 
 def _refuse_reading(name: str, module: DataSource, reading: str, path: str) -> None:
-    """DataError for a split that the data set has not, or that is not on the hub, and for a wrong property."""
+    """DataError for an unknown split, a split that is not on the hub, and an invalid property."""
     if reading and name in CONTEST_KINDS:
         try:
             checked_property(reading)
@@ -481,18 +484,20 @@ def _refuse_reading(name: str, module: DataSource, reading: str, path: str) -> N
         return
     there: tuple[str, ...] = (*getattr(module, "READINGS", ()), *getattr(module, "PARTS", ()))
     if reading and not there:
-        raise DataError(f"data set {name!r} has one split alone: --data {name}:PATH")
+        raise DataError(f"data set {name!r} has only one split: --data {name}:PATH")
     if reading and reading not in there:
         raise DataError(unknown(f"split of {name}", reading, there))
     if reading and path == HUB_WORD:
-        raise DataError(f"--data {name}@{reading}:PATH reads files: on the hub the data have a split of their own")
+        raise DataError(f"--data {name}@{reading}:PATH reads files: on the hub the data have their own splits")
 
 
 def _read(module: DataSource, path: str, bad: BadRows, reading: str = "") -> Iterable[Any]:
-    """What lies at the path, or on the hub where that is what the path says and the data set is there."""
+    """The content of the path, or of the hub if the path is `hub` and the data set is there."""
     if path == HUB_WORD and not hasattr(module, "HUB") and not exists(path):
         there = ", ".join(name for name, other in known_data_sets().ours.items() if hasattr(other, "HUB"))
-        raise DataError(f"this data set is not on the hub: give the path of {module.FILES}. On the hub are: {there}")
+        raise DataError(
+            f"this data set is not on the hub: give the path of {module.FILES}. Data sets on the hub: {there}"
+        )
     if path == HUB_WORD and hasattr(module, "HUB"):
         return cast("Hub | Hubs", module.HUB).read(bad)
     place = _place(path)
@@ -504,7 +509,7 @@ def _read(module: DataSource, path: str, bad: BadRows, reading: str = "") -> Ite
 
 
 def _place(path: str) -> Path:
-    """The path; DataError for one that the file system refuses to look at."""
+    """The path; DataError if the file system refuses access."""
     place = expand_home(path)
     try:
         place.exists()

@@ -1,7 +1,7 @@
 """Microsoft Research Paraphrase Corpus (Dolan and Brockett 2005), as distributed.
 
-The validation part is the last 500 training rows, as in Peinelt et al. 2019. `mrpc@glue` has GLUE's: the 408 pairs
-that its dev_ids.tsv names, as in RISE and in "Predicate-Argument Based Bi-Encoder ...".
+The validation part is the last 500 training rows, as in Peinelt et al. 2019. `mrpc@glue` uses GLUE's: the 408 pairs in
+its dev_ids.tsv, as in RISE and in "Predicate-Argument Based Bi-Encoder ...".
 """
 
 from __future__ import annotations
@@ -60,9 +60,10 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
 
 
 def glue(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """The same with GLUE's validation part: the pairs of dev_ids.tsv, which its script fetches into MRPC's folder.
+    """The same pairs with GLUE's validation part: the pairs of dev_ids.tsv, which its script downloads into MRPC's
+    folder.
 
-    A line has the two ids of a pair, divided by a tab. DataError if the file is not there or names other pairs.
+    A line has the two ids of a pair, separated by a tab. DataError if the file is missing or names other pairs.
     """
     for file, split in files_of(path, SPLITS, what="mrpc"):
         rows = [*tab_rows(file, columns=5, header=HEADER, bad=bad)]
@@ -78,7 +79,7 @@ READINGS: SplitReaders = {"glue": glue}
 
 
 def _pairs(file: Path, parts: Mapping[str, Numbered], bad: BadRows) -> Iterator[PairRow]:
-    """The rows of each part, the file as a whole held against what was published."""
+    """The rows of each part; the whole file is compared with the published counts."""
     made = (
         row
         for split, rows in parts.items()
@@ -90,7 +91,7 @@ def _pairs(file: Path, parts: Mapping[str, Numbered], bad: BadRows) -> Iterator[
 def _dev_ids(file: Path, rows: Numbered) -> set[tuple[str, str]]:
     if not file.exists():
         raise DataError(
-            f"mrpc@glue: {file} does not exist. It names the {GLUE_ROWS} pairs of GLUE's validation part, two ids a "
+            f"mrpc@glue: {file} does not exist. It lists the {GLUE_ROWS} pairs of GLUE's validation part, two ids per "
             "line; GLUE's script download_glue_data.py fetches it. --data mrpc:PATH takes the last 500 rows instead"
         )
     found = {(first, second) for _, (first, second) in tab_rows(file, columns=2, bad=BadRows(remedy="Get it again"))}

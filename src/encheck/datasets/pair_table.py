@@ -1,8 +1,9 @@
-"""Labelled pairs in columns: held in little memory, linked by what they share, sampled by cluster, shared by processes.
+"""Labelled pairs in columns: held in little memory, linked by shared sentences, sampled by cluster, shared by
+processes.
 
-A million pairs are held compressed, on disk from some size on. Nearly all texts are told apart by the sum of a random
-number a letter, which no order of words changes; only texts with a sum that another one has too are compared by their
-words. Names of clusters, and the sample, are those that `clusters_of` and `sample_clusters` give for the same rows.
+A million pairs are held compressed, on disk above some size. The sum of a random number per letter, which does not
+depend on word order, distinguishes nearly all texts; only texts with equal sums are compared by their words. Cluster
+names and the sample equal those of `clusters_of` and `sample_clusters` for the same rows.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ from encheck.statistics.clusters import component_numbers
 from encheck.system.files import expand_home, write_whole
 from encheck.types import content_hash
 
-IN_MEMORY = 32 * 2**20  # bytes that are held before the rest goes to a temporary file
+IN_MEMORY = 32 * 2**20  # bytes held in memory before the rest goes to a temporary file
 ROWS_AT_ONCE = 10_000
 ASCII = 128
-BLANK = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f"  # what str.split takes for white space
+BLANK = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f"  # the white space of str.split
 ODD = np.uint64(0x9E3779B97F4A7C15)
 Numbers = NDArray[np.uint64]
 LAST = b"\xff" * 33  # after every rank
@@ -41,7 +42,7 @@ ABOUT_SAMPLE = b"about"
 
 
 class PairTable:
-    """Rows in columns, which are written once, batch by batch, and can then be read any number of times.
+    """Rows in columns, written once, batch by batch, which can then be read any number of times.
 
     The columns are those of `pair_schema`. Not for use by several threads.
     """
@@ -87,7 +88,7 @@ class PairTable:
 
 @cache
 def pair_schema() -> Any:
-    """The pyarrow schema of held pairs: `label` is 0, 1 or missing; a cluster is in UTF-8, halves of characters too."""
+    """The pyarrow schema of held pairs: `label` is 0, 1 or missing; a cluster is in UTF-8, with half characters."""
     import pyarrow
 
     return pyarrow.schema(
@@ -102,7 +103,7 @@ def pair_schema() -> Any:
 
 
 def text_array(texts: Sequence[str]) -> Any:
-    """A pyarrow array of these texts: several times as fast as pyarrow's own constructor."""
+    """A pyarrow array of these texts, several times as fast as pyarrow's own constructor."""
     import pyarrow
 
     joined = "".join(texts)
@@ -113,7 +114,7 @@ def text_array(texts: Sequence[str]) -> Any:
 
 
 def text_spans(texts: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """The bytes of an array of texts without a missing one, and where each text begins and the last one ends."""
+    """The bytes of a text array without missing values, and the offset of each text, and of the end."""
     _, offsets, data = texts.buffers()
     ends = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
     return np.frombuffer(data or b"", np.uint8)[ends[0] : ends[-1]], ends - ends[0]
@@ -121,10 +122,11 @@ def text_spans(texts: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
 
 @dataclass(frozen=True)
 class Links:
-    """What held rows have in common.
+    """What held rows share.
 
-    `component` [rows] numbers those that share sentences; -1 for a row that shares none. `again` counts the rows that
-    repeat an earlier pair word for word; `may_repeat` [rows] is true of each row that is or has such a repeat.
+    `component` [rows] numbers the groups of rows that share sentences; -1 for a row that shares none. `again` counts
+    the rows that repeat an earlier pair word for word; `may_repeat` [rows] is true for each row that is or has such a
+    repeat.
     """
 
     component: NDArray[np.int32]
@@ -133,18 +135,18 @@ class Links:
 
 
 class Linker:
-    """Finds the links of rows whose texts it is shown while they are read."""
+    """Finds the links of rows, whose texts it gets while they are read."""
 
     def __init__(self) -> None:
         self._sums: list[Numbers] = []
 
     def append(self, batch: Any) -> None:
-        """See a batch that is appended to the held rows."""
+        """Add a batch that is appended to the held rows."""
         if batch.num_rows:
             self._sums.append(np.stack([letter_sums(batch.column(side)) for side in (0, 1)]))
 
     def links(self, held: PairTable) -> Links:
-        """The links of all rows, which are read again only if some texts may be shared."""
+        """The links of all rows; reads them again only if some texts may be shared."""
         sums = np.concatenate([np.empty((2, 0), np.uint64), *self._sums], axis=1)
         self._sums.clear()
         may_repeat = _repeated(sums[0] * ODD + sums[1])
@@ -175,7 +177,7 @@ class Linker:
 
 
 def letter_sums(texts: Any) -> Numbers:
-    """A number for the letters of each text, the same in any order and case; texts are a pyarrow array, none blank."""
+    """A number for the letters of each text, independent of order and case; texts are a pyarrow array, none blank."""
     data, ends = text_spans(texts)
     sums = _sums_of_bytes(data, ends)
     if len(data) and data.max() >= ASCII:
@@ -191,7 +193,7 @@ def _sums_of_bytes(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> Numbers:
 
 
 def _weights() -> Numbers:
-    """A random number for each byte: none for white space, one for both cases of a letter."""
+    """A random number for each byte: 0 for white space, the same for both cases of a letter."""
     made = np.random.default_rng(28).integers(2**64, size=256, dtype=np.uint64)
     made[[*BLANK]] = 0
     made[ord("A") : ord("Z") + 1] = made[ord("a") : ord("z") + 1]
@@ -217,7 +219,7 @@ def _hash_numbers(number: Callable[[Any], int], values: Sequence[Any] | zip[Any]
 
 
 def sample_rows(held: PairTable, links: Links, *, count: int | None, seed: int) -> Iterator[tuple[PairRow, str]]:
-    """The rows of `count` clusters (None: of all) with the names of these, in the order of the file."""
+    """The rows of `count` clusters (None: all), each with its cluster's name, in the order of the file."""
     if count is None:
         yield from rows_with_clusters(held, links)
         return
@@ -251,7 +253,7 @@ def _rows_of_clusters(
 
 
 def number_of_clusters(held: PairTable, links: Links) -> int:
-    """How many clusters the rows have."""
+    """The number of clusters of the rows."""
     if any(batch.column("cluster").null_count < batch.num_rows for _, batch in held.batches()):
         return len({name for _, name in rows_with_clusters(held, links)})
     linked = links.component[links.component >= 0]
@@ -259,7 +261,7 @@ def number_of_clusters(held: PairTable, links: Links) -> int:
 
 
 class _LeastRanked:
-    """The `count` clusters of least rank among those that were offered; `left_out` says whether there were more."""
+    """The `count` clusters of lowest rank among those offered; `left_out` says whether there were more."""
 
     def __init__(self, count: int, seed: int) -> None:
         self.count, self.seed, self.left_out = count, seed, False
@@ -268,7 +270,7 @@ class _LeastRanked:
         self._highest = LAST
 
     def offer(self, name: str) -> bool:
-        """Whether this cluster is among the chosen so far."""
+        """Whether this cluster is among those chosen so far."""
         if name in self.names:
             return True
         place = seeded_rank(name, self.seed)
@@ -286,13 +288,13 @@ class _LeastRanked:
 
 
 class _FirstTexts:
-    """The first text in alphabetical order of each component, whose name it is hashed for."""
+    """The first text in alphabetical order of each component, whose hash is the component's name."""
 
     def __init__(self) -> None:
         self.texts: dict[int, str] = {}
 
     def see(self, numbers: NDArray[np.int32], first: Sequence[str], second: Sequence[str]) -> None:
-        """Take in rows of these components (-1: of none)."""
+        """Add rows of these components (-1: of none)."""
         for at in np.flatnonzero(numbers >= 0).tolist():
             number, text = int(numbers[at]), min(first[at], second[at])
             known = self.texts.get(number)
@@ -303,7 +305,7 @@ class _FirstTexts:
 def _sampled_clusters(
     held: PairTable, links: Links, count: int, seed: int
 ) -> tuple[_LeastRanked, NDArray[np.bool_], dict[int, str]]:
-    """The chosen clusters; the rows that may be of one: all that are, and some that are not; names of components."""
+    """The chosen clusters; the rows that may belong to one (all that do, and some that do not); names of components."""
     chosen, least = _LeastRanked(count, seed), _FirstTexts()
     may_be_kept = np.zeros(held.rows, np.bool_)
     is_open = np.zeros(links.component.max(initial=-1) + 1, np.bool_)
@@ -344,7 +346,9 @@ def _cluster_text(name: bytes) -> str:
 
 @dataclass(frozen=True)
 class SampledPairs:
-    """Rows with the names of their clusters, out of so many; what is to be told; what was said of malformed rows."""
+    """Sampled rows with the names of their clusters, the number of clusters, messages, and the problems of malformed
+    rows.
+    """
 
     rows: Sequence[tuple[PairRow, str]]
     of: int
@@ -353,13 +357,13 @@ class SampledPairs:
 
 
 class SampleFile:
-    """An Arrow file with kept pairs."""
+    """An Arrow file with sampled pairs."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def read(self) -> SampledPairs | None:
-        """The pairs; None where no process has written them."""
+        """The pairs; None if no process has written them."""
         import pyarrow
 
         if not self._path.exists():
@@ -378,16 +382,16 @@ class SampleFile:
         return SampledPairs(rows, about["of"], tuple(about["said"]), tuple(about["skipped"]))
 
     def write(self, kept: SampledPairs) -> None:
-        """Write the pairs for the other processes; where the disk is full, each of them reads the data itself."""
+        """Write the pairs for the other processes; if the disk is full, each process reads the data itself."""
         with suppress(OSError), write_whole(self._path) as file:
             file.write(_arrow_bytes(kept))
 
 
 @contextmanager
 def shared_sample_file(run: str | None, asked: tuple[object, ...]) -> Iterator[SampleFile | None]:
-    """The file of what is `asked` of data at a path, in one process of the run at a time; None without a run.
+    """The file for the data described by `asked`, in one process of the run at a time; None without a run.
 
-    Its name begins with `run`. `asked` has the path as its second part: another file there is other data.
+    Its name begins with `run`. The second part of `asked` is the path: another file at that path counts as other data.
     """
     if run is None:
         yield None
@@ -424,7 +428,7 @@ def _arrow_bytes(kept: SampledPairs) -> Any:
 
 
 def _cluster_bytes(name: str | None) -> bytes | None:
-    """A cluster's name, which may hold half a character."""
+    """A cluster's name in bytes; it may hold half a character."""
     return None if name is None else name.encode("utf-8", "surrogatepass")
 
 

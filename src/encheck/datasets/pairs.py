@@ -1,11 +1,11 @@
 """The user's own labelled pairs: CSV, TSV, JSON, JSON Lines or Parquet with named columns.
 
-`first` and `second` hold the texts, `label` 1 for the same meaning and 0 for another, `score` how alike they are in any
-range: more is more alike. Label or score is enough. `cluster` (optional) names what rows have in common. The names that
-public data sets use for these columns are understood too.
+`first` and `second` hold the texts, `label` 1 for the same meaning and 0 for another, `score` the similarity in any
+range: higher is more similar. Label or score is enough. `cluster` (optional) groups related rows. The names of these
+columns in public data sets are understood too.
 
-Large files are read in columns. A batch is checked as a whole; only a batch that has something wrong is looked through
-row by row; and where an error is to be raised, the reader of rows finds it, so that it names the first wrong line.
+Large files are read in columns. A batch is checked as a whole, and row by row only if something is wrong. To raise an
+error, the row reader reads the file, so that the error names the first wrong line.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ PAIR_COLUMNS = {
 }
 NEEDED = ("first", "second")
 Chosen = Mapping[str, str | None]
-FIRST_PRINTED, LAST_PRINTED = 0x21, 0x7E  # ASCII characters that are no white space
+FIRST_PRINTED, LAST_PRINTED = 0x21, 0x7E  # ASCII characters other than white space
 log = logging.getLogger("encheck")
 LICENCE = "yours"
 FILES = (
@@ -69,9 +69,9 @@ FILES = (
 
 
 def pair_columns(path: Path | str, columns: list[str], needed: Sequence[str] = ()) -> dict[str, str | None]:
-    """The column of each role, None if there is none; DataError if one is missing that is needed.
+    """The column of each role, None if missing; DataError if a needed one is missing.
 
-    Without `needed` these are both texts, and a label or a score, and a column that is nearly called so is one too.
+    By default, needed are both texts, and a label or a score, and a column with a similar name is accepted too.
     """
     chosen = {role: _column(path, role, columns) for role in PAIR_COLUMNS}
     is_production = bool(needed)
@@ -102,9 +102,9 @@ def _column(path: Path | str, role: str, columns: list[str]) -> str | None:
 
 
 def pair_row(fields: Mapping[str, Any], chosen: Mapping[str, str | None]) -> PairRow:
-    """A row of what stands in the column of each role; ValueError if it is wrong.
+    """A row from the column of each role; ValueError if it is invalid.
 
-    A score may be missing where there are labels.
+    A score may be missing if there are labels.
     """
     first, second = (checked_text(side, fields[side]) for side in NEEDED)
     label = label_of(fields["label"]) if chosen["label"] else None
@@ -114,7 +114,7 @@ def pair_row(fields: Mapping[str, Any], chosen: Mapping[str, str | None]) -> Pai
 
 
 def finite_score(value: object) -> float:
-    """A graded similarity; ValueError if it is no number.
+    """A graded similarity; ValueError if it is not a number.
 
     >>> finite_score("3.8"), finite_score(-1)
     (3.8, -1.0)
@@ -129,19 +129,19 @@ def finite_score(value: object) -> float:
 
 
 def repeats_message(path: Path, again: int, rows: int) -> list[str]:
-    """What is to be told of rows that repeat an earlier one."""
+    """The message about rows that repeat an earlier one, if any."""
     return [f"{path.name}: {again} of {rows} rows repeat an earlier pair word for word, and each counts"] * bool(again)
 
 
 def scores_message(path: Path, count: int, low: float, high: float) -> list[str]:
-    """What is to be told of the scores of so many pairs."""
-    ranks = "`sts` ranks pairs by it, higher means more similar"
+    """The message about the scores of so many pairs, if any."""
+    ranks = "`sts` ranks pairs by it: higher means more similar"
     return [f"{path.name}: {count} pairs have a score, from {low:g} to {high:g}: {ranks}"] * bool(count)
 
 
 @dataclass(frozen=True)
 class LinkedPairs:
-    """Labelled pairs in columns, what they have in common, and what is to be told of them."""
+    """Labelled pairs in columns, their links, and the messages about them."""
 
     held: PairTable
     links: Links
@@ -149,7 +149,7 @@ class LinkedPairs:
 
 
 class _Batch(NamedTuple):
-    """Rows of a file by the roles that have a column: lists, or pyarrow arrays of texts that need no care."""
+    """Rows of a file by the roles that have a column: lists, or pyarrow arrays of texts that need no checks."""
 
     path: Path
     lines: Sequence[int]
@@ -157,7 +157,7 @@ class _Batch(NamedTuple):
 
 
 class _ScoreRange(NamedTuple):
-    """How many scores there are, and their range."""
+    """The number of scores, and their range."""
 
     scored: int = 0
     low: float = math.inf
@@ -173,7 +173,7 @@ class _ScoreRange(NamedTuple):
 
 
 class _GatheredPairs(NamedTuple):
-    """The rows of a file, and what was noted of all while they were read."""
+    """The rows of a file, and notes about all of them."""
 
     held: PairTable
     linker: Linker
@@ -182,12 +182,12 @@ class _GatheredPairs(NamedTuple):
 
 
 class _OtherColumnsError(EncheckError):
-    """A row of JSON Lines has a key that gives a role to another column."""
+    """In a row of JSON Lines, a key gives a role to another column."""
 
 
 @dataclass
 class _OrderedBadRows(BadRows):
-    """Malformed rows with what they are ordered by: their lines; of JSON Lines, first those that are no objects."""
+    """Malformed rows in order: by their lines; for JSON Lines, rows that are not objects come first."""
 
     found: list[tuple[bool, int, str]] = field(default_factory=list)
 
@@ -196,7 +196,7 @@ class _OrderedBadRows(BadRows):
         self.note(path, line, problem)
 
     def note(self, path: Path | str, line: int, problem: str, *, last: bool = False) -> None:
-        """As a call, of what is wrong with the fields of a row where that comes `last`."""
+        """Like a call, for a fault in the fields of a row, if these come `last`."""
         super().__call__(path, line, problem)
         self.found.append((last, line, self.skipped[-1]))
 
@@ -221,7 +221,7 @@ def _gather_file(path: Path, bad: BadRows) -> _GatheredPairs:
 
 
 def _of_parquet(path: Path, files: Sequence[Path], bad: BadRows) -> _GatheredPairs:
-    """The rows of all files, whose columns have the same roles; another file is refused, or left out and noted."""
+    """The rows of all files, whose columns must have the same roles; other files are refused, or skipped and noted."""
     found: list[tuple[Path, list[str], Chosen, Callable[[Sequence[str]], Iterator[Any]]]] = []
     for file in files:
         try:
@@ -316,7 +316,7 @@ def _gather_batches(
     fields_last: bool = False,
     read: Chosen | None = None,
 ) -> _GatheredPairs:
-    """The rows of all batches, malformed ones noted in the order of `noted`; `read` has the columns of all files."""
+    """The rows of all batches; notes malformed ones in the order of `noted`. `read` has the columns of all files."""
     held, linker, scores = PairTable(), Linker(), _ScoreRange()
     for batch in batches:
         try:
@@ -349,7 +349,7 @@ def _row_by_row(batch: _Batch, chosen: Chosen, bad: Callable[[Path, int, str], N
 
 
 def _checked_batch(batch: _Batch) -> Any:
-    """The record batch of rows without a fault; ValueError if there is one."""
+    """The record batch of valid rows; ValueError for an invalid row."""
     fields, count = batch.fields, len(batch.lines)
     first, second = (_texts(fields[side]) for side in NEEDED)
     labels = _labels(fields["label"]) if "label" in fields else [None] * count
@@ -372,7 +372,7 @@ def _record_batch(first: Any, second: Any, *others: Sequence[Any]) -> Any:
 
 
 def _is_clean(column: Any) -> bool:
-    """Whether a pyarrow column has only texts in UTF-8, and none of them is missing, empty or in white space."""
+    """Whether a pyarrow column has only texts in UTF-8, none of them missing, empty or white space."""
     import pyarrow.compute
 
     if not pyarrow.types.is_string(column.type) or column.null_count or not len(column):
@@ -393,7 +393,7 @@ def _is_clean(column: Any) -> bool:
 
 
 def _texts(values: Any) -> Any:
-    """The texts without surrounding white space as a pyarrow array; ValueError if one is none, or blank."""
+    """The texts without surrounding white space as a pyarrow array; ValueError for a blank or any other value."""
     import pyarrow
 
     if not isinstance(values, list | tuple):
@@ -424,14 +424,14 @@ def _scores(values: Sequence[object], *, may_be_missing: bool) -> list[float | N
 
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """Pairs in file order; DataError if a column is missing, with the columns that are there."""
+    """Pairs in file order; a DataError for a missing column lists the existing ones."""
     if path.is_dir():
         for file in _files_of(path):
             yield from read(file, bad)
         return
     if not path.is_file():
         if ":/" in str(path):
-            raise DataError(f"pairs: {path} is no file. Remedy, if it is a URL, which an engine reads: --engine=local")
+            raise DataError(f"pairs: {path} is not a file. Remedy for a URL, which an engine reads: --engine=local")
         raise DataError(f"pairs: {path} does not exist; expected {FILES}")
     if path.suffix.lower() not in PAIR_FORMATS:
         raise unknown_format(path, PAIR_FORMATS)
@@ -459,13 +459,13 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
 
 
 def read_in_columns(path: Path, bad: BadRows) -> LinkedPairs:
-    """The pairs that `read` gives, in columns: in a fraction of its time and memory. DataError as for `read`."""
+    """The pairs of `read`, in columns: in a fraction of its time and memory. DataError as for `read`."""
     if not (parquet_files(path) if path.is_dir() else path.is_file() and path.suffix.lower() in PAIR_FORMATS):
         list(read(path, bad))
     try:
         found = _gather_file(path, bad)
     except (DataError, UnicodeDecodeError):
-        for _ in read(path, replace(bad, skipped=[])):  # to name the first wrong line
+        for _ in read(path, replace(bad, skipped=[])):  # names the first wrong line
             pass
         raise
     links = found.linker.links(found.held)
@@ -476,9 +476,9 @@ def read_in_columns(path: Path, bad: BadRows) -> LinkedPairs:
 
 
 def production_pairs(path: Path, bad: BadRows) -> Iterator[tuple[PairRow, dict[str, str]]]:
-    """Pairs as they came in production, each with the values of the columns that have no role (its slices).
+    """Pairs from production, each with the values of the columns without a role (its slices).
 
-    A label may be missing, of some pairs or of all: nobody looked at them. DataError as for `read`.
+    Some or all labels may be missing, because nobody judged these pairs. DataError as for `read`.
     """
     if path.is_dir():
         for file in _files_of(path):
@@ -518,7 +518,7 @@ def is_of_pairs(names: Sequence[str]) -> bool:
 
 
 def other_kind(path: Path) -> str:
-    """The data set that this file is of instead: one with queries and documents, which are no pairs of sentences."""
+    """The data set of queries and documents that this file belongs to instead: these are no sentence pairs."""
     ending = path.suffix.lower()
     if not path.is_file() or ending not in PAIR_FORMATS:
         return ""

@@ -1,9 +1,9 @@
 """Your own articles without labels, split into passages, with a log of real queries.
 
 Articles are Markdown, web pages, plain text, and tables with a column of texts. A passage is the text under one
-heading, or a part of it. What is encoded is the article's title, the heading and the text, a line each; the known items
-(see `titles`) search texts without them. The log has one query a line, or is a table with a column `query`; repeated
-queries weigh more.
+heading, or a part of it. The encoded text has the article's title, the heading and the text, one per line; the known
+items (see `titles`) search texts without them. The log has one query per line, or is a table with a column `query`;
+repeated queries have more weight.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ ENDINGS_SHOWN = 4
 
 @dataclass(frozen=True, slots=True)
 class PageSection:
-    """What stands under a heading, "" before the first."""
+    """The text under a heading, "" for the part before the first heading."""
 
     heading: str
     text: str
@@ -68,14 +68,14 @@ class PageSection:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A title, "" if there is none, and sections in order; those without heading and text are left out."""
+    """A page's title ("" if none) and sections in order; sections without heading and text are left out."""
 
     title: str
     sections: tuple[PageSection, ...]
 
 
 def page_of_html(text: str) -> Page:
-    """What stands in HTML; its title is the first `h1`, else `title`.
+    """The page in an HTML text; its title is the first `h1`, else `title`.
 
     >>> page_of_html("<title>T</title><h1>Refunds</h1><p>Ask <b>us</b>.</p>")
     Page(title='Refunds', sections=(PageSection(heading='Refunds', text='Ask us.'),))
@@ -87,9 +87,9 @@ def page_of_html(text: str) -> Page:
 
 
 def page_of_markdown(text: str) -> Page:
-    """What stands in Markdown (CommonMark and tables); a title in YAML front matter goes first.
+    r"""The page in a Markdown text (CommonMark and tables); a title in YAML front matter takes precedence.
 
-    >>> page_of_markdown("# Refunds\\n\\nAsk *us*.").sections
+    >>> page_of_markdown("# Refunds\n\nAsk *us*.").sections
     (PageSection(heading='Refunds', text='Ask us.'),)
     """
     from markdown_it import MarkdownIt
@@ -101,13 +101,13 @@ def page_of_markdown(text: str) -> Page:
 
 
 def page_of_text(text: str, title: str = "") -> Page:
-    """Plain text, which has no headings."""
+    """The page of a plain text, which has no headings."""
     return Page(title, (PageSection("", text.strip()),) if text.strip() else ())
 
 
 @dataclass
 class _PageReader(HTMLParser):
-    """Gathers the text of a page as the parser goes through it."""
+    """Collects the text of a page during parsing."""
 
     found: list[tuple[str, list[str]]] = field(default_factory=lambda: [("", [])])
     hidden: list[str] = field(default_factory=list)
@@ -126,7 +126,7 @@ class _PageReader(HTMLParser):
         elif tag in UNREAD:
             self.hidden.append(tag)
         elif tag == "body":
-            self.hidden.clear()  # a head that nobody closed
+            self.hidden.clear()  # a head without an end tag
         elif not self.hidden and HEADING.fullmatch(tag):
             self.heading, self.level = [], tag
         elif tag in BLOCKS:
@@ -154,7 +154,7 @@ class _PageReader(HTMLParser):
 
     @property
     def name_is_over(self) -> bool:
-        """Whether the text of the title is no title: one in a picture, or behind the first heading."""
+        """Whether the text of `title` is not the page's title: it is in a picture, or behind the first heading."""
         return "svg" in self.hidden or bool(self.first)
 
     def _add(self, text: str) -> None:
@@ -168,7 +168,7 @@ class _PageReader(HTMLParser):
         self.heading = None
 
     def page(self) -> Page:
-        """What was gathered."""
+        """The collected page."""
         if self.heading is not None:
             self._end_heading()
         sections = (PageSection(heading, _in_lines("".join(parts))) for heading, parts in self.found)
@@ -181,7 +181,7 @@ def _in_a_line(text: str) -> str:
 
 
 def _in_lines(text: str) -> str:
-    """The lines that hold something, without white space around them."""
+    """The lines that are not blank, without surrounding white space."""
     return "\n".join(line for line in map(_in_a_line, text.split("\n")) if line)
 
 
@@ -197,14 +197,14 @@ ENDINGS = (*PAGES, *FORMATS)
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """An article; `name` is its path in the folder, of a table's row with the row's number."""
+    """An article; `name` is its path in the folder, followed by the row number for a row of a table."""
 
     name: str
     page: Page
 
 
 def articles(path: Path, bad: BadRows, seen: Counter[str]) -> Iterator[Article]:
-    """The articles that lie at the path, in the order of their names; one that is no text is a bad row.
+    """The articles at the path, in the order of their names; an unreadable one is a bad row.
 
     `seen` counts files by their ending. DataError for a path that does not exist, and a table without a column of
     texts.
@@ -217,7 +217,7 @@ def articles(path: Path, bad: BadRows, seen: Counter[str]) -> Iterator[Article]:
 
 
 def article_files(path: Path, seen: Counter[str]) -> Iterator[tuple[Path, str]]:
-    """(file, its name in the folder) of what is read there; hidden files and folders are passed over."""
+    """(file, its name in the folder) of the files to read; hidden files and folders are skipped."""
     if path.is_file():
         if file_ending(path) not in ENDINGS:
             raise unknown_format(path, ENDINGS)
@@ -231,7 +231,7 @@ def article_files(path: Path, seen: Counter[str]) -> Iterator[tuple[Path, str]]:
         if any(part.startswith(".") for part in inside.parts) or not file.is_file():
             continue
         seen[file_ending(file)] += 1
-        if file_ending(file) in ENDINGS and file_ending(file) != ".json":  # in a folder it may be anything
+        if file_ending(file) in ENDINGS and file_ending(file) != ".json":  # in a folder, such a file may be anything
             yield file, inside.as_posix()
 
 
@@ -279,9 +279,9 @@ class _LoggedQuery:
 
 
 def query_log(path: Path, bad: BadRows) -> tuple[CollectionQuery, ...]:
-    """The different queries of a log in the order of their first appearance, with how often each was asked.
+    """The distinct queries of a log in the order of their first appearance, each with its count.
 
-    A query is its own cluster where no column `cluster` names one. DataError if the log holds no query.
+    A query is its own cluster unless a column `cluster` names one. DataError if the log holds no query.
     """
     if not path.is_file():
         state = "is a folder, but should be a file" if path.is_dir() else "does not exist"
@@ -308,7 +308,7 @@ def query_log(path: Path, bad: BadRows) -> tuple[CollectionQuery, ...]:
 
 
 def _expected_log() -> str:
-    return f"one query a line (.txt), or a table with a column `query` ({', '.join(FORMATS)})"
+    return f"one query per line (.txt), or a table with a column `query` ({', '.join(FORMATS)})"
 
 
 def _log_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, _LoggedQuery]]:
@@ -335,7 +335,7 @@ def _log_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, _LoggedQuery]]:
 
 
 def query_count(value: Any) -> int:
-    """How often a query was asked, 1 where nothing says so; ValueError for what is no whole number above 0.
+    """How often a query was asked, 1 by default; ValueError unless it is a whole number above 0.
 
     >>> query_count("12"), query_count(None)
     (12, 1)
@@ -353,9 +353,9 @@ def query_count(value: Any) -> int:
 
 @dataclass(frozen=True, slots=True)
 class PassageOptions:
-    """How articles become passages: the log of queries, the most words a passage has, and near-duplicates.
+    """How articles become passages: the query log, the maximum words of a passage, and near-duplicates.
 
-    `near_duplicates` says whether an answer that is a near-duplicate of another one is the `same` or another answer.
+    `near_duplicates` says whether an answer that is a near-duplicate of another counts as the `same` or another answer.
     """
 
     queries: Path | None = None
@@ -386,7 +386,7 @@ def collection(path: Path, bad: BadRows, options: PassageOptions) -> Collection:
 
 
 def _summary(path: Path, found: Collection, seen: Mapping[str, int], options: PassageOptions) -> Iterator[str]:
-    """What was taken for what."""
+    """Messages about what was read from which files."""
     taken = Counter[str]()
     for ending in (one for one in seen if one in ENDINGS):
         taken[PAGE_KINDS.get(ending, f"table ({ending})")] += seen[ending]
@@ -395,7 +395,7 @@ def _summary(path: Path, found: Collection, seen: Mapping[str, int], options: Pa
     )
     many = len({one.article for one in found.passages})
     yield (
-        f"{path} was taken for documents without labels: {files}; {many:,} articles in {len(found.documents):,} "
+        f"{path} is read as documents without labels: {files}; {many:,} articles in {len(found.documents):,} "
         f"passages, cut at headings and after at most {options.words} words (--passage-words)"
     )
     if options.queries:
@@ -406,7 +406,7 @@ def _summary(path: Path, found: Collection, seen: Mapping[str, int], options: Pa
 
 
 def _passages(found: Iterable[Article], words: int, excluded: Counter[str]) -> Iterator[ArticlePassage]:
-    """The passages of the articles, of those with the same text the first; `excluded` counts what is left out."""
+    """The passages of the articles, without repeats of a text; `excluded` counts what is left out."""
     known: set[str] = set()
     for article in found:
         sections = article.page.sections
@@ -424,5 +424,5 @@ def _passages(found: Iterable[Article], words: int, excluded: Counter[str]) -> I
 
 
 def is_page(path: Path) -> bool:
-    """Whether the file is an article by itself."""
+    """Whether the file is an article."""
     return path.suffix.lower() in PAGES

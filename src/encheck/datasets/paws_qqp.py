@@ -1,11 +1,11 @@
 """PAWS-QQP (Zhang et al. 2019), as made from the Quora questions by the script that comes with it.
 
-Under Python 3 that script writes each sentence as the text of a bytes literal, b'...' or b"...": it is decoded, as
-UTF-8. Under Python 2 it writes the sentence itself: it is taken as it is.
+Under Python 3 that script writes each sentence as the text of a bytes literal, b'...' or b"...", which is decoded as
+UTF-8. Under Python 2 it writes the sentence itself, which is used unchanged.
 
-It has no validation part: dev_and_test.tsv is measured whole. `paws-qqp@paws-wiki` takes PAWS-Wiki's dev.tsv for one
-("Predicate-Argument Based Bi-Encoder ...", Table 1), `paws-qqp@halves` a random half of dev_and_test.tsv, label by
-label (RISE, Table 8). The halves are drawn with the paper's seed, 42, but are not known to be the same pairs.
+It has no validation part: all of dev_and_test.tsv is measured. `paws-qqp@paws-wiki` uses PAWS-Wiki's dev.tsv for
+validation ("Predicate-Argument Based Bi-Encoder ...", Table 1), `paws-qqp@halves` a random half of dev_and_test.tsv,
+label by label (RISE, Table 8). The halves are drawn with the paper's seed, 42, but may not be the same pairs.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ HEADER = ("id", "sentence1", "sentence2", "label")
 
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """Pairs in file order: id, sentence1, sentence2, label, tabs, no quoting but that of the bytes literals."""
+    """Pairs in file order: id, sentence1, sentence2, label, tabs, no quoting except that of the bytes literals."""
     for file, split in files_of(path, SPLITS, what="paws-qqp"):
 
         def make(fields: list[str], split: str = split) -> PairRow:
@@ -57,16 +57,18 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
 
 
 def with_paws_wiki(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """The same with PAWS-Wiki's dev.tsv, which lies in the folder too, as the validation part."""
+    """The same pairs with PAWS-Wiki's dev.tsv, which must be in the folder, as the validation part."""
     files = sorted(path.rglob("dev.tsv")) if path.is_dir() else []
     if len(files) != 1:
-        raise DataError(f"paws-qqp@paws-wiki: {path} holds dev.tsv of PAWS-Wiki {len(files)} times, but should once")
+        raise DataError(
+            f"paws-qqp@paws-wiki: {path} should hold PAWS-Wiki's dev.tsv once, but holds it {len(files)} times"
+        )
     yield from read(path, bad)
     yield from paws.read(files[0], bad)
 
 
 def in_halves(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """The same with a half of dev_and_test.tsv as the validation part, drawn label by label."""
+    """The same pairs with a half of dev_and_test.tsv as the validation part, drawn label by label."""
     rows, rng = list(read(path, bad)), random.Random(SEED)  # noqa: S311 - no secret
     validation: set[int] = set()
     for label in (0, 1):
@@ -79,7 +81,7 @@ READINGS: SplitReaders = {"paws-wiki": with_paws_wiki, "halves": in_halves}
 
 
 def unwrapped(field: str) -> str:
-    r"""The sentence in a bytes literal; ValueError if the literal is broken or no UTF-8.
+    r"""The sentence in a bytes literal; ValueError if the literal is broken or not UTF-8.
 
     >>> unwrapped(r"b'Is a caf\xc3\xa9 \"it\" ?'"), unwrapped("Is it ?")
     ('Is a café "it" ?', 'Is it ?')
@@ -91,7 +93,7 @@ def unwrapped(field: str) -> str:
         if not LITERAL.fullmatch(text):
             raise ValueError("its quotes do not match")
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # an escape that Python does not know
+            warnings.simplefilter("error")  # an escape unknown to Python
             return bytes.decode(ast.literal_eval(text))
     except (ValueError, SyntaxError) as error:
         raise ValueError(f"{text:.60} is not a bytes literal with UTF-8 text ({error})") from error

@@ -2,7 +2,7 @@
 
 Training and development labels are votes such as (3, 2): at least 3 for is label 1, at most 1 is 0, 2 is debatable.
 Test labels are an expert's digit: 4 and 5 are label 1, 0 to 2 are 0, 3 is debatable. Debatable pairs have no label
-(None): they are left out of classification and stay in similarity. `score` is the number of votes for, or the digit.
+(None): they are left out of classification but used for similarity. `score` is the number of votes for, or the digit.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HUB = Hub(
     label="labels",
     expected={"test": (16_777, {"1": 3_790, "0": 12_987})},
     listed=True,
-)  # MTEB's selection: neither votes nor topics
+)  # MTEB's selection, without votes and topics
 EXPECTED: Expected = {
     "train.data": (13_063, {"1": 3_996, "0": 7_534, "None": 1_533}),
     "dev.data": (4_727, {"1": 1_470, "0": 2_672, "None": 585}),

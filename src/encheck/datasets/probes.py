@@ -1,7 +1,7 @@
 """The embedded probes: groups of sentences written for this project, with their variants.
 
-One JSON line a group (probes.schema.json says what it holds). `probes:FILE` reads a file of your own in the same
-schema; `probes:fresh=SEED` makes groups of its own (`encheck.datasets.fresh_probes`).
+A line of JSON holds one group (probes.schema.json has the schema). `probes:FILE` reads a file of your own in the same
+schema; `probes:fresh=SEED` generates groups (`encheck.datasets.fresh_probes`).
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from encheck.scoring.pairs import SentencePair
 from encheck.types import Edit, Group, Passage, Variant, apply_edits, content_hash, keeps_meaning
 
 MIRROR = "_mirror"
-KEPT_OF = {"antonym": "synonym"}  # of other phenomena it is the name with "_kept"
+KEPT_OF = {"antonym": "synonym"}  # for other phenomena, the name with "_kept"
 CONTROL_OF = {"antonym": "control"}
 LICENCE = "Apache-2.0 (written for encheck)"
 NEGATIVES = "written to be hard"
 FILES = "a .jsonl file in the schema of the embedded probes"
 FRESH = "fresh="
 PARAPHRASES = ("paraphrase", "rewrite")
-PAIRED = (*PARAPHRASES, "hard_negative")  # the relations that labelled pairs are made of
+PAIRED = (*PARAPHRASES, "hard_negative")  # the relations used for labelled pairs
 TEXTS = ("id", "domain", "split", "skeleton", "sentence")
 VERSION = "4.0.0"
 DISTANCE = {"control": 0.6, "antonym": 1.5}
 PASSAGES = (3, 8)  # sentences
-MIRRORED = "/mirrored/"  # between a group and its phenomenon, in the name of what its second sentence means
+MIRRORED = "/mirrored/"  # separates group and phenomenon in the name of the second sentence's meaning
 
 
 def group_sides(group: Group) -> Iterator[Group]:
-    """The group, and a group for each other sentence that mirrors it."""
+    """The group, and a mirrored group for each of its other sentences."""
     yield group
     for mirror in group.variants:
         if mirror.relation.endswith(MIRROR):
@@ -48,7 +48,7 @@ def group_sides(group: Group) -> Iterator[Group]:
 
 
 def kept_relation(phenomenon: str) -> str:
-    """The relation of the edit that keeps the meaning beside a phenomenon.
+    """The relation for the edit that keeps the meaning in a phenomenon.
 
     >>> kept_relation("number"), kept_relation("antonym")
     ('number_kept', 'synonym')
@@ -57,12 +57,12 @@ def kept_relation(phenomenon: str) -> str:
 
 
 def control_relation(phenomenon: str) -> str:
-    """The relation of the control beside a phenomenon."""
+    """The relation for the control of a phenomenon."""
     return CONTROL_OF.get(phenomenon, f"{phenomenon}_control")
 
 
 def _mirror_group(group: Group, name: str, source: str) -> Group:
-    """The group from its second sentence: what changed the first keeps the second."""
+    """The group seen from its second sentence: the edit that changes the first one's meaning keeps the second one's."""
     kept, changed, control = (group.variant(r) for r in (kept_relation(name), name, control_relation(name)))
     variants: list[Variant] = []
     if kept and changed:
@@ -95,21 +95,21 @@ def _embedded_file() -> Path:
 
 @cache
 def domains(version: str) -> Mapping[str, str]:
-    """Of each sentence of the embedded probes its domain or register; nothing of another version."""
+    """The domain or register of each sentence of the embedded probes; empty for another version."""
     if version != VERSION:
         return {}
     return {entry["sentence"]: entry["domain"] for _, entry in json_rows(_embedded_file(), BadRows())}
 
 
 def from_seed(path: str) -> Dataset | None:
-    """The fresh probes, where the path is `fresh=SEED`; None for a file. DataError for a wrong seed."""
+    """The fresh probes if the path is `fresh=SEED`; None for a file. DataError for an invalid seed."""
     if not path.startswith(FRESH):
         return None
     return dataset_of_groups(list(fresh_groups(seed_of(path.removeprefix(FRESH)))))
 
 
 def seed_of(text: str) -> int:
-    """The seed of fresh probes: a whole number from 0 on, written in one way. DataError for anything else."""
+    """The seed of fresh probes: a whole number from 0, without leading zeros. DataError for any other text."""
     if not (text.isascii() and text.isdecimal() and str(int(text)) == text):
         raise DataError(
             f"probes:{FRESH}{text}: the seed is {text!r}, but should be a whole number, 0 or more, without a leading "
@@ -119,7 +119,7 @@ def seed_of(text: str) -> int:
 
 
 def groups(path: Path, bad: BadRows) -> Iterator[Group]:
-    """The groups of a probe file, the embedded one or the user's own; DataError names the line of any defect."""
+    """The groups of a probe file, embedded or the user's own; a DataError names the line of a defect."""
     seen: set[str] = set()
     for number, entry in json_rows(path, bad):
         try:
@@ -158,13 +158,13 @@ def _probe_group(entry: dict[str, Any], seen: set[str]) -> Group:
 
 @cache
 def _fields() -> tuple[frozenset[str], frozenset[str]]:
-    """The fields of a line and of a variant, by the schema."""
+    """The fields of a line and of a variant, from the schema."""
     schema = json.loads((resources.files("encheck.datasets") / "probes.schema.json").read_text("utf-8"))
     return frozenset(schema["properties"]), frozenset(schema["$defs"]["variant"]["properties"])
 
 
 def _refuse_unread(entry: Mapping[str, Any], known: frozenset[str]) -> None:
-    """ValueError for a field that nothing reads."""
+    """ValueError for an unknown field."""
     if unread := next((name for name in entry if name not in known), None):
         raise ValueError(unknown("field", unread, known))
 
@@ -175,7 +175,7 @@ def _passage(entry: dict[str, Any]) -> Passage | None:
     context = tuple(checked_text("context", text) for text in entry["passage"]["context"])
     place = entry["passage"]["place"]
     if not isinstance(place, int) or not 0 <= place <= len(context):
-        raise ValueError(f"the place of the passage is {place!r}, but should be from 0 to {len(context)}")
+        raise ValueError(f"the position of the passage is {place!r}, but should be from 0 to {len(context)}")
     return Passage(context, place)
 
 
@@ -197,7 +197,7 @@ def _probe_variant(source: str, entry: dict[str, Any]) -> Variant:
 def dataset_of_groups(found: list[Group]) -> Dataset:
     """Pairs of the groups: sentence with paraphrase and rewrite (1), with its hard negative (0).
 
-    Crossed groups stand there once for each of their sides.
+    A crossed group appears once for each of its sides.
     """
     pairs = tuple(pair for group in found for pair in _labelled_pairs(group))
     universe = tuple(sorted({g.cluster for g in found}))
@@ -217,15 +217,13 @@ def _labelled_pairs(group: Group) -> Iterator[SentencePair]:
 
 
 def meanings(seed: int | None = None) -> Iterator[tuple[str, tuple[str, float]]]:
-    """(text, (meaning, distance from it)) of every embedded text, and of the fresh ones of a seed: what the oracle
-    fake knows.
-    """
+    """(text, (meaning, distance from it)) of every embedded text, and of a seed's fresh ones, for the oracle."""
     for group in (*_embedded_groups(), *(fresh_groups(seed) if seed is not None else ())):
         yield group.source, (group.id, 0.0)
         yield from _in_passages(group, group.source, 0.0)
         for v in group.variants:
             if (stem := v.relation.removesuffix("_mirror")) != v.relation or group.variant(f"{stem}_mirror"):
-                yield v.text, (f"{group.id}{MIRRORED}{stem}", 0.0)  # what the second sentence of a mirrored group says
+                yield v.text, (f"{group.id}{MIRRORED}{stem}", 0.0)  # the meaning of a mirrored group's second sentence
                 continue
             distance = 0.0 if keeps_meaning(v.relation) else DISTANCE.get(v.relation, 1.0)
             yield v.text, (group.id, distance)

@@ -46,7 +46,7 @@ FULL = {"quora_duplicate_questions.tsv": "train", "train.csv": "train"}
 
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """Pairs in file order, in whichever of the two layouts the file is."""
+    """Pairs in file order, from either layout."""
     for file, split in files_of(path, SPLITS | FULL, what="qqp"):
         start = first_line(file)
         delimiter = "\t" if "\t" in start else ","
@@ -58,8 +58,8 @@ def _wang(file: Path, split: str, bad: BadRows) -> Iterator[PairRow]:
     first = first_line(file).split("\t")
     if len(first) > 1 and not any(map(str.isdecimal, first)):
         raise DataError(
-            f"{file}:1: begins with {', '.join(first):.60}, but should with label, question 1, question 2 and pair id, "
-            f"or a header that has {', '.join(COLUMNS)}; expected {FILES}"
+            f"{file}:1: begins with {', '.join(first):.60}, but should begin with label, question 1, "
+            f"question 2 and pair id, or a header that has {', '.join(COLUMNS)}; expected {FILES}"
         )
     rows = ((n, (f[1], f[2], f[0], None)) for n, f in tab_rows(file, columns=4, bad=bad))
     return as_published(file, pair_rows(file, rows, split=split, bad=bad), EXPECTED)

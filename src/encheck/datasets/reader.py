@@ -1,10 +1,10 @@
-"""Strict reading of data files: every error names the file, the line and what was expected.
+"""Strict reading of data files: every error names the file, the line and the expected content.
 
-Most corpora are split on tabs with no quoting at all: a stray quote in them is text. A CSV reader with its
-default quoting loses 114 of MRPC's 4,076 training rows without a word.
+Most corpora are split on tabs without any quoting: a quote in them is text. A CSV reader with its default quoting
+silently loses 114 of MRPC's 4,076 training rows.
 
-A data set's `EXPECTED` gives file name -> (rows, rows a label) as published; no labels where only the number of rows is
-known. Copies with rows added, dropped or relabelled are in circulation (MRPC's training file is one).
+A data set's `EXPECTED` maps a file name to (rows, rows per label) as published; without labels if only the number of
+rows is known. Copies with rows added, dropped or relabelled are in circulation (MRPC's training file is one).
 """
 
 from __future__ import annotations
@@ -32,14 +32,16 @@ csv.field_size_limit(10_000_000)
 UTF16 = "convert it with iconv -f UTF-16 -t UTF-8"
 T = TypeVar("T")
 BYTES_AT_ONCE = 1 << 20
-MOST_NAMED = 8  # columns that nothing reads
+MOST_NAMED = 8  # unused columns
 BINARY = {"1": 1, "0": 0, "1.0": 1, "0.0": 0, "true": 1, "false": 0}
-NO_VALUE = frozenset(("NaN", "nan", "<NA>", "NULL", "\\N"))  # what pandas, SQL and its dumps write where there is none
-HALF = re.compile("[\ud800-\udfff]")  # a surrogate: no tokenizer takes it
-SplitReaders = Mapping[str, "Callable[[Path, BadRows], Iterator[PairRow]]"]  # of one data set, by the name of its split
+NO_VALUE = frozenset(("NaN", "nan", "<NA>", "NULL", "\\N"))  # how pandas, SQL and its dumps write a missing value
+HALF = re.compile("[\ud800-\udfff]")  # a surrogate: no tokenizer accepts it
+SplitReaders = Mapping[
+    str, "Callable[[Path, BadRows], Iterator[PairRow]]"
+]  # readers of one data set, by the name of their split
 Expected = Mapping[str, tuple[int, dict[str, int]]]
 LOG = logging.getLogger("encheck")
-CONVERTERS = {  # what makes a file of the format, and the ending of what it makes
+CONVERTERS = {  # the command that converts a file of the format, and the ending of its output
     **dict.fromkeys((".xlsx", ".xls", ".ods"),
                     ("import pandas; pandas.read_excel({}).to_csv({}, index=False)", ".csv")),
     ".feather": ("import pandas; pandas.read_feather({}).to_parquet({})", ".parquet"),
@@ -54,10 +56,10 @@ Named = Iterator[tuple[int, Mapping[str, Any]]]
 
 
 class PairRow(NamedTuple):
-    """One labelled pair as the file gives it; `cluster` is the topic, thread or URL where the data name one.
+    """One labelled pair from a file; `cluster` is its topic, thread or URL if the data name one.
 
-    `label` is None if the data leave it open; `score` is a graded similarity in the data's own range; `key` is the
-    data's own name of the pair, in ranking data "question id/candidate id".
+    `label` is None if the data have none; `score` is a graded similarity in the data's own range; `key` is the data's
+    own name of the pair, in ranking data "question id/candidate id".
     """
 
     first: str
@@ -71,7 +73,7 @@ class PairRow(NamedTuple):
 
 @dataclass
 class BadRows:
-    """What to do with a row that is wrong: stop with an error, or skip it and keep count.
+    """Handles an invalid row: stops with an error, or skips it and keeps count.
 
     `remedy` ends the error.
     """
@@ -89,7 +91,7 @@ class BadRows:
 
 
 def decoded(path: Path, *, encoding: str = "utf-8-sig") -> str:
-    """The text of a UTF-8 file, byte order mark removed; DataError names the line of what is no text."""
+    """The text of a UTF-8 file without its byte order mark; DataError names the line of invalid bytes."""
     if path.is_dir():
         raise DataError(f"{path} is a folder, but should be a file: give the file itself")
     try:
@@ -118,7 +120,7 @@ def _line_number(raw: bytes, at: int) -> int:
 
 
 def lines_of(path: Path, *, encoding: str = "utf-8-sig") -> list[str]:
-    """The lines of a text file without their ends; a blank one in the middle stays, for it keeps the count."""
+    """The lines of a text file without their ends; blank lines in the middle stay, to keep the line numbers."""
     lines = [line.removesuffix("\r") for line in decoded(path, encoding=encoding).split("\n")]
     return lines if lines[-1] else lines[:-1]
 
@@ -128,8 +130,8 @@ def tab_rows(
 ) -> Iterator[tuple[int, list[str]]]:
     """(line number, fields) of a tab-separated file without quoting, blank lines left out.
 
-    `columns` is how many fields a row has, or each number that it may have. Where `header` names the columns, the
-    first line must hold them: without it, the first pair would be lost.
+    `columns` is the number of fields in a row, or each allowed number. If `header` names the columns, the first line
+    must hold them; otherwise the first pair would be lost.
     """
     lines = lines_of(path)
     allowed = (columns,) if isinstance(columns, int) else columns
@@ -148,7 +150,7 @@ def tab_rows(
 
 
 def _ends_a_line(path: Path) -> bool:
-    """Whether the last line of a file has its end; an empty file has nothing without one."""
+    """Whether the last line of a file has a line end; true for an empty file."""
     with path.open("rb") as file:
         file.seek(max(0, file.seek(0, SEEK_END) - 1))
         return file.read() in (b"\n", b"")
@@ -158,7 +160,7 @@ def _check_header(path: Path, line: str, names: Sequence[str]) -> None:
     if [field.strip().lower() for field in line.split("\t")] != [name.lower() for name in names]:
         hint = _delimiter_hint(line)
         raise DataError(
-            f"{path}:1: the header is {line[:80]!r}, but should be {', '.join(names)}, divided by tabs{hint}"
+            f"{path}:1: the header is {line[:80]!r}, but should be {', '.join(names)}, separated by tabs{hint}"
         )
 
 
@@ -176,14 +178,14 @@ def named_rows(path: Path, *, delimiter: str, bad: BadRows) -> Iterator[tuple[in
 def column_rows(
     path: Path, columns: Sequence[str], *, delimiter: str, bad: BadRows
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """(line number, the fields of these two or more columns) of such a file, where the header has them."""
+    """(line number, the fields of these two or more columns) of such a file, if the header has them."""
     names = header_of(path, delimiter=delimiter)
     chosen = itemgetter(*map(names.index, columns))
     return ((line, chosen(fields)) for line, fields in full_rows(path, delimiter, bad))
 
 
 def full_rows(path: Path, delimiter: str, bad: BadRows) -> Iterator[tuple[int, list[str]]]:
-    """(line number, fields) of the rows under the header that have as many fields as it, blank lines left out."""
+    """(line number, fields) of the rows that have as many fields as the header, blank lines left out."""
     rows = _quoted_rows(path, delimiter)
     width = len(next(rows, (1, []))[1])
     for line, fields in rows:
@@ -194,7 +196,7 @@ def full_rows(path: Path, delimiter: str, bad: BadRows) -> Iterator[tuple[int, l
 
 
 def header_of(path: Path, *, delimiter: str) -> list[str]:
-    """The column names in the first row of a CSV or TSV file that is not blank; none where it is empty."""
+    """The column names in the first row that is not blank of a CSV or TSV file; empty for an empty file."""
     return next(_quoted_rows(path, delimiter), (1, []))[1]
 
 
@@ -214,9 +216,9 @@ def _quoted_rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def streamed(path: Path) -> Iterator[str]:
-    """The lines of a file with their ends, one at a time; what `decoded` refuses is refused in its words.
+    """The lines of a file with their ends, one at a time; raises the same errors as `decoded`.
 
-    A file whose name ends in .gz is unpacked on the way.
+    A file whose name ends in .gz is unpacked while reading.
     """
     if path.suffix.lower() == ".gz":
         yield from _unpacked(path)
@@ -235,7 +237,7 @@ def streamed(path: Path) -> Iterator[str]:
 
 
 def _unpacked(path: Path) -> Iterator[str]:
-    """The lines of a gzipped file; DataError names the line where it breaks off, or is no UTF-8."""
+    """The lines of a gzipped file; DataError names the line where it breaks off, or is not UTF-8."""
     line = 0
     try:
         with gzip.open(path, "rb") as file:
@@ -275,7 +277,7 @@ def _json_problem(error: Exception) -> str:
 
 
 def binary_label(value: object) -> int | None:
-    """0 or 1 from what files write for it; None if it is neither.
+    """0 or 1 from common spellings of labels; None for any other value.
 
     >>> [binary_label(v) for v in ("1", "0.0", True, "yes")]
     [1, 0, 1, None]
@@ -288,7 +290,7 @@ def binary_label(value: object) -> int | None:
 def pair_rows(
     path: Path, rows: Iterator[tuple[int, tuple[object, object, object, str | None]]], *, split: str, bad: BadRows
 ) -> Iterator[PairRow]:
-    """Rows from (line, (first, second, label, cluster)), each side and label checked."""
+    """Rows from (line, (first, second, label, cluster)), with both sides and the label checked."""
     for line, (first, second, label, cluster) in rows:
         try:
             yield PairRow(checked_text("first", first), checked_text("second", second), label_of(label), split, cluster)
@@ -299,7 +301,7 @@ def pair_rows(
 def made_rows(
     path: Path, numbered: Iterator[tuple[int, T]], make: Callable[[T], PairRow], *, bad: BadRows
 ) -> Iterator[PairRow]:
-    """The Row that `make` gives for each (line, fields), its sides checked; a ValueError of `make` is a bad row."""
+    """The row that `make` returns for each (line, fields), with its sides checked; a ValueError is a bad row."""
     for line, fields in numbered:
         try:
             row = make(fields)
@@ -311,7 +313,7 @@ def made_rows(
 
 
 def checked_score(value: str, low: float, high: float) -> float:
-    """The score as a number; ValueError if it is not one, or not from `low` to `high`.
+    """The score as a number; ValueError if it is not a number from `low` to `high`.
 
     >>> checked_score(" 3.80", 0, 5)
     3.8
@@ -326,21 +328,21 @@ def checked_score(value: str, low: float, high: float) -> float:
 
 
 def is_missing(value: object) -> bool:
-    """Whether a field has no value: blank, an empty list, NaN, or how programs write that there is none.
+    r"""Whether a field has no value: blank, an empty list, NaN, or a program's notation for a missing value.
 
-    >>> [is_missing(value) for value in (None, " ", float("nan"), "NaN", "\\\\N", [], 0, "none")]
+    >>> [is_missing(value) for value in (None, " ", float("nan"), "NaN", "\\N", [], 0, "none")]
     [True, True, True, True, True, True, False, False]
     """
     return value is None or value != value or value in ([], {}) or (text := str(value).strip()) in NO_VALUE or not text
 
 
 def checked_text(name: str, text: object) -> str:
-    """The text without surrounding white space; ValueError says why it is not a text."""
+    """The text without surrounding white space; ValueError explains why a value is not a text."""
     if not isinstance(text, str):
         said = "missing" if is_missing(text) else f"{text!r:.60}, but should be a string"
         raise ValueError(f"the {name} text is {said}")
     if not text.isascii() and HALF.search(text):
-        raise ValueError(f"the {name} text holds half a character (a surrogate without its partner)")
+        raise ValueError(f"the {name} text has half a character (a surrogate without its partner)")
     if (stripped := text.strip()) in NO_VALUE:
         raise ValueError(f"the {name} text is missing: the cell has {stripped!r}")
     if stripped:
@@ -349,7 +351,7 @@ def checked_text(name: str, text: object) -> str:
 
 
 def label_of(value: object) -> int:
-    """The label as 0 or 1; ValueError if it is neither."""
+    """The label as 0 or 1; ValueError for any other value."""
     label = binary_label(value)
     if label is None:
         raise ValueError(f"the label is {value!r:.60}, but should be 0 or 1")
@@ -359,7 +361,7 @@ def label_of(value: object) -> int:
 def refuse_misspelt(
     path: Path | str, columns: Iterable[str], known: Mapping[str, Sequence[str]], chosen: Mapping[str, str | None]
 ) -> None:
-    """DataError for a column that would not be read and is nearly called like those of a role that no column has.
+    """DataError for a column that is not used, and whose name resembles that of a role without a column.
 
     `known` has the names by role, `chosen` the column of each role.
     """
@@ -367,13 +369,13 @@ def refuse_misspelt(
     for column in sorted(set(columns) - set(chosen.values())):
         if near := next((name for name in names if is_misspelt(column, name)), None):
             raise DataError(
-                f"{path}:1: nothing reads the column {column!r}; did you mean {near!r}? "
+                f"{path}:1: unused column {column!r}; did you mean {near!r}? "
                 f"Rename it, to {near!r} or to something else"
             )
 
 
 def is_misspelt(column: str, name: str) -> bool:
-    """Whether a letter is missing, or too many, or two have changed places, or they differ in case.
+    """Whether the names differ by one missing or extra letter, two exchanged letters, or case.
 
     >>> is_misspelt("lable", "label"), is_misspelt("Clusters", "cluster"), is_misspelt("store", "score")
     (True, True, False)
@@ -386,14 +388,14 @@ def is_misspelt(column: str, name: str) -> bool:
 
 
 def unread_columns_message(path: Path, columns: Iterable[str], chosen: Iterable[str | None]) -> list[str]:
-    """What is to be told of columns that nothing reads."""
+    """The message about unused columns, if any."""
     unread = sorted(set(columns) - set(chosen))
     more = f" and {len(unread) - MOST_NAMED} more" if len(unread) > MOST_NAMED else ""
-    return [f"{path.name}: nothing reads the columns {', '.join(unread[:MOST_NAMED])}{more}"] * bool(unread)
+    return [f"{path.name}: unused columns: {', '.join(unread[:MOST_NAMED])}{more}"] * bool(unread)
 
 
 def files_of(path: Path, names: dict[str, str], *, what: str) -> list[tuple[Path, str]]:
-    """(file, split) of what lies at `path`: the file itself, or those of `names` (file name -> split) in the folder."""
+    """(file, split) at `path`: the file itself, or those of `names` (file name -> split) in the folder."""
     if path.is_file():
         return [(path, names.get(path.name, ""))]
     if not path.is_dir():
@@ -410,7 +412,7 @@ def files_of(path: Path, names: dict[str, str], *, what: str) -> list[tuple[Path
 
 
 def as_published(file: Path, rows: Iterable[PairRow], expected: Expected, *, name: str = "") -> Iterator[PairRow]:
-    """The rows of a file as they are; after the last one, `check_published`."""
+    """The rows of a file unchanged; calls `check_published` after the last one."""
     counts: Counter[str] = Counter()
     for row in rows:
         counts[str(row.label)] += 1
@@ -419,22 +421,22 @@ def as_published(file: Path, rows: Iterable[PairRow], expected: Expected, *, nam
 
 
 def check_published(file: Path, counts: Mapping[str, int], expected: Expected, *, name: str = "") -> None:
-    """Hold the rows a label of a file against those of `expected`, where it has the file's name, or `name`.
+    """Compare a file's rows per label with those in `expected` for the file's name, or for `name`.
 
-    Fewer rows than published are a DataError where the last line has no end: the file was cut off. Any other difference
-    is a warning.
+    If there are fewer rows than published and the last line has no line end, the file was cut off: DataError. Any other
+    difference is a warning.
     """
     wanted, _ = expected.get(name or file.name, (0, {}))
     if sum(counts.values()) < wanted and not _ends_a_line(file):
         raise DataError(
             f"{file} is cut off: its last line has no end, and it has {sum(counts.values()):,} rows, but the published "
-            f"{file.name} has {wanted:,}. Get it again, or end that line if you mean a part of it"
+            f"{file.name} has {wanted:,}. Get it again, or add the line end if you want only this part"
         )
     warn_unless_published(name or file.name, counts, expected)
 
 
 def warn_unless_published(name: str, counts: Mapping[str, int], expected: Expected) -> None:
-    """Log a warning where there are other counts a label than those of `expected[name]`; nothing without an entry."""
+    """Log a warning if the counts per label differ from `expected[name]`; nothing without an entry."""
     if name not in expected:
         return
     rows, labels = expected[name]
@@ -462,9 +464,9 @@ Format = Callable[[Path, BadRows], tuple[list[str], Named]]
 
 
 def table_rows(path: Path, bad: BadRows) -> tuple[list[str], Named]:
-    """The columns of the file, and (line or row number, fields) of each row; of JSON Lines, the first row's columns.
+    """The columns of the file, and (line or row number, fields) of each row; for JSON Lines, the first row's columns.
 
-    DataError if the format is not supported, or the file is not of that format.
+    DataError for an unsupported format, or a file that does not match its format.
     """
     ending = file_ending(path)
     if ending not in FORMATS:
@@ -473,7 +475,7 @@ def table_rows(path: Path, bad: BadRows) -> tuple[list[str], Named]:
 
 
 def unknown_format(path: Path, known: Iterable[str]) -> DataError:
-    """That a file is of no format that is read, with the command that makes it one.
+    """The error for an unsupported file format, with the command that converts the file.
 
     >>> str(unknown_format(Path("log.zst"), [".csv"]))
     "log.zst: unknown file ending '.zst'. There are: .csv. Remedy: unzstd log.zst"
@@ -488,7 +490,7 @@ def unknown_format(path: Path, known: Iterable[str]) -> DataError:
         **dict.fromkeys((".db", ".sqlite", ".sqlite3"), f"sqlite3 -header -csv {file} 'SELECT * FROM NAME' > {table}"),  # noqa: S608
     }  # fmt: skip
     command = f"python -c {quote(script)}" if script else commands.get(ending)
-    rename = f"cp {file} {table}, or with the ending that its format has"
+    rename = f"cp {file} {table}, or with the ending of its format"
     return DataError(f"{path}: {unknown('file ending', file_ending(path), known)}. Remedy: {command or rename}")
 
 
@@ -499,7 +501,7 @@ def parquet_files(folder: Path) -> list[Path]:
 
 
 def file_ending(path: Path) -> str:
-    """The ending of a file's name in lower case, with what stands before .gz.
+    """The ending of a file's name in lower case, including the one before .gz.
 
     >>> file_ending(Path("qrels/test.TSV.gz")), file_ending(Path("a.b.parquet"))
     ('.tsv.gz', '.parquet')
@@ -520,10 +522,10 @@ def _with(first: tuple[int, dict[str, Any]], rest: Iterator[tuple[int, dict[str,
 
 
 def json_table(path: Path, bad: BadRows) -> tuple[list[str], Named]:
-    """The columns of any row and the rows of a JSON file; those of JSON Lines that are called .json too.
+    """The columns of any row and the rows of a JSON file, or of JSON Lines in a file called .json.
 
     A file holds an array of objects; an object of arrays, as Chroma and Arrow write; an object of objects by id or by
-    column, as pandas writes; or one of these inside an answer, as Qdrant's.
+    column, as pandas writes; or one of these inside an answer, as from Qdrant.
     """
     try:
         rows = _table_in(read_json(path, infinite=True))
@@ -546,11 +548,11 @@ def _keys(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def _table_in(value: Any) -> list[dict[str, Any]] | None:
-    """The rows that a JSON value holds, None if there is no table in it."""
+    """The rows in a JSON value, None if it has no table."""
     if isinstance(value, list):
         if all(isinstance(row, dict) for row in value):
             return value or None
-        return _table_in(value[0]) if isinstance(value[0], list) else None  # a pair: rows, and where to go on
+        return _table_in(value[0]) if isinstance(value[0], list) else None  # a pair: rows, and where to continue
     if not isinstance(value, dict) or not value:
         return None
     if all(isinstance(one, str) for one in value.values()):
@@ -571,7 +573,7 @@ def _table_in(value: Any) -> list[dict[str, Any]] | None:
 
 
 def delimited(delimiter: str) -> Format:
-    """The reader of files that are divided so."""
+    """The reader of files with this delimiter."""
 
     def rows(path: Path, bad: BadRows) -> tuple[list[str], Named]:
         return header_of(path, delimiter=delimiter), named_rows(path, delimiter=delimiter, bad=bad)
@@ -580,13 +582,15 @@ def delimited(delimiter: str) -> Format:
 
 
 def parquet(path: Path, bad: BadRows) -> tuple[list[str], Named]:  # noqa: ARG001 - Parquet is whole or not
-    """The columns and rows of a Parquet file; DataError if it is not one."""
+    """The columns and rows of a Parquet file; DataError for a file of another format."""
     file = _opened(path)
     return list(file.schema_arrow.names), _numbered(path, parquet_rows(file, size=path.stat().st_size))
 
 
 def parquet_batches(path: Path) -> tuple[list[str], Callable[[Sequence[str]], Iterator[Any]]]:
-    """The columns of a Parquet file, and what reads some of them as record batches; DataError if it is not one."""
+    """The columns of a Parquet file, and a function that reads some of them as record batches; DataError for a file of
+    another format.
+    """
     file = _opened(path)
 
     def batches(columns: Sequence[str]) -> Iterator[Any]:

@@ -2,13 +2,13 @@
 
 A folder holds corpus, queries and qrels, each as one file or as a folder of files: JSON Lines or Parquet, judgements
 also as TSV or in TREC's format, text files also gzipped. A JSON file may hold all three, as LlamaIndex writes it. The
-name of a file of judgements is its split: `test` is taken where it is there, another by naming its file. A query that
-stands among the documents, with the same id and text, does not find itself (ignore_identical_ids of BEIR).
+name of a judgement file is its split: `test` is the default, name the file for another one. A query that is also a
+document, with the same id and text, does not find itself (ignore_identical_ids of BEIR).
 
-One file has the columns `query` and `document` (or `positive`), and documents that are wrong. A row may have several
-documents of a kind in a list, as FlagEmbedding (`pos`, `neg`) and Tevatron (`positive_passages`, `negative_passages`)
-write them. The texts are the ids: what stands twice is one query or one document. All documents, hard negatives too,
-are searched; but a query that is a document too does not find itself, unless a row says that its own text is right.
+One file has the columns `query` and `document` (or `positive`), and wrong documents. A row may have several documents
+of a kind in a list, as FlagEmbedding (`pos`, `neg`) and Tevatron (`positive_passages`, `negative_passages`) write them.
+The texts are the ids: a repeated text is one query or one document. All documents, including hard negatives, are
+searched; but a query that is also a document does not find itself, unless a row says that its own text is right.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ ROW_COLUMNS = {
 }
 NEGATIVE = re.compile(r"neg|negatives|negative_passages|negative(_\d+)?")
 RIGHT = 1
-MOST_RELEVANT = 10**9  # of a relevance: sums of larger ones lose their digits
+MOST_RELEVANT = 10**9  # of a relevance: sums of larger ones lose digits
 LICENCE = "yours"
 FILES = (
     "a folder with corpus, queries and qrels (BEIR, MTEB, TREC), a .json file with queries, corpus and relevant_docs "
     "(LlamaIndex), or a file with columns query, document (and negative)"
 )
 DEFAULT_SPLIT = "test"
-JUDGEMENTS = ("default", "data")  # folders of qrels by other names
+JUDGEMENTS = ("default", "data")  # other names of the qrels folder
 PATTERNS = ("corpus*", "queries*", "qrels*", *(f"{name}/*" for name in JUDGEMENTS))
 SHARD = re.compile(r"-\d{5}-of-\d{5}$")
 PART_COLUMNS = {
@@ -77,7 +77,7 @@ Fields = Mapping[str, Any]
 
 @dataclass
 class _JudgedQuery:
-    """What the rows of one query say."""
+    """The rows of one query."""
 
     relevance: dict[str, int] = field(default_factory=dict)
     negatives: dict[str, None] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class _JudgedQuery:
 
 @dataclass(frozen=True)
 class _RowColumns:
-    """Which column has what; "" if there is none."""
+    """The column of each role; "" if there is none."""
 
     query: str
     document: str
@@ -98,7 +98,7 @@ class _RowColumns:
 
 
 def collection_of_rows(path: Path, bad: BadRows, *, needs_negatives: bool = False) -> Collection:
-    """The collection that the rows of a file make; DataError names a column that is missing."""
+    """The collection in the rows of a file; DataError names a missing column."""
     names, rows = table_rows(path, bad)
     columns = _row_columns(path, names, needs_negatives=needs_negatives)
     documents: dict[str, str] = {}
@@ -106,7 +106,7 @@ def collection_of_rows(path: Path, bad: BadRows, *, needs_negatives: bool = Fals
     excluded: Counter[str] = Counter()
     for line, row in rows:
         try:
-            if needs_negatives:  # of triplets; in a search the column is a slice
+            if needs_negatives:  # for triplets; in a search the column is a slice
                 property_of_row(row, names, "")
             _enter_row(row, columns, documents, asked, excluded)
         except ValueError as error:
@@ -118,7 +118,7 @@ def collection_of_rows(path: Path, bad: BadRows, *, needs_negatives: bool = Fals
 
 
 def triplet_rows(path: Path, bad: BadRows, given: str) -> Iterator[ContestRow]:
-    """The rows of a file as triplets: its query, each right document, each wrong one; `given` is as for contrasts."""
+    """The rows of a file as triplets of query, right document and wrong document; `given` is as for contrasts."""
     names, rows = table_rows(path, bad)
     columns = _row_columns(path, names, needs_negatives=True)
     read = (columns.query, columns.document, columns.cluster, *columns.negatives, PROPERTY_COLUMN)
@@ -133,7 +133,7 @@ def triplet_rows(path: Path, bad: BadRows, given: str) -> Iterator[ContestRow]:
             triplets = [ContestRow((anchor, near, far), cluster, of_property) for near in right for far in wrong]
             if any(len({*triplet.texts}) < 3 for triplet in triplets):
                 raise ValueError(
-                    "two of anchor, positive and negative are the same text: there is nothing to tell apart"
+                    "two of anchor, positive and negative are the same text, so they cannot be distinguished"
                 )
         except ValueError as error:
             bad(path, line, str(error))
@@ -170,7 +170,7 @@ def _enter_row(
     asked: dict[str, _JudgedQuery],
     excluded: Counter[str],
 ) -> None:
-    """Enter a row; ValueError if it is wrong, and nothing of it is entered."""
+    """Add a row to the collection; ValueError if it is wrong, and nothing is added."""
     query, right, wrong, cluster = _texts_of(row, at)
     grade = relevance_of(row.get(at.relevance)) if at.relevance else RIGHT
     one = asked.get(query) or _JudgedQuery(cluster=cluster, slices=_slice_values(row, at))
@@ -188,7 +188,7 @@ def _enter_row(
 
 
 def _texts_of(row: Mapping[str, Any], at: _RowColumns) -> tuple[str, list[str], list[str], str]:
-    """The query of a row, its right documents, its wrong ones, and its cluster, "" if there is none."""
+    """The query of a row, its right documents, its wrong ones, and its cluster ("" if none)."""
     query, right = checked_text("query", row.get(at.query)), _cell_texts("document", row.get(at.document))
     wrong = [
         text for name in at.negatives if not is_missing(row.get(name)) for text in _cell_texts("negative", row[name])
@@ -197,7 +197,7 @@ def _texts_of(row: Mapping[str, Any], at: _RowColumns) -> tuple[str, list[str], 
 
 
 def _cell_texts(name: str, value: object) -> list[str]:
-    """The text of a cell, or the texts of its list, where Tevatron has titles beside; ValueError if one is missing."""
+    """The text of a cell, or the texts of its list, also Tevatron's with titles; ValueError if one is missing."""
     values = value if isinstance(value, list) and value else [value]
     parts = [[one.get("title"), one.get("text")] if isinstance(one, dict) else [one] for one in values]
     joined = [[checked_text(name, part) for part in some if len(some) == 1 or not is_missing(part)] for some in parts]
@@ -240,7 +240,7 @@ def relevance_of(value: object) -> int:
 
 @dataclass(frozen=True)
 class JsonPart:
-    """The rows of a part of a JSON file; `place` names it in errors."""
+    """The rows in a part of a JSON file; `place` names it in errors."""
 
     place: str
     rows: Sequence[Fields]
@@ -253,12 +253,12 @@ Source = Path | JsonPart
 
 
 def fetched(spec: str) -> Path:
-    """The folder of `OWNER/NAME@COMMIT` on the hub; DataError if it is neither in the cache nor to be had."""
+    """The folder of `OWNER/NAME@COMMIT` on the hub; DataError if it is not in the cache and cannot be fetched."""
     return hub_folder(spec, patterns=PATTERNS, is_whole=lambda folder: not _missing(_parts(folder)))
 
 
 def collection(path: Path, bad: BadRows) -> Collection:
-    """What lies at the path: a folder, one of its files of judgements, or one file; DataError says what is wrong."""
+    """The collection at the path: a folder, one of its judgement files, or one file; DataError explains a fault."""
     if path.is_dir():
         return _of_folder(path, "", bad)
     if not path.is_file():
@@ -284,7 +284,7 @@ def collection(path: Path, bad: BadRows) -> Collection:
 
 
 def json_parts(path: Path) -> dict[str, list[Source]]:
-    """Corpus, queries and judgements of a JSON file that has all three by id (LlamaIndex); nothing of another file."""
+    """Corpus, queries and judgements of a JSON file that has all three by id (LlamaIndex); empty for another file."""
     if file_ending(path) != ".json":
         return {}
     try:
@@ -340,7 +340,7 @@ def _collection(parts: Mapping[str, Sequence[Source]], split: str, bad: BadRows)
     judged = _judgements(parts["qrels"], texts, documents, bad)
     queries = []
     for name, relevance in judged.items():
-        if name in own:  # a query that is a document itself: what is judged of that pair is left out with the document
+        if name in own:  # a query that is also a document: the judgement of that pair is left out with the document
             others = {document: grade for document, grade in relevance.items() if document != name}
             queries.append(CollectionQuery(name, texts[name], others, own=name))
         else:
@@ -362,7 +362,7 @@ def _missing(parts: Mapping[str, Sequence[Path]]) -> list[str]:
 
 
 def _files(folder: Path, name: str) -> list[Path]:
-    """The files of one part: those of its folder, or the one of its name."""
+    """The files of one part: those of its folder, or the one with its name."""
     endings = {*FORMATS} if name in ("corpus", "queries") else {*FORMATS, *TREC, *(f"{ending}.gz" for ending in TREC)}
     inside = sorted(p for p in (folder / name).glob("*") if file_ending(p) in endings)
     flat = sorted(
@@ -375,7 +375,7 @@ def _files(folder: Path, name: str) -> list[Path]:
 
 
 def _split_of(path: Path) -> str:
-    """The split that a file of judgements is of.
+    """The split of a judgement file.
 
     >>> _split_of(Path("qrels/dev.tsv.gz")), _split_of(Path("qrels/test-00000-of-00001.parquet"))
     ('dev', 'test')
@@ -384,7 +384,7 @@ def _split_of(path: Path) -> str:
 
 
 def _split_files(folder: Path, files: Sequence[Path], wanted: str) -> tuple[str, list[Path]]:
-    """The split that is measured, with its files: the one that was named, else `test`, else the only one."""
+    """The split to measure, with its files: the named one, else `test`, else the only one."""
     if files[0].parent == folder:
         return "", list(files)
     splits: dict[str, list[Path]] = {}
@@ -402,7 +402,7 @@ def _split_files(folder: Path, files: Sequence[Path], wanted: str) -> tuple[str,
 def _documents(
     files: Sequence[Source], queries: Mapping[str, str], bad: BadRows, excluded: Counter[str]
 ) -> tuple[dict[str, str], set[str]]:
-    """Text by id, and the ids of documents that are a query: they have its id, and its text as title, text or both.
+    """Text by id, and the ids of documents that are also a query: with its id, and its text as title, text or both.
 
     A document without title and text is left out.
     """
@@ -429,7 +429,7 @@ def _documents(
 
 
 def _add(found: dict[str, str], name: str, text: str, excluded: Counter[str], repeated: str) -> None:
-    """Take a text under its id; ValueError if another text has it, a count where it is the same."""
+    """Add a text under its id; ValueError if the id has another text; the same text is counted as a repeat."""
     known = found.setdefault(name, text)
     if known is not text:
         if known != text:
@@ -445,9 +445,7 @@ def _judgements(files: Sequence[Source], queries: Fields, documents: Fields, bad
             query, document = (id_text(row.get(at[side]), f"{side}'s id") for side in ("query", "document"))
             for name, known, what in ((query, queries, "query"), (document, documents, "document")):
                 if name not in known:
-                    raise ValueError(
-                        f"the {what} {name!r:.60} is judged, but there is no such {what}, or it has no text"
-                    )
+                    raise ValueError(f"the {what} {name!r:.60} is judged, but the {what} is missing or has no text")
             grades = found.setdefault(query, {})
             if grades.setdefault(document, grade := relevance_of(row.get(at["score"]))) != grade:
                 raise ValueError(f"{query!r:.60} and {document!r:.60} are judged twice: {grades[document]} and {grade}")
@@ -461,7 +459,7 @@ def _judgements(files: Sequence[Source], queries: Fields, documents: Fields, bad
 def _part_rows(
     files: Sequence[Source], what: str, bad: BadRows
 ) -> Iterator[tuple[Any, int, Fields, Mapping[str, str]]]:
-    """(file, line, fields, column of each role) of all rows; DataError names the file that lacks a column."""
+    """(file, line, fields, column of each role) of all rows; DataError names a file without a needed column."""
     for file in files:
         rows: Iterator[tuple[int, Fields]] | None
         if isinstance(file, JsonPart):
@@ -476,9 +474,9 @@ def _part_rows(
 
 
 def _trec_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, Fields]] | None:
-    """(line, fields) of TREC's judgements: query, an unused field, document, grade; also without the unused one.
+    """(line, fields) of TREC's judgements: query, an unused field, document, grade; also without the unused field.
 
-    None of another file; DataError for a run, which has the scores of a system and no judgements.
+    None for another file; DataError for a run, which has the scores of a system instead of judgements.
     """
     if file_ending(path).removesuffix(".gz") not in (*TREC, ".tsv"):
         return None
@@ -503,7 +501,7 @@ def _trec_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, Fields]] | None:
 
 
 def _divided(line: str) -> list[str]:
-    """The fields of a line: by tabs where it has some, for ids may hold blanks, else by blanks."""
+    """The fields of a line, split at tabs if it has some, since ids may hold blanks, else at blanks."""
     return [field.strip() for field in line.split("\t")] if "\t" in line.strip() else line.split()
 
 
@@ -528,5 +526,5 @@ def id_text(value: object, name: str) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if isinstance(value, float) and value.is_integer():
-        return str(int(value))  # a table whose column of whole numbers had a gap
+        return str(int(value))  # from a column of whole numbers with a missing value
     raise ValueError(f"the {name} is {value!r:.60}, but should be text or a whole number")

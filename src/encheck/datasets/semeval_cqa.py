@@ -56,7 +56,7 @@ LABELS = {
 
 
 class Candidate(NamedTuple):
-    """A question and one candidate for it; `label` is what the file says, "?" where it keeps the gold back."""
+    """A question and one candidate for it; `label` is the file's, "?" if the gold label is held back."""
 
     key: Key
     first: str
@@ -75,7 +75,7 @@ def candidates(file: Path, task: str, bad: BadRows) -> Iterator[Candidate]:
 
 
 def parsed_xml(path: Path) -> ET.Element:
-    """The root of an XML file, each element's line in its attribute "line".
+    """The root of an XML file, with each element's line in its attribute "line".
 
     DataError if it is not well-formed or declares entities. (The task's files do have a document type.)
     """
@@ -85,7 +85,7 @@ def parsed_xml(path: Path) -> ET.Element:
         builder.start(tag, attributes | {"line": str(parser.CurrentLineNumber)})
 
     def refuse(name: str, *_: object) -> None:
-        problem = f"declares the entity {name!r}, which the task's files never do: it is another file, or an attack"
+        problem = f"declares the entity {name!r}, which the task's files never do: it is a different file, or an attack"
         raise DataError(f"{path}:{parser.CurrentLineNumber}: {problem}; get the file from the task's page")
 
     parser.StartElementHandler, parser.EndElementHandler = start, builder.end
@@ -131,7 +131,7 @@ def _candidate(
 
 
 def _element_text(element: ET.Element) -> str:
-    """Subject and body of a question, the text of a comment: its own, not that of the thread inside it."""
+    """Subject and body of a question, or the text of a comment, without the thread inside it."""
     parts = [child.text or "" for child in element if re.fullmatch(r"(Org|Rel)Q(Subject|Body)|RelCText", child.tag)]
     return " ".join(part.strip() for part in parts).strip()
 
@@ -143,7 +143,7 @@ def _plain_candidates(file: Path, bad: BadRows) -> Iterator[Candidate]:
         if len(fields) == 15:
             yield Candidate((fields[0], fields[2]), fields[1], fields[3], "?", file, number)
         else:
-            bad(file, number, f"{len(fields)} fields divided by {DIVIDER}, but should be 15, the last one empty")
+            bad(file, number, f"{len(fields)} fields separated by {DIVIDER}, but should be 15, the last one empty")
 
 
 def gold_labels(file: Path, bad: BadRows) -> Iterator[tuple[int, Key, int]]:
@@ -154,14 +154,14 @@ def gold_labels(file: Path, bad: BadRows) -> Iterator[tuple[int, Key, int]]:
         if label is None:
             bad(file, number, f"the label is {fields[4]!r:.60}, but should be true or false")
         elif key in seen:
-            bad(file, number, f"{'/'.join(key)} has a label already: each candidate is judged once")
+            bad(file, number, f"{'/'.join(key)} already has a label: each candidate is judged once")
         else:
             seen.add(key)
             yield number, key, label
 
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """Pairs by subtask: those with a gold file in its order, then those whose XML has the labels."""
+    """Pairs by subtask: those with a gold file in its order, then those with labels in the XML."""
     texts, golds, wanted = files_and_subtasks(path)
     pools = {task: _pool(task, texts, bad) for task in wanted}
     open_tasks = [task for task in wanted if task not in golds and all(c.label == "?" for c in pools[task].values())]
@@ -175,7 +175,7 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
 
 
 def _pool(task: str, texts: list[Path], bad: BadRows) -> dict[Key, Candidate]:
-    """Every candidate of a subtask once: the same pairs stand in several of the task's files."""
+    """Every candidate of a subtask once, because several of the task's files repeat the same pairs."""
     pool: dict[Key, Candidate] = {}
     for candidate in chain.from_iterable(candidates(file, task, bad) for file in texts):
         pool.setdefault(candidate.key, candidate)
@@ -230,7 +230,7 @@ def _with_texts(
         if key in pool:
             yield line, (pool[key], label)
         else:
-            bad(file, line, f"{'/'.join(key)} is in none of the files with texts")
+            bad(file, line, f"no file with texts has {'/'.join(key)}")
 
 
 def _row(task: str, candidate: Candidate, label: int) -> PairRow:
@@ -242,7 +242,7 @@ def _row(task: str, candidate: Candidate, label: int) -> PairRow:
 
 def _candidate_label(task: str, candidate: Candidate) -> int:
     if candidate.label == "?":
-        raise ValueError(f"the label of {'/'.join(candidate.key)} is '?', and no gold file has it")
+        raise ValueError(f"the label of {'/'.join(candidate.key)} is '?', and it is in no gold file")
     if candidate.label not in LABELS[task]:
         raise ValueError(f"the label is {candidate.label!r:.60}, but should be one of {', '.join(LABELS[task])}")
     return LABELS[task][candidate.label]

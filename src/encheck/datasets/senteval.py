@@ -1,8 +1,8 @@
 """SentEval's data folders (Conneau and Kiela 2018), tokenised as SentEval ships them.
 
-`read` takes the pairs: the folder STS with STS12-en-test to STS16-en-test; `split` is year and sub-set, "STS12/MSRpar".
-MR, CR, MPQA, SUBJ, SST and TREC are single sentences with a class, MRPC pairs with one: `tasks` takes those that are
-there.
+`read` returns the pairs: the folder STS with STS12-en-test to STS16-en-test; `split` is year and sub-set,
+"STS12/MSRpar". MR, CR, MPQA, SUBJ, SST and TREC are single sentences with a class, MRPC pairs with one: `tasks` returns
+those that exist.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from encheck.errors import DataError
 
 LICENCE = "as of each set; SentEval states none for MR, CR, MPQA, SUBJ, SST and TREC"
 CITATION = "Conneau and Kiela 2018: SentEval: An Evaluation Toolkit for Universal Sentence Representations. LREC"
-FILES = "SentEval's folders MR, CR, SUBJ, MPQA, SST, TREC, MRPC and STS, some of them or one"
+FILES = "one or more of SentEval's folders MR, CR, SUBJ, MPQA, SST, TREC, MRPC and STS"
 YEARS = {year.name.upper(): year for year in sts.YEARS}
 HUB = Hubs({year: module.HUB for year, module in YEARS.items()})
 EXPECTED: Expected = {
@@ -55,11 +55,11 @@ _FILES: Mapping[str, tuple[str, ...]] = {
     **{name: tuple((BY_FILE | BY_LINE)[folder]) for name, folder in FOLDERS.items()},
     PAIRS: tuple(mrpc.SPLITS),
 }
-NO_WORD = "."  # what SentEval's own examples put for an empty line: CR and MPQA have some
+NO_WORD = "."  # how SentEval's own examples replace an empty line: CR and MPQA have some
 
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """Pairs of STS 2012 to 2016, as far as their folders are there, by year and sub-set."""
+    """Pairs of the STS 2012 to 2016 folders that exist, by year and sub-set."""
     held = {year: sorted(path.rglob(f"{year}-en-test")) for year in YEARS}
     if not any(held.values()):
         raise DataError(f"senteval: {path} has no folder STS1x-en-test and no file of {', '.join(TASKS)}")
@@ -74,10 +74,10 @@ def has_pairs(path: Path) -> bool:
 
 
 def tasks(path: Path, bad: BadRows) -> dict[str, list[ClassifiedText]]:
-    """The tasks whose files lie in the folder, by name, in `TASKS`' order; MRPC's training part is the whole file.
+    """The tasks whose files are in the folder, by name, in `TASKS`' order; MRPC's training part is the whole file.
 
-    DataError that names all files which are missing, before any is read; for a file without a sentence, and for a part
-    that should be learned from or measured and has one class alone.
+    DataError that names all missing files, before any is read; also for a file without a sentence, and for a training
+    or test part with only one class.
     """
     if not path.exists():
         raise DataError(f"senteval: {path} does not exist; expected {FILES}")
@@ -89,7 +89,7 @@ def tasks(path: Path, bad: BadRows) -> dict[str, list[ClassifiedText]]:
 
 
 def _files(path: Path, names: Iterable[str]) -> dict[str, Path | None]:
-    """Where each file is; DataError for one that is there more than once."""
+    """The path of each file; DataError for a file found more than once."""
     held = {name: sorted(path.rglob(name)) for name in names}
     if any(held.values()):
         files_of(path, dict.fromkeys(names, ""), what="senteval")
@@ -101,21 +101,22 @@ def _of_task(name: str, path: Path, bad: BadRows) -> list[ClassifiedText]:
         folder = FOLDERS[name]
         files = (BY_FILE | BY_LINE)[folder]
         return [s for file, fact in files.items() for s in _checked(next(path.rglob(file)), fact, bad)]
-    parts = {"validation": "train"}  # the toolkit holds none out
+    parts = {"validation": "train"}  # the toolkit holds out no rows
     return [ClassifiedText(r.first, str(r.label), parts.get(r.split, r.split), r.second) for r in mrpc.read(path, bad)]
 
 
 def _usable(name: str, path: Path, rows: list[ClassifiedText]) -> list[ClassifiedText]:
-    """The rows; DataError for a part without a sentence, and for one of a single class."""
+    """The rows; DataError for a part without sentences, or with a single class."""
     wanted = dict.fromkeys(BY_LINE[FOLDERS[name]].values()) if FOLDERS.get(name) in BY_LINE else {}
     for split in wanted or dict.fromkeys(["train", "test"] if name == PAIRS else [""]):
         classes = {row.label for row in rows if row.split == split}
         part = f"{name}'s {split} part" if split else name
         if not classes:
-            raise DataError(f"senteval: {part} in {path} has no sentence, but a classifier needs some")
+            raise DataError(f"senteval: {part} in {path} has no sentences, but a classifier needs them")
         if len(classes) == 1 and split != "test":
             raise DataError(
-                f"senteval: all sentences of {part} in {path} have the class {classes.pop()}: there is nothing to tell"
+                f"senteval: all sentences of {part} in {path} have the class {classes.pop()}, "
+                "but a classifier needs two"
             )
     return rows
 
@@ -123,8 +124,8 @@ def _usable(name: str, path: Path, rows: list[ClassifiedText]) -> list[Classifie
 def classification(path: Path, *, bad: BadRows | None = None) -> list[ClassifiedText]:
     """The sentences of MR, CR, MPQA, SUBJ, SST or TREC, by its folder, in file order.
 
-    DataError if the folder is none of these or lacks a file; a bad line is an error with file and line, unless
-    `bad` skips it. TREC's training file is Latin-1.
+    DataError if the folder is not one of these or lacks a file; a bad line is an error with file and line, unless `bad`
+    skips it. TREC's training file is Latin-1.
     """
     bad = bad or BadRows()
     for files in (*BY_FILE.values(), *BY_LINE.values()):
@@ -144,7 +145,7 @@ def _checked(file: Path, fact: str, bad: BadRows) -> list[ClassifiedText]:
 
 
 def _sentences(file: Path, fact: str, bad: BadRows) -> Iterator[ClassifiedText]:
-    """`fact` is what the file's name says: the class in BY_FILE, the split in BY_LINE."""
+    """`fact` comes from the file's name: the class in BY_FILE, the split in BY_LINE."""
     for number, line in enumerate(lines_of(file, encoding=_encoding(file)), 1):
         try:
             yield _sentence(file.name, line, fact)
@@ -153,12 +154,12 @@ def _sentences(file: Path, fact: str, bad: BadRows) -> Iterator[ClassifiedText]:
 
 
 def _encoding(file: Path) -> str:
-    """UTF-8; of TREC's training file Latin-1, as it is distributed, unless somebody has converted it."""
+    """UTF-8, except for TREC's training file, which is distributed in Latin-1, unless it has been converted."""
     if file.name != "train_5500.label":
         return "utf-8-sig"
     try:
         file.read_bytes().decode("utf-8-sig")
-    except (ValueError, OSError):  # reading says what is wrong with the file
+    except (ValueError, OSError):  # reading reports the fault
         return "latin-1"
     return "utf-8-sig"
 

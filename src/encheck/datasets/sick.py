@@ -1,8 +1,8 @@
 """SICK (Marelli et al. 2014), as distributed: the three files of SemEval-2014 task 1, or SICK.txt with 12 columns.
 
-Copies without the header row are read too: a first line that begins with a number is a pair.
+Copies without the header row are accepted too: a first line that begins with a number is a pair.
 
-`score` is the relatedness, from 1 to 5. The label is a choice of encheck's, for the paper defines no paraphrases: 1 for
+`score` is the relatedness, from 1 to 5. The label is encheck's choice, because the paper defines no paraphrases: 1 for
 ENTAILMENT, 0 for CONTRADICTION, None for NEUTRAL.
 """
 
@@ -53,7 +53,7 @@ WIDE = (
 
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """Pairs in file order; where a folder holds both layouts, those of the three files."""
+    """Pairs in file order; if a folder holds both layouts, those of the three files."""
     files = files_of(path, SPLITS | {"SICK.txt": ""}, what="sick")
     for file, split in [entry for entry in files if entry[1]] or files:
         first = first_line(file).split("\t")

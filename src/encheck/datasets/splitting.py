@@ -1,7 +1,7 @@
 """Split long texts into passages of similar length, in any language.
 
-A passage is counted in words; a Chinese, Japanese, Korean or Thai character is one, since tokenizers take it so, and so
-are twenty characters without a blank. A cut stands behind a sentence where one ends in the second half of a passage.
+Length is counted in words; each Chinese, Japanese, Korean or Thai character counts as one, as for tokenizers, and so do
+twenty characters without a blank. The cut is after a sentence if one ends in the second half of a passage.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ WORD = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-
                   r"\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]{1,20}")  # fmt: skip
 SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*(?=\s|$)|[。！？]|\n\s*\n")
 
-CLOSING = 4  # signs, in which the end of a sentence lies
+CLOSING = 4  # characters, within which a sentence ends
 CUT = re.compile(r"[^\S\n]*\n\s*|(?<=[.!?…])(?P<closing>[\"'”’)\]]*)\s+(?=[\"'“‘(\[]*[A-Z0-9])|(?<=[。！？])")
 SHORTENED = re.compile(
     r"(?:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Sen|Rep|Gov|Gen|Col|Capt|Sgt|Jr|Sr|Inc|Corp|Ltd|Co|vs|al|approx|Fig|No|Nos"
@@ -24,7 +24,7 @@ SHORTENED = re.compile(
 
 
 def words_of(text: str) -> int:
-    """How many words a text has.
+    """The number of words in a text.
 
     >>> words_of("Three plain words"), words_of("三个字")
     (3, 3)
@@ -33,9 +33,10 @@ def words_of(text: str) -> int:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text that begin and end as sentences do; no line goes on in the next, and headings are none.
+    r"""The sentences of a text with a proper beginning and end; a sentence does not span lines, and headings are left
+    out.
 
-    >>> sentences("# Returns\\n\\nDr. Lee has 14 days. Then e.g. a fee is due.")
+    >>> sentences("# Returns\n\nDr. Lee has 14 days. Then e.g. a fee is due.")
     ['Dr. Lee has 14 days.', 'Then e.g. a fee is due.']
     """
     has_capitals = text != text.lower()
@@ -47,7 +48,7 @@ def sentences(text: str) -> list[str]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """What stands between ends of lines and of sentences."""
+    """The pieces between ends of lines and of sentences."""
     start = 0
     for cut in CUT.finditer(text):
         is_sentence = cut["closing"] is not None
@@ -59,7 +60,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def split(text: str, *, words: int) -> list[str]:
-    """The passages of a text, none of more than `words` words; white space between sentences is kept as it is.
+    """The passages of a text, each of at most `words` words; white space between sentences is kept.
 
     >>> split("One two three. Four five. Six seven eight nine.", words=6)
     ['One two three. Four five.', 'Six seven eight nine.']
@@ -72,7 +73,7 @@ def split(text: str, *, words: int) -> list[str]:
 
 
 def _spans(found: list[tuple[int, int]], ends: set[int], words: int) -> Iterator[tuple[int, int]]:
-    """(first word, word behind the last) of each passage; what is left is shared out evenly."""
+    """(first word, word after the last) of each passage; the remainder is distributed evenly."""
     at = 0
     while (left := len(found) - at) > 0:
         size = ceil(left / ceil(left / words))

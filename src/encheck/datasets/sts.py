@@ -1,7 +1,7 @@
 """STS 2012 to 2016 (Agirre et al.), the test sub-sets: a folder with an input and a gold file for each, line by line.
 
-As distributed and in SentEval's layout (tokenised, lower-cased) alike. Pairs whose gold line is blank were not judged
-and are left out (2015, 2016); so is 2013's sub-set SMT, whose text may not be passed on. `score` is from 0 to 5; the
+Reads the distributed layout and SentEval's (tokenised, lower-cased). Pairs with a blank gold line were not judged and
+are left out (2015, 2016); so is 2013's sub-set SMT, whose text may not be redistributed. `score` is from 0 to 5; the
 label is 1 from a score of 4, as in the STS benchmark, which is made from these; `split` is the sub-set's name.
 """
 
@@ -16,13 +16,13 @@ from encheck.datasets.hub import Hub
 from encheck.datasets.reader import LOG, BadRows, Expected, PairRow, as_published, checked_score, lines_of, made_rows
 from encheck.errors import DataError
 
-LEFT_OUT = {"ALL", "SMT"}  # 2012's gold of all sub-sets in one; 2013's SMT, whose text may not be passed on
+LEFT_OUT = {"ALL", "SMT"}  # 2012's gold of all sub-sets in one; 2013's SMT, whose text may not be redistributed
 Fields = tuple[list[str], str]
 
 
 @dataclass(frozen=True)
 class StsYear:
-    """The data set of a year. `folders` are what its folder is called as distributed, and in SentEval."""
+    """The data set of a year. `folders` are the names of its folder as distributed, and in SentEval."""
 
     LICENCE: ClassVar[str] = "annotations CC BY-SA where stated; texts as in the readme files"
     name: str
@@ -62,7 +62,7 @@ class StsYear:
 
     def _folder(self, path: Path) -> Path:
         if not path.is_dir():
-            state = "is a file: the scores are in another one beside it" if path.exists() else "does not exist"
+            state = "is a file, but the scores are in a second file beside it" if path.exists() else "does not exist"
             raise DataError(f"{self.name}: {path} {state}; give the folder ({' or '.join(self.folders)})")
         if any(path.glob("STS*.input.*.txt")):
             return path

@@ -1,4 +1,4 @@
-"""STS benchmark (Cer et al. 2017), as distributed: called .csv, but divided by tabs and without quoting.
+"""STS benchmark (Cer et al. 2017), as distributed: files called .csv, but separated by tabs and without quoting.
 
 `score` is from 0 to 5; the label is 1 from a score of 4 (Peinelt et al. 2019).
 """

@@ -1,7 +1,7 @@
 """Your own texts without labels: one per line, or a column of a table. Each text is a group of its own.
 
-`FILE:COLUMN` names the column; without it, it is the first of TEXT that the file has. A column `cluster` says what
-texts have in common, a column `split` which part they are of: `texts@test:FILE` takes that part alone.
+`FILE:COLUMN` names the column; the default is the first of TEXT that the file has. A column `cluster` groups related
+texts, a column `split` names their part: `texts@test:FILE` reads only that part.
 """
 
 from __future__ import annotations
@@ -33,24 +33,26 @@ from encheck.types import Group, content_hash
 
 log = logging.getLogger("encheck")
 LICENCE = "yours"
-FILES = "a .txt file with a text a line, or .json, .jsonl, .csv, .tsv or .parquet with a column text (or FILE:COLUMN)"
+FILES = (
+    "a .txt file with one text per line, or .json, .jsonl, .csv, .tsv or .parquet with a column text (or FILE:COLUMN)"
+)
 TEXT = ("text", "sentence", "body", "content", "message", "description", "title", "query")
 LINES = (".txt", ".log")
 SPLITS = {"train": "train", "validation": "validation", "dev": "validation", "valid": "validation", "test": "test"}
-PARTS = tuple(dict.fromkeys(SPLITS.values()))  # what `texts@PART` takes
-MOST = 10_000  # characters of a text: what is longer is a document
+PARTS = tuple(dict.fromkeys(SPLITS.values()))  # the parts for `texts@PART`
+MOST = 10_000  # characters of a text: a longer one is a document
 
 
 @dataclass(frozen=True, slots=True)
 class TextSource:
-    """A file, and the column that holds the texts where one is named."""
+    """A file, and the column of the texts if one is named."""
 
     path: Path
     column: str = ""
 
 
 class TextRow(NamedTuple):
-    """A text, its cluster and its split where the file names them."""
+    """A text, with its cluster and its split if the file names them."""
 
     text: str
     cluster: str = ""
@@ -58,9 +60,9 @@ class TextRow(NamedTuple):
 
 
 def texts(name: str, path: str, bad: BadRows, *, part: str, sample: int | None, seed: int) -> Dataset:
-    """The texts of a file, at most `sample` clusters; DataError says what is wrong with it.
+    """The texts of a file, at most `sample` clusters; DataError explains a fault in it.
 
-    Of texts that stand twice the first is taken. Texts of the same words, in any order, are a cluster.
+    Repeated texts are left out. Texts with the same words, in any order, are a cluster.
     """
     place = text_source(path)
     rows = _distinct(place.path, _of_part(place.path, _rows(place, bad), part))
@@ -76,9 +78,9 @@ def texts(name: str, path: str, bad: BadRows, *, part: str, sample: int | None, 
 
 
 def stream(name: str, path: str, bad: BadRows, *, part: str) -> Iterator[Group]:
-    """The groups of all texts of a file, one after the other, each once; of what was read hashes alone are kept.
+    """The groups of all distinct texts of a file, one after the other; keeps only hashes of earlier texts.
 
-    A cluster is what the file names, else the text. DataError says what is wrong with the file.
+    The cluster is the one in the file, else the text. DataError explains a fault in the file.
     """
     place, seen, count = text_source(path), set[int](), 0
     for row in _of_part(place.path, _rows(place, bad), part):
@@ -97,7 +99,7 @@ def _without_text(path: str, bad: BadRows) -> DataError:
 
 
 def text_source(path: str) -> TextSource:
-    """The file, and the column behind its last colon; a file whose own name has a colon is found by it.
+    """The file, and the column behind its last colon; a file whose own name has a colon is recognised.
 
     >>> text_source("tickets.csv:body").column, text_source("tickets.txt").column
     ('body', '')
@@ -115,7 +117,7 @@ def _rows(place: TextSource, bad: BadRows) -> Iterator[TextRow]:
     if ending not in (*LINES, *FORMATS):
         raise unknown_format(path, (*LINES, *FORMATS))
     if ending in LINES and place.column:
-        raise DataError(f"texts: {path} has a text a line and no columns: leave :{place.column} out")
+        raise DataError(f"texts: {path} has one text per line and no columns: leave :{place.column} out")
     if ending in LINES:
         for number, line in enumerate(lines_of(path), 1):
             if line.strip():
@@ -132,7 +134,7 @@ def _rows(place: TextSource, bad: BadRows) -> Iterator[TextRow]:
 
 
 def _column(place: TextSource, columns: Sequence[str]) -> str:
-    """The column of the texts; DataError says which there are."""
+    """The column of the texts; DataError lists the existing ones."""
     if place.column:
         if place.column not in columns:
             raise DataError(f"{place.path}:1: {unknown('column', place.column, columns)}")
@@ -140,14 +142,14 @@ def _column(place: TextSource, columns: Sequence[str]) -> str:
     found = next((name for name in TEXT if name in columns), None)
     if found is None:
         raise DataError(
-            f"{place.path}:1: no column with the texts (columns: {', '.join(columns)}; understood: {', '.join(TEXT)}). "
-            f"Name it: --data texts:{place.path}:COLUMN"
+            f"{place.path}:1: no column with the texts (columns: {', '.join(columns)}; "
+            f"understood: {', '.join(TEXT)}). Name it: --data texts:{place.path}:COLUMN"
         )
     return found
 
 
 def _checked(path: Path, number: int, row: Mapping[str, Any], column: str, bad: BadRows) -> Iterator[TextRow]:
-    """The text of a row, if it is right."""
+    """The text of a row, if it is valid."""
     try:
         text = checked_text(column, row.get(column))
         if len(text) > MOST:
@@ -161,7 +163,7 @@ def _checked(path: Path, number: int, row: Mapping[str, Any], column: str, bad: 
 
 
 def _named(value: object) -> str:
-    """What a field says; empty where it is missing.
+    """The value of a field as text; empty if it is missing.
 
     >>> _named(7), _named(None), _named(float("nan"))
     ('7', '', '')
@@ -170,7 +172,7 @@ def _named(value: object) -> str:
 
 
 def _of_part(path: Path, rows: Iterator[TextRow], part: str) -> Iterator[TextRow]:
-    """The rows of a part, all of them where none is asked for; DataError where no row is of it."""
+    """The rows of a part, or all rows if `part` is empty; DataError if no row belongs to it."""
     if not part:
         yield from rows
         return
@@ -185,7 +187,7 @@ def _of_part(path: Path, rows: Iterator[TextRow], part: str) -> Iterator[TextRow
 
 
 def _distinct(path: Path, rows: Iterator[TextRow]) -> list[TextRow]:
-    """The rows, of those with the same text the first."""
+    """The rows without repeats of a text."""
     kept: dict[str, TextRow] = {}
     count = 0
     for row in rows:

@@ -2,8 +2,8 @@
 
 FlagEmbedding's rows have query, pos and neg, the latter two as lists.
 
-Where the rows name a property, each triplet is a contest: its anchor should be nearer to the positive. Else the anchors
-are queries in search of their positives, among all positives and negatives of the file.
+If the rows name a property, each triplet is a contest: its anchor should be nearer to the positive. Otherwise the
+anchors are queries that search for their positives among all positives and negatives of the file.
 """
 
 from __future__ import annotations
@@ -33,6 +33,6 @@ def collection(path: Path, bad: BadRows) -> Collection:
 
 
 def contrasts(name: str, path: Path, bad: BadRows, *, given: str, sample: int | None, seed: int) -> Dataset:
-    """The triplets of a file whose rows are of properties; as `contrast.contrasts`."""
+    """The triplets of a file whose rows have properties; see `contrast.contrasts`."""
     rows = distinct_contests(path, triplet_rows(path, bad, given))
     return contest_dataset(name, rows, licence=LICENCE, skipped=bad.skipped, sample=sample, seed=seed)

@@ -1,11 +1,11 @@
 """Twitter-URL (Lan et al. 2017), as distributed, or as three parallel files of tokens.
 
 Raw: sentence 1, sentence 2, votes such as (4,6), URL. At most 2 of 6 votes is label 0, at least 4 is label 1; pairs
-with 3 are dropped. `score` is the number of votes, the cluster is the URL. A few raw rows have a fifth field:
-the URL is the last one. They are read where their third is still the votes.
+with 3 are dropped. `score` is the number of votes, the cluster is the URL. A few raw rows have a fifth field: their URL
+is the last one. They are accepted if their third field has the votes.
 
 `twitter-url@held-out` has 37,976 / 4,224 of the training pairs for training and validation, the sizes of
-"Predicate-Argument Based Bi-Encoder ..." (Table 1): the last 4,224. Which pairs the paper held out it does not say.
+"Predicate-Argument Based Bi-Encoder ..." (Table 1): the last 4,224. The paper does not say which pairs it held out.
 
 Parallel: a.toks, b.toks and sim.txt (0 or 1) in a folder called train or test; no votes and no URL.
 """
@@ -43,7 +43,7 @@ HUB = Hub(
     label="labels",
     expected={"test": (51_534, {"1": 12_988, "0": 38_546})},
     listed=True,
-)  # MTEB's selection: neither votes nor topics
+)  # MTEB's selection, without votes and topics
 EXPECTED: Expected = {
     "train/sim.txt": (42_200, {"1": 11_167, "0": 31_033}),
     SAMPLE: (92, {"1": 39, "0": 53}),
@@ -55,7 +55,7 @@ SPLITS = {"train": "train", "dev": "validation", "test": "test"}
 
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """Pairs in file order. Of a folder that holds several layouts: the raw files, else the parallel ones."""
+    """Pairs in file order. If a folder holds several layouts, the raw files take precedence."""
     for file, split in _files(path):
         rows = _parallel(file, bad) if file.name == "sim.txt" else _raw(file, split, bad)
         name = f"{file.parent.name}/{file.name}" if file.name == "sim.txt" else file.name
@@ -63,7 +63,7 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
 
 
 def held_out(path: Path, bad: BadRows) -> Iterator[PairRow]:
-    """The same with the last 4,224 training pairs as the validation part; DataError if there are no more."""
+    """The same pairs with the last 4,224 training pairs as the validation part; DataError if there are no more."""
     rows = list(read(path, bad))
     training = [i for i, row in enumerate(rows) if row.split == "train"]
     if len(training) <= HELD_OUT:
@@ -98,7 +98,7 @@ def _raw(file: Path, split: str, bad: BadRows) -> Iterator[PairRow]:
 
 
 def votes_of(field: str) -> int:
-    """How many of six call it a paraphrase; ValueError if the field is not like that.
+    """The number of paraphrase votes out of six; ValueError for a field in another form.
 
     >>> votes_of("(4,6)")
     4

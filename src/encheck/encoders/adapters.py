@@ -14,18 +14,18 @@ POOLINGS = ("cls", "mean", "max", "last", "first-last-avg", "layers")
 CODE = ("revision", "package", "sha256")
 TEXT = ("prompt", "prompts", "similarity", "truncate_dim")
 TORCH = ("max_length", "dtype")
-# Those of papers/, a package of its own: models.yaml has entries of theirs, and their files are recognised.
+# The adapters of papers/, a separate package: models.yaml has entries for them, and encheck recognises their files.
 PAPERS = frozenset({"alignment", "bertscore", "doc2vec", "infersent", "laser", "pair-head"})
 
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """One adapter; a package may offer such a record under the entry point `encheck.adapters`.
+    """One adapter; a package can offer such a record under the entry point `encheck.adapters`.
 
-    `path` is module:factory; `what` ends the sentence "loaded as a ..."; `modules` must be importable and come with
-    what pip installs as `install`; `source` is what `name` holds; `takes` are the fields of an entry that say something
-    to it, and `options` its own options: a type, or the choices that there are. The factory is called with the source,
-    the entry, `device` and `file_hash`; that of a `url` with the entry alone.
+    `path` is module:factory. `what` ends the sentence "loaded as a ...". `modules` must be importable; pip installs
+    them as `install`. `source` says what `name` holds. `takes` lists the fields of an entry that the adapter supports,
+    and `options` its own options: a type, or the allowed values. The factory is called with the source, the entry,
+    `device` and `file_hash`; the factory of a `url` with the entry alone.
     """
 
     path: str
@@ -123,7 +123,7 @@ ADAPTERS: Mapping[str, Adapter] = {
     ),
     "lexical": Adapter(
         _of("pair_scorers:LexicalScorer"),
-        "surface scorer: what needs no understanding",
+        "surface scorer, which needs no understanding",
         (),
         source="optional",
         options={"weighting": ("jaccard", "edit-distance", "bigrams", "trigrams", "tf-idf", "bm25")},
@@ -151,7 +151,7 @@ ADAPTERS: Mapping[str, Adapter] = {
 
 
 def adapter_of(name: str) -> Adapter | None:
-    """What encheck or an installed package says of an adapter; None of a class, or of a name that nobody has."""
+    """The adapter record of encheck or an installed package; None for a class or an unknown name."""
     if name in ADAPTERS:
         return ADAPTERS[name]
     point = entry_points.entry_points_of(entry_points.ADAPTERS).get(name)

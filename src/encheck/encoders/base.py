@@ -1,8 +1,8 @@
-"""What adapters extend: an encoder of texts, an encoder made of files, and a scorer of pairs.
+"""Base classes of adapters: an encoder of texts, an encoder made of files, and a scorer of pairs.
 
-Every adapter is entered through one of three places: `load`, `TextEncoder.batches` and `PairModel.score_pairs`. Each
-has its block `library_errors`, which turns an error of a library into one that names the model, so that no adapter has
-to know all that the libraries below it can raise.
+Every adapter is called through one of three functions: `load`, `TextEncoder.batches` and `PairModel.score_pairs`. Each
+uses `library_errors`, which turns an error of a library into one that names the model. So an adapter need not know
+every error that its libraries raise.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ PAIRS_AT_ONCE = 1_024
 
 
 def is_failure(error: BaseException) -> bool:
-    """Whether something went wrong; not where somebody stops the program, or a generator ends.
+    """Whether something went wrong; False when the user stops the program, or a generator ends.
 
-    A library in Rust, such as tokenizers, panics: pyo3's PanicException is no Exception, and cannot be imported.
+    A library in Rust, such as tokenizers, panics: pyo3's PanicException is not an Exception, and cannot be imported.
     """
     return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 
 @contextmanager
 def library_errors(as_error: Callable[[BaseException], EncheckError]) -> Iterator[None]:
-    """Raise what `as_error` makes of a failure in the block; an error of encheck's own passes."""
+    """Turn a failure in the block into the error that `as_error` makes of it; encheck's own errors pass unchanged."""
     try:
         yield
     except EncheckError:
@@ -58,12 +58,12 @@ def library_errors(as_error: Callable[[BaseException], EncheckError]) -> Iterato
 
 
 def first_line(error: BaseException) -> str:
-    """The kind of error and the first line of what it says, cut to 300 characters."""
+    """The type of the error and the first line of its message, cut to 300 characters."""
     return " ".join(f"{type(error).__name__}: {error}".strip().splitlines()[0].split())[:300]
 
 
 def describe_failure(do: str, place: str, error: BaseException) -> str:
-    """That the model at this place cannot do something, why, and what to do about it."""
+    """A message that the model at this place cannot do something, with the cause and a remedy."""
     if out_of_memory(error):
         return (
             f"{place} runs out of memory with a single text ({first_line(error)}). Remedy: max_length, --dtype, or "
@@ -73,11 +73,10 @@ def describe_failure(do: str, place: str, error: BaseException) -> str:
 
 
 class TextEncoder(ABC):
-    """From `compute`, which an adapter brings, to an encoder.
+    """An encoder built on `compute`, which the adapter implements.
 
     `place` is where the model is, for messages: a path or an address. `tokenizer_file` is the tokenizer.json that makes
-    its tokens, None where it has none. `is_normalised` says whether vectors are brought to length 1, None where nothing
-    says so.
+    its tokens, None if it has none. `is_normalised` says whether vectors have length 1, None if unknown.
     """
 
     place: str
@@ -93,28 +92,28 @@ class TextEncoder(ABC):
 
     @cached_property
     def devices(self) -> list[str]:
-        """Where it computes; none for one on another machine."""
+        """The devices that it computes on; empty for a model on another machine."""
         return ["cpu"]
 
     @cached_property
     def maximum_length(self) -> int | None:
-        """The most tokens of a text that are read, as the files and the entry say; None where nothing does."""
+        """The maximum number of tokens read from a text, by the files and the entry; None if neither gives one."""
         return None
 
     @abstractmethod
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
-        """(positions, vectors) of texts of which none holds a lone surrogate."""
+        """(positions, vectors) of texts, which hold no lone surrogates."""
 
     def about(self) -> dict[str, Json]:
-        """How the model is used here, for the report: what holds, not what was asked for."""
+        """How the model is used here, for the report: the settings in effect, not those requested."""
         return {"prompt": self.prompt} | ({"prompts": self.prompts} if self.prompts else {})
 
     def prompt_for(self, role: str | None) -> str:
-        """What stands before a text in this role; the model's only prompt where the role has none of its own."""
+        """The prompt before a text in this role; the model's only prompt if the role has none of its own."""
         return for_role(self.prompts, role, self.prompt)
 
     def compute_in_role(self, texts: list[str], role: str | None) -> Iterator[Batch]:
-        """As `compute`, with the prompt of the role."""
+        """Like `compute`, with the prompt of the role."""
         return self.compute(texts, self.prompt_for(role))
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> NDArray[np.float32]:
@@ -126,7 +125,7 @@ class TextEncoder(ABC):
         return out
 
     def batches(self, texts: Sequence[str], *, role: str | None = None) -> Iterator[Batch]:
-        """(positions, vectors) batch by batch; EncoderError names the model where that goes wrong."""
+        """(positions, vectors) batch by batch; an EncoderError names the model if that fails."""
         if not texts:
             return
         with library_errors(lambda error: EncoderError(describe_failure("encode these texts", self.place, error))):
@@ -134,9 +133,9 @@ class TextEncoder(ABC):
                 good = np.isfinite(vectors).all(axis=1)
                 if not good.all():
                     dtype = getattr(self, "dtype", "float32")
-                    narrow = "" if dtype == "float32" else f"; {dtype} can be too narrow for it: try --dtype=float32"
+                    narrow = "" if dtype == "float32" else f"; {dtype} may be too narrow: try --dtype=float32"
                     raise EncoderError(
-                        f"{self.place} gives vectors that hold NaN or infinity, first for "
+                        f"{self.place} gives vectors with NaN or infinity, first for "
                         f"{texts[int(positions[~good][0])][:80]!r}. Remedy: take a checkpoint from before its training "
                         f"diverged{narrow}"
                     )
@@ -149,7 +148,7 @@ class TextEncoder(ABC):
                 yield positions, vectors
 
     def note_cut(self, cut: int, total: int, limit: int) -> None:
-        """Count the texts that lost their end; say so where they are more than one in a hundred."""
+        """Count the truncated texts, and warn if they are more than one in a hundred."""
         self.truncated += cut
         if cut > total / 100:
             log.warning(
@@ -158,7 +157,7 @@ class TextEncoder(ABC):
 
 
 def for_role(by_role: Mapping[str, T], role: str | None, otherwise: T) -> T:
-    """What a mapping has for this role, or for another name of it.
+    """The value of a mapping for this role, or for a synonym of it.
 
     >>> for_role({"passage": "passage: "}, "document", ""), for_role({"passage": "passage: "}, "query", "")
     ('passage: ', '')
@@ -168,7 +167,7 @@ def for_role(by_role: Mapping[str, T], role: str | None, otherwise: T) -> T:
 
 
 def coarse_hash(vector: NDArray[np.float32]) -> str:
-    """A vector, shape [d], in sixteen coarse steps: another model has others, noise in the last digits has not.
+    """A hash of a vector, shape [d], in sixteen coarse steps: it differs between models, but not by rounding noise.
 
     >>> v = np.arange(8, dtype=np.float32)
     >>> [coarse_hash(v) == coarse_hash(w) for w in (v * 1.000001, v * np.float32(1e25), v[::-1])]
@@ -182,7 +181,7 @@ def coarse_hash(vector: NDArray[np.float32]) -> str:
 
 
 def replace_half_surrogates(texts: Sequence[str]) -> list[str]:
-    """The texts, with U+FFFD for each half of a surrogate pair, which no tokenizer takes; a warning says so.
+    """The texts, with U+FFFD for each half of a surrogate pair, which no tokenizer accepts; warns about it.
 
     >>> replace_half_surrogates(["fine"])
     ['fine']
@@ -205,15 +204,15 @@ class LocalEncoder(TextEncoder):
 
     @abstractmethod
     def content(self) -> Mapping[str, Path]:
-        """The files that make the vectors, under names that do not depend on where they lie."""
+        """The files that determine the vectors, under names that do not depend on their location."""
 
     def how(self) -> list[str]:
-        """What else changes vectors, besides files and prompts: options, maximum length, dtype."""
+        """Other settings that change vectors, besides files and prompts: options, maximum length, dtype."""
         return []
 
     @property
     def dtype(self) -> str:
-        """The precision of the weights; vectors are fp32 all the same."""
+        """The precision of the weights; vectors are always fp32."""
         return self.device.dtype or self.config.dtype or "float32"
 
     @cached_property
@@ -224,27 +223,29 @@ class LocalEncoder(TextEncoder):
         return f"{self.engine.rpartition('-')[0]}:{content_hash(*parts)}"
 
     def fingerprint(self) -> str:
-        """From the content of the files and how they are used; a copied folder has the same one."""
+        """A hash of the files' content and of how they are used; a copied folder has the same fingerprint."""
         return self._fingerprint
 
     def limit_of(self, texts: Sequence[str]) -> str:
-        """How many of these texts are longer than the model reads, and which setting says so; empty if none is.
+        """How many of these texts are longer than the model reads, and which setting limits it; empty if none is.
 
-        Also where the files do not say. The model is not loaded.
+        Also works if the files give no limit. The model is not loaded.
         """
         return describe_truncation(
             self.source, [f"{self.prompt}{text}" for text in texts], max_length=self.config.max_length
         )
 
     def about(self) -> dict[str, Json]:
-        """With the commit of the hub, and the code of the model's own that was allowed to run."""
+        """Adds the commit of the hub, and the model's own code that was allowed to run."""
         own = {"code": f"trust_remote_code: code that came with {self.source.name} was allowed to run"}
         commit = {"revision": commit_of(self.source)} if commit_of(self.source) else {}
         return super().about() | commit | (own if self.config.trust_remote_code else {})
 
 
 class PairModel(ABC):
-    """From `compute`, which an adapter brings, to a pair scorer. `engine` is its name and number: see LocalEncoder."""
+    """A pair scorer built on `compute`, which the adapter implements. `engine` is its name and number: see
+    LocalEncoder.
+    """
 
     engine: ClassVar[str]
 
@@ -255,7 +256,7 @@ class PairModel(ABC):
 
     @cached_property
     def devices(self) -> list[str]:
-        """Where it computes."""
+        """The devices that it computes on."""
         return ["cpu"]
 
     @abstractmethod
@@ -263,11 +264,11 @@ class PairModel(ABC):
         """The score of each of these distinct pairs, shape [n]."""
 
     def content(self) -> Mapping[str, Path]:
-        """The files that make the scores, under names that do not depend on where they lie."""
+        """The files that determine the scores, under names that do not depend on their location."""
         return {}
 
     def how(self) -> list[str]:
-        """What else changes scores."""
+        """Other settings that change scores."""
         return []
 
     @cached_property
@@ -276,11 +277,11 @@ class PairModel(ABC):
         return f"{self.engine.rpartition('-')[0]}:{content_hash(self.engine, self.direction, *self.how(), *content)}"
 
     def fingerprint(self) -> str:
-        """From the content of the files and how they are used; a copied folder has the same one."""
+        """A hash of the files' content and of how they are used; a copied folder has the same fingerprint."""
         return self._fingerprint
 
     def changed(self) -> None:
-        """Forget the fingerprint: what it depends on is another now."""
+        """Forget the fingerprint, because what it depends on has changed."""
         self.__dict__.pop("_fingerprint", None)
 
     def about(self) -> dict[str, Json]:

@@ -1,4 +1,4 @@
-"""How texts become batches: packed by length, halved where memory runs out, spread over devices."""
+"""Make batches of texts: pack them by length, halve them when memory runs out, spread them over devices."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _padded: ContextVar[bool] = ContextVar("padded", default=False)
 def batches_of_one_length(lengths: Ints, budget: int) -> Iterator[Ints]:
     """Positions in batches of one length and at most `budget` tokens, the longest first; ties keep their order.
 
-    No padding is computed, so that a text's vector does not depend on which others were asked for. (Kernels round in
-    another order where a batch has few tokens: under twelve, for MiniLM on a CPU.) Within `mixed_lengths` a batch holds
-    texts of several lengths.
+    No padding is computed, so a text's vector does not depend on the other texts of the run. (Kernels round differently
+    in batches of few tokens: under twelve, for MiniLM on a CPU.) Within `mixed_lengths` a batch holds texts of several
+    lengths.
 
     >>> [b.tolist() for b in batches_of_one_length(np.array([3, 9, 3, 4]), 9)]
     [[1], [3], [0, 2]]
@@ -55,7 +55,7 @@ def batches_of_one_length(lengths: Ints, budget: int) -> Iterator[Ints]:
 
 @contextmanager
 def mixed_lengths() -> Iterator[None]:
-    """Texts of several lengths in one batch, as most programs make them: for a check that padding changes nothing.
+    """Put texts of several lengths into one batch, as most programs do, to check that padding changes nothing.
 
     >>> with mixed_lengths():
     ...     [b.tolist() for b in batches_of_one_length(np.array([3, 9, 3, 4]), 9)]
@@ -78,7 +78,7 @@ def batches_in_order(count: int, size: int) -> Iterator[Ints]:
 
 
 def run_or_halve(run: Callable[[Ints], NDArray[np.float32]], positions: Ints) -> Iterator[Batch]:
-    """The batch, or its halves where memory runs out; what does not fit alone raises."""
+    """Run the batch, or its halves if memory runs out; raises if a single text does not fit."""
     try:
         vectors = run(positions)
     except Exception as error:
@@ -87,8 +87,8 @@ def run_or_halve(run: Callable[[Ints], NDArray[np.float32]], positions: Ints) ->
     else:
         yield positions, vectors
         return
-    middle = len(positions) // 2  # outside of `except`, so that the failed attempt's tensors are let go
-    log.warning("out of memory with %d texts at a time: continuing with %d", len(positions), middle)
+    middle = len(positions) // 2  # outside of `except`, so that the failed attempt's tensors are freed
+    log.warning("out of memory with %d texts in a batch: continuing with %d", len(positions), middle)
     if "torch" in sys.modules and sys.modules["torch"].cuda.is_available():
         sys.modules["torch"].cuda.empty_cache()
     yield from run_or_halve(run, positions[:middle])
@@ -96,14 +96,14 @@ def run_or_halve(run: Callable[[Ints], NDArray[np.float32]], positions: Ints) ->
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Whether a device, or the machine, has no room for what was asked."""
+    """Whether a device or the machine ran out of memory."""
     return isinstance(error, MemoryError) or any(sign in str(error).lower() for sign in OUT_OF_MEMORY)
 
 
 def run_on_replicas(
     replicas: Sequence[Replica], batches: Iterable[Ints], run: Callable[[Replica, Ints], NDArray[np.float32]]
 ) -> Iterator[Batch]:
-    """Each batch on whichever replica is free; they come back in the order in which they were given."""
+    """Run each batch on a free replica; results come in the order of the batches."""
     if len(replicas) == 1:
         for positions in batches:
             yield from run_or_halve(partial(run, replicas[0]), positions)
@@ -128,9 +128,9 @@ def run_on_replicas(
 
 
 def pick_devices(name: str) -> list[str]:
-    """The devices to compute on: auto takes cuda, then mps, then cpu; `cuda:all` every GPU; or names by comma.
+    """The devices to compute on: auto prefers cuda, then mps, then cpu; `cuda:all` is every GPU; or names by comma.
 
-    UsageError says which devices there are where one is not.
+    UsageError lists the available devices if one is missing.
     """
     import torch
 
@@ -150,7 +150,7 @@ def pick_devices(name: str) -> list[str]:
 
 
 def limit_threads() -> None:
-    """No more threads than this process may use: torch counts the machine's cores, a container has a share of them."""
+    """Limit torch's threads to the cores that this process may use: torch counts all cores, a container has fewer."""
     import torch
 
     if "OMP_NUM_THREADS" not in os.environ and torch.get_num_threads() > (share := usable_cores()):
@@ -158,13 +158,13 @@ def limit_threads() -> None:
 
 
 def thread_count() -> int:
-    """How many threads an engine other than torch should start: as $OMP_NUM_THREADS says, else the usable cores."""
+    """How many threads an engine other than torch should start: $OMP_NUM_THREADS, else the usable cores."""
     variable = os.environ.get("OMP_NUM_THREADS", "")
     return int(variable) if variable.isdigit() and int(variable) else usable_cores()
 
 
 def usable_cores(cgroup: Path = Path("/sys/fs/cgroup")) -> int:
-    """Cores that this process may run on, with the quota of its container (either version of cgroups)."""
+    """The number of cores that this process may use, with the quota of its container (either version of cgroups)."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     for names in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
         try:

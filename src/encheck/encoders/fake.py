@@ -1,7 +1,7 @@
-"""Fakes to test checks with: each is known to pass or to fail.
+"""Fake models for testing checks: each is known to pass or to fail.
 
-They are named in models.yaml, so `pytest --model=bag-of-words` runs the suite on one; a check of your own is worth
-having when `Oracle` passes it and the others do not.
+They are named in models.yaml, so `pytest --model=bag-of-words` runs the suite on one. A check of your own is useful if
+`Oracle` passes it and the others do not.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DIMENSION = 256
 
 @lru_cache(maxsize=20_000)
 def random_direction(name: str, dimension: int = DIMENSION) -> Vectors:
-    """A random unit vector that depends on the name alone; shape [dimension]. It is shared: not to be written to."""
+    """A random unit vector that depends on the name alone; shape [dimension]. Do not write to it: it is shared."""
     vector = np.random.default_rng(list(name.encode("utf-8", "surrogatepass"))).standard_normal(dimension)
     unit: Vectors = (vector / np.linalg.norm(vector)).astype(np.float32)
     unit.flags.writeable = False
@@ -49,10 +49,10 @@ class _Fake:
 
 
 class BagOfWords(_Fake):
-    """Counts words and knows nothing else: blind to order, and every one-word edit weighs the same."""
+    """Counts words only: it ignores word order, and every one-word edit has the same weight."""
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
-        """Sum of one random direction a word; shape [n, 256]."""
+        """The sum of one random direction per word; shape [n, 256]."""
         bags = (sorted(Counter(words(text) or [text]).items()) for text in texts)
         return _rows(np.sum([count * random_direction(word) for word, count in bag], axis=0) for bag in bags)
 
@@ -74,7 +74,7 @@ class Random(_Fake):
 
 
 class Nan(_Fake):
-    """A model that broke while it was trained: some of its vectors are NaN."""
+    """A model that broke during training: some of its vectors are NaN."""
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
         """Shape [n, 8]; one text in three gets NaN."""
@@ -84,7 +84,7 @@ class Nan(_Fake):
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What an oracle was told: the meaning of a text, of its plain form, and of its words in any order."""
+    """An oracle's knowledge: the meaning of a text, of its plain form, and of its words in any order."""
 
     meanings: dict[str, tuple[str, float]]
     hash: str
@@ -93,12 +93,11 @@ class _Told:
 
 
 class Oracle(_Fake):
-    """Knows which texts mean the same, and sees word order: passes every check on data it was told.
+    """Knows which texts have the same meaning, and sees word order: passes every check on data that it knows.
 
-    `meanings` maps a text to the name of its meaning and its distance from it: 0 keeps it, more leaves it. Without
-    them it was told the embedded probes, and with `fresh` the fresh ones of that seed as well. A text that it was not
-    told, but whose words in another order it was, is taken for a jumble: the farther, the more of its words stand
-    elsewhere.
+    `meanings` maps a text to the name of its meaning and its distance from it: 0 keeps the meaning, more departs from
+    it. By default it knows the embedded probes, and with `fresh` also the fresh probes of that seed. An unknown text
+    with the words of a known one counts as a jumble: the more words are in other places, the farther.
     """
 
     def __init__(self, meanings: Mapping[str, tuple[str, float]] | None = None, *, fresh: int | None = None) -> None:
@@ -115,17 +114,17 @@ class Oracle(_Fake):
         return random_direction(meaning) + np.float32(away + 0.02) * random_direction(text)
 
     def _jumbled(self, text: str) -> tuple[str, float]:
-        """The meaning whose words these are, and one away from it for every two words that stand elsewhere."""
+        """The meaning with these words, and a distance of one for every two words in other places."""
         meaning, known = self._bags.get(_bag(text), (text, ""))
         moved = sum(a != b for a, b in zip(words(text), words(known), strict=False))
         return meaning, max(1.0, moved / 2)
 
 
 class Contrary(Oracle):
-    """Knows the probes' meanings and holds what changes them nearer than what keeps them: below every floor.
+    """Knows the probes' meanings, but puts texts that change them nearer than texts that keep them: below every floor.
 
-    The first text of a meaning and all that leave it stand together, the others that keep it far away. In a mirrored
-    group each sentence stands with the text that says what the other one says.
+    The first text of a meaning is near all that change it, and far from the others that keep it. In a mirrored group
+    each sentence is near the text that states the other one.
     """
 
     def __init__(self, meanings: Mapping[str, tuple[str, float]] | None = None, *, fresh: int | None = None) -> None:
@@ -154,7 +153,7 @@ class Overlap(_Fake):
 
 
 class Lopsided(_Fake):
-    """A pair scorer for which the order of the two texts matters: it takes a long first text for a paraphrase."""
+    """A pair scorer that depends on the order of the two texts: it takes long first texts for paraphrases."""
 
     def score_pairs(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
         """Jaccard overlap plus the first text's share of all words; shape [n]."""
@@ -168,7 +167,7 @@ def _bag(text: str) -> tuple[str, ...]:
 
 
 def _plain(text: str) -> str:
-    """Without what changes no meaning: case, blanks, contractions."""
+    """The text without what changes no meaning: case, blanks, contractions."""
     return " ".join(expanded(text).lower().split())
 
 
@@ -183,7 +182,7 @@ def _told(meanings: dict[str, tuple[str, float]]) -> _Told:
 
 @cache
 def _of_probes(fresh: int | None) -> _Told:
-    """What the embedded probes tell, and the fresh ones of a seed: half a second of work, the same for every oracle."""
+    """The knowledge from the embedded probes and a seed's fresh ones: half a second of work, shared by all oracles."""
     from encheck.datasets.probes import meanings
 
     return _told(dict(meanings(fresh)))

@@ -1,4 +1,4 @@
-"""Check model files before anything in them runs (JSON, weights, what a pickle would call), and hash the weights."""
+"""Check model files before anything in them runs (JSON, weights, calls in a pickle), and hash the weights."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ CachedHash = Callable[[Path, Callable[[Path], str]], str]
 
 
 def must_exist(path: Path, what: str, remedy: str) -> Path:
-    """The path of a file; ModelError names it and what to do where it is missing or a folder."""
+    """The path of a file; ModelError with the remedy if it is missing or a folder."""
     if not is_file(path):
         kind = "is a folder, but should be a file" if is_folder(path) else "does not exist"
         raise ModelError(f"{what} {path} {kind}. {remedy}")
@@ -59,14 +59,14 @@ def must_exist(path: Path, what: str, remedy: str) -> Path:
 
 
 def refuse_endless(path: Path) -> Path:
-    """The path; ModelError for a device or a pipe, or a link to one: whoever reads it may never come to an end."""
+    """The path; ModelError for a device or a pipe, or a link to one: reading it might never end."""
     if path.exists() and not path.is_file() and not path.is_dir():
         raise ModelError(f"{path} is a device or a pipe, but should be a file. {COPY}")
     return path
 
 
 def hashes(content: Mapping[str, Path], file_hash: Callable[[Path], str]) -> list[str]:
-    """What a fingerprint says of these files: name and hash, in the order of names."""
+    """The lines for these files in a fingerprint: name and hash, in the order of names."""
     try:
         return [f"{name}={file_hash(path)}" for name, path in sorted(content.items())]
     except OSError as error:
@@ -74,7 +74,7 @@ def hashes(content: Mapping[str, Path], file_hash: Callable[[Path], str]) -> lis
 
 
 def read_json(path: Path, kind: type[Any] = object) -> Any:
-    """What a JSON file holds, of this kind; an empty one where there is no file."""
+    """The content of a JSON file, of this kind; empty if there is no file."""
     if not path.exists():
         return kind()
     refuse_endless(path)
@@ -90,7 +90,7 @@ def read_json(path: Path, kind: type[Any] = object) -> Any:
 
 
 def value_of(path: Path, key: str, kind: type[Any]) -> Any:
-    """What a JSON file has under a key, None if it has nothing; ModelError for a value of another kind."""
+    """The value under a key of a JSON file, None if missing; ModelError for a value of another kind."""
     value = read_json(path, dict).get(key)
     if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
         wanted = {dict: "a mapping", list: "a list", int: "a whole number", str: "text"}[kind]
@@ -99,7 +99,7 @@ def value_of(path: Path, key: str, kind: type[Any]) -> Any:
 
 
 def number_of(path: Path, key: str) -> float | None:
-    """The number that a JSON file has under a key, None if it has nothing; ModelError if it is not a number."""
+    """The number under a key of a JSON file, None if missing; ModelError if it is not a number."""
     number = read_json(path, dict).get(key)
     if number is None:
         return None
@@ -109,7 +109,7 @@ def number_of(path: Path, key: str) -> float | None:
 
 
 def check_weights(path: Path) -> None:
-    """ModelError if a file of weights was cut off or would run code; no tensor is read."""
+    """ModelError if a file of weights was cut off or would run code; reads no tensor."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -127,8 +127,8 @@ def check_weights(path: Path) -> None:
 def check_pickle(path: Path) -> None:
     """ModelError unless the pickle of a torch file names nothing but tensors and plain values; it is not run.
 
-    This gives the message early; what loads the file later does so with `weights_only`, whatever this says. A torch
-    archive may not unpack to more bytes than it has: torch.save stores its members as they are, one after the other.
+    This gives the message early; loading the file later still uses `weights_only`. A torch archive may not unpack to
+    more bytes than it has: torch.save stores its members uncompressed, one after the other.
     """
     try:
         if zipfile.is_zipfile(path):
@@ -138,8 +138,8 @@ def check_pickle(path: Path) -> None:
                 if packed or sum(member.file_size for member in members) > path.stat().st_size:
                     how = f"{packed.filename} is compressed" if packed else "its members overlap"
                     raise ModelError(
-                        f"{path} unpacks to more than it holds ({how}), but torch.save compresses nothing: it is not "
-                        "loaded. Remedy: load it where you trust it, and save the weights as safetensors"
+                        f"{path} unpacks to more bytes than it has ({how}), but torch.save compresses nothing: it is "
+                        "not loaded. Remedy: load it only if you trust it, and save the weights as safetensors"
                     )
                 pickles = [name for name in archive.namelist() if name.endswith("data.pkl")]
                 if not pickles:
@@ -154,10 +154,10 @@ def check_pickle(path: Path) -> None:
 
 
 def _refuse_calls(path: Path, file: Any) -> None:
-    """ModelError if one pickle looks up what is no tensor and no plain value, by GLOBAL or STACK_GLOBAL.
+    """ModelError if a pickle refers, by GLOBAL or STACK_GLOBAL, to anything but tensors and plain values.
 
-    ValueError for one whose values, each counted wherever it stands, are too many: hashing tuples of tuples of tuples
-    takes as many steps.
+    ValueError if its values, counted at each occurrence, are too many: hashing tuples of tuples of tuples takes as many
+    steps.
     """
     texts: list[str] = []
     sizes: list[int | None] = []  # of what is on the stack; None is a mark
@@ -168,11 +168,11 @@ def _refuse_calls(path: Path, file: Any) -> None:
         if operation.name in ("GLOBAL", "INST"):
             name = str(argument).replace(" ", ".")
         elif operation.name == "STACK_GLOBAL":
-            name = ".".join(texts[-2:]) if len(texts) > 1 else "something that it hides"
+            name = ".".join(texts[-2:]) if len(texts) > 1 else "something hidden"
         elif isinstance(argument, str):
             texts.append(argument)
         elif operation.name in ("BINGET", "GET", "LONG_BINGET"):
-            texts.append("?")  # a name that is built from the memo is none of the harmless ones
+            texts.append("?")  # a name built from the memo is never harmless
         if name and name not in HARMLESS_NAMES and not name.startswith(HARMLESS):
             raise ModelError(
                 f"{path} is a pickle that would call {name}: it is not loaded. "
@@ -181,7 +181,7 @@ def _refuse_calls(path: Path, file: Any) -> None:
 
 
 def _weigh(operation: Any, argument: Any, sizes: list[int | None], memo: dict[int, int]) -> None:
-    """Do with the sizes of values what an operation of a pickle does with the values."""
+    """Apply a pickle operation to the sizes of values instead of the values."""
     name, before = operation.name, list(operation.stack_before)
     if name in ("PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE"):
         memo[len(memo) if name == "MEMOIZE" else argument] = (sizes[-1] if sizes else None) or 1
@@ -199,13 +199,13 @@ def _weigh(operation: Any, argument: Any, sizes: list[int | None], memo: dict[in
     del sizes[at:]
     sizes += [None if name == "MARK" else total for _ in operation.stack_after]
     if total > MOST_VALUES:
-        raise ValueError(f"its values stand for more than {MOST_VALUES:,} with what they repeat")
+        raise ValueError(f"its values expand to more than {MOST_VALUES:,} with their repetitions")
 
 
 def largest_token(tokenizer: Path) -> int:
-    """The largest id of a tokenizer.json that text can have; -1 where there is no such file.
+    """The largest id of a tokenizer.json that text can have; -1 if there is no such file.
 
-    A special token may lie beyond the last row (the one of images in text models of Gemma 3): no text makes it.
+    A special token may lie beyond the last row (the one of images in text models of Gemma 3): no text produces it.
     """
     content = read_json(tokenizer, dict)
     model = content.get("model")
@@ -224,9 +224,9 @@ def largest_token(tokenizer: Path) -> int:
 
 
 def check_tokenizer(tokenizer: Path) -> None:
-    """ModelError if a tokenizer.json, as far as its rules tell, makes a long text of a short one.
+    """ModelError if the rules of a tokenizer.json turn a short text into a long one.
 
-    `check_growth` tries the loaded tokenizer out for what they do not tell.
+    `check_growth` tests the loaded tokenizer for what the rules do not show.
     """
     content = read_json(tokenizer, dict)
     growth, most = 1.0, ""
@@ -254,7 +254,7 @@ def check_tokenizer(tokenizer: Path) -> None:
 
 
 def _rules(part: object) -> Iterator[Mapping[str, Any]]:
-    """The steps of a normalizer or a post-processor, those of sequences in their order."""
+    """The steps of a normalizer or a post-processor, including those inside sequences, in their order."""
     waiting = [part]
     while waiting:
         rule = waiting.pop()
@@ -265,7 +265,7 @@ def _rules(part: object) -> Iterator[Mapping[str, Any]]:
 
 
 def _growth_of(rule: Mapping[str, Any]) -> float:
-    """How many characters one can become by a rule that puts its content in the place of a pattern, or before a text.
+    """How many characters a rule can make of one by replacing a pattern with its content, or prepending it.
 
     >>> _growth_of({"type": "Replace", "pattern": {"String": " "}, "content": "abc"})
     3.0
@@ -284,7 +284,7 @@ def _growth_of(rule: Mapping[str, Any]) -> float:
 
 
 def _longest_of(rule: Mapping[str, Any]) -> int:
-    """The bytes of the longest text that SentencePiece's table of characters puts in the place of one."""
+    """The bytes of the longest replacement for one character in SentencePiece's table."""
     try:
         table = base64.b64decode(str(rule.get("precompiled_charsmap") or ""))
     except ValueError:  # refused by whoever loads it
@@ -293,7 +293,7 @@ def _longest_of(rule: Mapping[str, Any]) -> int:
 
 
 def check_growth(folder: Path, tokenizer: Any) -> None:
-    """EncoderError if a loaded tokenizer, of transformers or of tokenizers, makes far more tokens than short texts have
+    """EncoderError if a loaded tokenizer (transformers or tokenizers) makes far more tokens than short texts have
     characters.
     """
     if hasattr(tokenizer, "encode_batch"):
@@ -313,9 +313,9 @@ def check_growth(folder: Path, tokenizer: Any) -> None:
 
 
 def weights_of(model: object, file_hash: CachedHash) -> str | None:
-    """A hash of the weights of a model that is made of files; None of others. No model is loaded.
+    """A hash of the weights of a model made of files; None for other models. No model is loaded.
 
-    Of safetensors it is one of the tensors, so that saving them again keeps it; of other files one of their bytes.
+    For safetensors it hashes the tensors, so saving them again keeps it; for other files their bytes.
     """
     content: Callable[[], Mapping[str, Path]] | None = getattr(model, "content", None)
     if content is None:
@@ -332,7 +332,7 @@ def weights_of(model: object, file_hash: CachedHash) -> str | None:
 def architecture_of(model: object, file_hash: CachedHash) -> str | None:
     """A hash of what checkpoints of one training with several seeds share: the shapes of tensors, and the vocabulary.
 
-    None of a model without safetensors. No model is loaded.
+    None for a model without safetensors. No model is loaded.
     """
     content: Callable[[], Mapping[str, Path]] | None = getattr(model, "content", None)
     files = sorted(content().items()) if content else []
@@ -347,7 +347,7 @@ def architecture_of(model: object, file_hash: CachedHash) -> str | None:
 
 
 def shapes_sha256(path: Path) -> str:
-    """SHA-256 of the names and shapes of the tensors of a safetensors file, in hex; of others, of the file."""
+    """SHA-256, in hex, of the names and shapes of a safetensors file's tensors; of any other file, of its bytes."""
     try:
         shapes = [[name, shape] for name, kind, shape, _, _ in _tensors(path)[1] if kind != POSITIONS]
     except ValueError:
@@ -368,9 +368,10 @@ def vocabulary_sha256(path: Path) -> str:
 
 
 def tensors_sha256(path: Path) -> str:
-    """SHA-256 of names, types, shapes and bytes of the tensors of a safetensors file, in hex; of others, of the file.
+    """SHA-256, in hex, of names, types, shapes and bytes of a safetensors file's tensors; of any other file, of its
+    bytes.
 
-    Metadata and the order in the file do not count, nor tensors of int64, which hold positions and no weights: some
+    Metadata and the order in the file do not count, nor do tensors of int64, which hold positions and not weights: some
     versions of transformers save them and others do not.
     """
     try:
@@ -390,12 +391,12 @@ def tensors_sha256(path: Path) -> str:
 def _tensors(path: Path) -> tuple[int, list[tuple[str, str, list[int], int, int]]]:
     """Where the bytes of a safetensors file start, and (name, type, shape, start, end) of each tensor, by name.
 
-    ValueError for a file that is none.
+    ValueError for a file of another format.
     """
     with path.open("rb") as file:
         size = int.from_bytes(file.read(HEADER_BYTES), "little")
         if size > min(LARGEST_HEADER, path.stat().st_size):
-            raise ValueError(f"{path} has no header of safetensors")
+            raise ValueError(f"{path} has no safetensors header")
         try:
             header = json.loads(file.read(size))
             named = [(name, header[name]) for name in sorted(header) if name != "__metadata__"]
@@ -403,5 +404,5 @@ def _tensors(path: Path) -> tuple[int, list[tuple[str, str, list[int], int, int]
                 (name, entry["dtype"], entry["shape"], *map(int, entry["data_offsets"])) for name, entry in named
             ]
         except (LookupError, TypeError, AttributeError) as error:
-            raise ValueError(f"{path} has no header of safetensors: {error}") from error
+            raise ValueError(f"{path} has no safetensors header: {error}") from error
     return HEADER_BYTES + size, tensors

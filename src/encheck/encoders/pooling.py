@@ -1,4 +1,4 @@
-"""From the vectors of tokens to the vector of a text. Tensors are [n, tokens, d], masks [n, tokens]; all in fp32."""
+"""Pools the vectors of tokens into the vector of a text. Tensors are [n, tokens, d], masks [n, tokens]; all in fp32."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ OLDER = {
 
 
 def mean(states: Tensor, mask: Tensor) -> Tensor:
-    """The mean of the tokens that are no padding; shape [n, d]."""
+    """The mean over tokens other than padding; shape [n, d]."""
     weights = mask.unsqueeze(-1).to(states.dtype)
     return (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1e-9)
 
 
 def pooling_file(folder: Path) -> Path:
-    """Where a folder of sentence-transformers says how it pools, if it does."""
+    """The file in which a sentence-transformers folder defines its pooling, if it has one."""
     modules = [m for m in listed_modules(folder) if isinstance(m, dict)]
     paths = [str(m.get("path")) for m in modules if str(m.get("type")).endswith("Pooling")]
     return folder / (paths[0] if paths else "1_Pooling") / "config.json"
 
 
 def stored_pooling(folder: Path) -> str | None:
-    """The pooling that a folder of sentence-transformers has, in the words of models.yaml; None if it says none."""
+    """The pooling of a sentence-transformers folder, in the words of models.yaml; None if not stated."""
     stored = read_json(pooling_file(folder), dict)
     stated = stored.get("pooling_mode") or [name for key, name in OLDER.items() if stored.get(key)]
     named = "+".join(map(str, stated)) if isinstance(stated, list) else str(stated)
@@ -41,9 +41,10 @@ def stored_pooling(folder: Path) -> str | None:
 
 
 def pooling_note(label: str, folder: Path) -> str:
-    """That a transformer alone is pooled as a checkpoint of sentence-transformers says, and which modules are left out.
+    """A note that a transformer alone is pooled as the sentence-transformers checkpoint says, and which modules are
+    left out.
 
-    Vectors are compared by cosine unless the model says otherwise, so `Normalize` is not missed.
+    Vectors are compared by cosine unless the model says otherwise, so leaving `Normalize` out has no effect.
     """
     file = pooling_file(folder)
     kinds = [(str(m.get("path")), str(m.get("type")).rpartition(".")[2]) for m in listed_modules(folder)]
@@ -56,8 +57,8 @@ def pool(hidden: Sequence[Tensor], mask: Tensor, *, pooling: str, layers: Sequen
     """Pool the hidden states of all layers, the embeddings first; shape [n, d].
 
     `first-last-avg` is the mean over tokens of the first and the last layer's states (SimCSE's `avg_first_last`),
-    `layers` that of the layers named, where 0 is the embeddings and -1 the last layer. Padding, on either side, is no
-    token: `cls` takes the first that is none, `last` the last, `max` the largest value of each dimension.
+    `layers` the mean of the named layers, where 0 is the embeddings and -1 the last layer. Padding, on either side,
+    does not count: `cls` takes the first other token, `last` the last, `max` the largest value of each dimension.
     """
     import torch
 

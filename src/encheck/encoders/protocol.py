@@ -1,8 +1,8 @@
-"""What a model under test has to do.
+"""The protocols of models under test.
 
-A `PairScorer` scores pairs; that is all most checks need. An `Encoder` gives a vector for each text, and its
-pairs are scored by its similarity function. Both name themselves by a fingerprint of their content, which must
-not need the model to be loaded.
+A `PairScorer` scores pairs, which is all that most checks need. An `Encoder` returns a vector for each text, and its
+pairs are scored by its similarity function. Both identify themselves by a fingerprint of their content, which must not
+require loading the model.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ Batch = tuple[NDArray[np.intp], NDArray[np.float32]]
 
 
 class Model(Protocol):
-    """What encoders and pair scorers share."""
+    """The common part of encoders and pair scorers."""
 
     def fingerprint(self) -> str:
-        """Name the content of this model: weights, tokenizer, pooling, prompt, dtype, maximum length."""
+        """A text that identifies this model's content: weights, tokenizer, pooling, prompt, dtype, maximum length."""
         ...
 
 
@@ -41,7 +41,7 @@ class PairScorer(Model, Protocol):
 
 @runtime_checkable
 class Encoder(Model, Protocol):
-    """A model that gives a vector for each text; `similarity` is cosine, dot, euclidean or manhattan."""
+    """A model that returns a vector for each text; `similarity` is cosine, dot, euclidean or manhattan."""
 
     similarity: str
 
@@ -52,16 +52,16 @@ class Encoder(Model, Protocol):
 
 @runtime_checkable
 class ParsingEncoder(Encoder, Protocol):
-    """An encoder that may read parses of its texts."""
+    """An encoder that may use parses of its texts."""
 
     def keep_parses_in(self, store: Store) -> None:
-        """Look for parses in this store, and keep there what was parsed."""
+        """Read parses from this store, and write new ones to it."""
         ...
 
 
 @runtime_checkable
 class HeadedEncoder(Encoder, Protocol):
-    """An encoder with a trained head over two vectors: its pairs are scored by the head, not by `similarity`."""
+    """An encoder with a trained head over two vectors: the head, not `similarity`, scores its pairs."""
 
     def score_vectors(self, first: NDArray[np.float32], second: NDArray[np.float32]) -> NDArray[np.float64]:
         """Score of each pair of rows of two arrays [n, d], shape [n], larger is nearer."""
@@ -70,7 +70,7 @@ class HeadedEncoder(Encoder, Protocol):
 
 @runtime_checkable
 class BatchEncoder(Encoder, Protocol):
-    """An encoder that hands over what it has done batch by batch, so that an interrupted run keeps it."""
+    """An encoder that returns its results batch by batch, so that an interrupted run keeps them."""
 
     def batches(self, texts: Sequence[str], *, role: str | None = None) -> Iterator[Batch]:
         """(positions, vectors) of some texts at a time, until all are done."""
@@ -81,49 +81,49 @@ class BatchEncoder(Encoder, Protocol):
 class FittedModel(Model, Protocol):
     """A model, encoder or pair scorer, that learns from the run's own texts; its fingerprint depends on them.
 
-    One with an attribute `ready` that is true computes before it has learned, too, under the fingerprint of then: it is
-    tried out before the run, as a model that learns nothing is. One with an attribute `learns` that is false scores the
-    same whatever it was given.
+    With a true attribute `ready`, the model also computes before it has learned, under its fingerprint at that time; it
+    is tested before the run, like a model that learns nothing. With a false attribute `learns`, its scores do not
+    depend on the texts.
     """
 
     def fit(self, texts: Sequence[str]) -> None:
-        """Take note of all texts of the run, in any order; learning can wait for the first score."""
+        """Take all texts of the run, in any order; learning can wait for the first score."""
         ...
 
 
 @runtime_checkable
 class PartialEncoder(Encoder, Protocol):
-    """An encoder that has vectors of some texts and computes none. Checks that need others are skipped."""
+    """An encoder that has vectors for some texts and computes none. Checks that need other vectors are skipped."""
 
     def lacks(self, texts: Sequence[str], *, role: str | None = None) -> list[str]:
-        """Those of the texts that have no vector in this role."""
+        """The texts without a vector in this role."""
         ...
 
 
 @runtime_checkable
 class VerifiedModel(Model, Protocol):
-    """A model that others can change while a run goes on, such as one behind an address.
+    """A model that can change during a run, such as one behind an address.
 
-    The run asks it before it keeps what came: about once a second, and at the end.
+    The run verifies it before it stores results: about once a second, and at the end.
     """
 
     def verify_fingerprint(self) -> None:
-        """Return where this is still the model that the fingerprint names; else EncoderError."""
+        """Return if this is still the model of the fingerprint; raise EncoderError if not."""
         ...
 
 
 def devices_of(model: object) -> tuple[str, ...]:
-    """Where a model computes, by its own `devices`: cpu, cuda:0, mps; none for one on another machine.
+    """The devices of a model, from its own `devices`: cpu, cuda:0, mps; empty for a model on another machine.
 
-    A model that does not say computes on the CPU.
+    A model without that attribute computes on the CPU.
     """
     return tuple(getattr(model, "devices", ("cpu",)))
 
 
 def batches_of(encoder: Encoder, texts: Sequence[str], *, role: str | None = None, size: int = 512) -> Iterator[Batch]:
-    """The encoder's own batches, or plain slices of the texts; each checked before it is handed on.
+    """The encoder's own batches, or plain slices of the texts; each is checked before it is returned.
 
-    Without a role the encoder is asked without one: one of people's own may know none.
+    Without a role, `encode` is called without the argument, which a user's own encoder may not have.
     """
     role_argument = {} if role is None else {"role": role}
     if isinstance(encoder, BatchEncoder):
@@ -140,16 +140,16 @@ def batches_of(encoder: Encoder, texts: Sequence[str], *, role: str | None = Non
         some = [texts[i] for i in positions]
         with _named(encoder):
             checked = check_vectors(vectors, some, width=width)
-            _refuse(~left[positions], some, "came twice from batches()")
+            _refuse(~left[positions], some, "was returned twice by batches()")
         left[positions], width = False, checked.shape[1]
         yield positions, checked
     with _named(encoder):
-        _refuse(left, texts, "never came from batches()")
+        _refuse(left, texts, "was never returned by batches()")
 
 
 @contextmanager
 def _named(encoder: Encoder) -> Iterator[None]:
-    """Says which encoder gave what is no vector: where it lies, as the adapters here know, or its class."""
+    """Name the encoder in errors about its vectors: by its place, if it is an adapter of encheck, or its class."""
     try:
         yield
     except EncoderError as error:
@@ -159,15 +159,15 @@ def _named(encoder: Encoder) -> Iterator[None]:
 
 
 def check_vectors(vectors: object, texts: Sequence[str], *, width: int | None = None) -> NDArray[np.float32]:
-    """The vectors in fp32, or EncoderError: wrong shape, not finite, or all zero for a text with words."""
+    """The vectors in fp32; EncoderError for a wrong shape, NaN or infinity, or zeros for a text with words."""
     first = f"; the first text is {texts[0]!r}" if texts else ""
     array = _numbers(vectors, "encode()", first)
     if array.ndim != 2 or len(array) != len(texts) or (width is not None and array.shape[1] != width):
         expected = f"({len(texts)}, {width or 'dimension'})"
-        raise EncoderError(f"encode() gave shape {array.shape}, but should give {expected}{first}")
+        raise EncoderError(f"encode() returned shape {array.shape}, but should return {expected}{first}")
     with np.errstate(over="ignore"):
         single: NDArray[np.float32] = array.astype(np.float32)
-    _refuse(np.logical_not(np.isfinite(single).all(axis=1)), texts, "holds NaN or infinity")
+    _refuse(np.logical_not(np.isfinite(single).all(axis=1)), texts, "contains NaN or infinity")
     _refuse(~single.any(axis=1) & np.array([bool(t.strip()) for t in texts], bool), texts, "is all zeros")
     return single
 
@@ -179,11 +179,11 @@ def _refuse(bad: NDArray[np.bool_], texts: Sequence[str], what: str) -> None:
 
 
 def check_scores(scores: object, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
-    """The pair scores in fp64, or EncoderError: wrong shape or not finite."""
+    """The pair scores in fp64; EncoderError for a wrong shape or values that are not finite."""
     first = f"; the first pair is {pairs[0]}" if pairs else ""
     array = _numbers(scores, "score_pairs()", first)
     if array.shape != (len(pairs),):
-        raise EncoderError(f"score_pairs() gave shape {array.shape}, but should give ({len(pairs)},){first}")
+        raise EncoderError(f"score_pairs() returned shape {array.shape}, but should return ({len(pairs)},){first}")
     if (bad := ~np.isfinite(array)).any():
         worst = pairs[int(np.flatnonzero(bad)[0])]
         raise EncoderError(f"{bad.sum()} of {len(pairs)} pair scores are NaN or infinite; the first is of {worst}")
@@ -194,7 +194,7 @@ def _numbers(values: object, method: str, first: str) -> NDArray[Any]:
     try:
         array = np.asarray(values)
     except (TypeError, ValueError, RuntimeError) as error:
-        raise EncoderError(f"{method} did not give an array of numbers ({error}){first}") from error
+        raise EncoderError(f"{method} did not return an array of numbers ({error}){first}") from error
     if array.dtype.kind not in "fiu":
-        raise EncoderError(f"{method} gave values of type {array.dtype}, but should give floating point{first}")
+        raise EncoderError(f"{method} returned values of type {array.dtype}, but should return floating point{first}")
     return array

@@ -1,8 +1,7 @@
 """A TensorFlow SavedModel from texts to vectors, such as the Universal Sentence Encoder. Its graph is code.
 
-What the graph would do outside of TensorFlow (files, network, Python) is told by the names of its operators.
-TensorFlow's own functions for saving and restoring stand in every SavedModel. They are passed over where nothing but
-the saver refers to them.
+Operators' names show what the graph would do outside of TensorFlow (files, network, Python). TensorFlow's own functions
+for saving and restoring are in every SavedModel. They are ignored if only the saver refers to them.
 """
 
 from __future__ import annotations
@@ -33,7 +32,10 @@ RULE = re.compile(
     "|Write.*Summary|Snapshot|Dataset|LMDB|ImmutableConst|DumpTensor|LoadAndRemapMatrix|HostCompute|Collective"
     "|^_?(?:Host)?(?:Send|Recv)$"
 )
-VOCABULARY = {"InitializeTableFromTextFile", "InitializeTableFromTextFileV2"}  # a word a line, of the model's assets
+VOCABULARY = {
+    "InitializeTableFromTextFile",
+    "InitializeTableFromTextFileV2",
+}  # one word per line, in the model's assets
 OUTSIDE = (
     *(
         "WriteFile",
@@ -60,9 +62,9 @@ TEXTS_PER_BATCH = 128
 
 
 def outside_operators(graph: bytes) -> list[str]:
-    """Operators of a saved_model.pb that touch files, the network or Python, sorted; TensorFlow is imported.
+    """The sorted operators of a saved_model.pb that touch files, the network or Python; imports TensorFlow.
 
-    Raises google.protobuf's DecodeError if the bytes are no SavedModel.
+    Raises google.protobuf's DecodeError if the bytes are not a SavedModel.
     """
     from tensorflow.core.protobuf import saved_model_pb2
 
@@ -76,7 +78,7 @@ def outside_operators(graph: bytes) -> list[str]:
         inside = {n.name for n in nodes if n.name in savers or (scope and n.name.startswith(f"{scope}/"))}
         inputs = {name for node in nodes if node.name not in inside for name in node.input}
         outputs = {tensor.name for signature in meta.signature_def.values() for tensor in signature.outputs.values()}
-        first = ("saved_model_main_op", "legacy_init_op", "saved_model_train_op")  # whoever loads the graph runs these
+        first = ("saved_model_main_op", "legacy_init_op", "saved_model_train_op")  # loading the graph runs these
         first_nodes = {
             node for n in first if n in meta.collection_def for node in meta.collection_def[n].node_list.value
         }
@@ -112,7 +114,7 @@ def is_outside(operator: str) -> bool:
 
 
 class SavedModelEncoder(LocalEncoder):
-    """A folder with saved_model.pb, called with a tensor of strings; options: its signature, and which output."""
+    """A folder with saved_model.pb, called with a tensor of strings; options: the signature and the output."""
 
     engine = "savedmodel-1"
 
@@ -122,14 +124,12 @@ class SavedModelEncoder(LocalEncoder):
         if not graph.is_file() or not graph.stat().st_size:
             what = "is empty" if graph.is_file() else "does not exist"
             raise ModelError(f"{graph} {what}: {source} is not a SavedModel, or the copy is truncated. {COPY}, whole")
-        content = (
-            graph.read_bytes()
-        )  # operators that touch files, the network or Python, as their names stand in the graph
+        content = graph.read_bytes()  # operators that touch files, the network or Python, by their names in the graph
         self.outside = [n for n in OUTSIDE if re.search(rb"\x12" + bytes([len(n)]) + n.encode(), content)]
         self._refuse(self.outside)
 
     def _refuse(self, outside: Sequence[str]) -> None:
-        """ModelError if the graph asks for such operators, and nobody has said that it may."""
+        """ModelError if the graph uses such operators without permission."""
         if outside and not self.config.trust_remote_code:
             graph = self.source / "saved_model.pb"
             raise ModelError(f"{graph} is a program that uses {', '.join(outside)}, which is not run. {TRUST}")
@@ -143,23 +143,23 @@ class SavedModelEncoder(LocalEncoder):
         return [f"{name} {value}" for name, value in sorted(self.config.options.items())]
 
     def about(self) -> dict[str, Json]:
-        """With the name of what it is: code."""
+        """Adds a note that it is code."""
         named = f", among them {', '.join(self.outside)}" if self.outside else ""
         return super().about() | {"code": f"a SavedModel is a program: TensorFlow ran its graph's operators{named}"}
 
     @cached_property
     def devices(self) -> list[str]:
-        """Every GPU that TensorFlow sees: it takes them all."""
+        """Every GPU that TensorFlow sees, because it uses them all."""
         gpus = _tensorflow().config.list_physical_devices("GPU")
         return [f"cuda:{number}" for number in range(len(gpus))] or ["cpu"]
 
     @cached_property
     def model(self) -> Any:
-        """The loaded model; EncoderError if that is no SavedModel."""
+        """The loaded model; EncoderError if it is not a SavedModel."""
         from google.protobuf.message import DecodeError
 
         tensorflow = _tensorflow()
-        with suppress(RuntimeError):  # too late where TensorFlow runs already
+        with suppress(RuntimeError):  # too late if TensorFlow runs already
             tensorflow.config.threading.set_intra_op_parallelism_threads(thread_count())
         graph = self.source / "saved_model.pb"
         try:
@@ -189,7 +189,7 @@ class SavedModelEncoder(LocalEncoder):
         return lambda texts: function(**{name: texts})
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:  # noqa: ARG002
-        """In slices, as they come."""
+        """Encode slices in the order of the texts."""
         self._function  # noqa: B018 - loads it, apart from the first run
         for positions in batches_in_order(len(texts), TEXTS_PER_BATCH):
             yield from run_or_halve(lambda at: self._run([texts[i] for i in at]), positions)
@@ -211,7 +211,7 @@ class SavedModelEncoder(LocalEncoder):
                 raise
             text = " ".join(str(error).split())[:300]
             raise EncoderError(
-                f"{self.source} does not take a list of texts ({text}): another signature? Remedy: "
+                f"{self.source} does not accept a list of texts ({text}): another signature? Remedy: "
                 "--model-arg signature=NAME"
             ) from error
 

@@ -1,10 +1,11 @@
 """Encoders behind HTTP: OpenAI-compatible /v1/embeddings, and text-embeddings-inference's /embed.
 
-Batches are halved where the server finds them too large, sent several at a time, and put together by their indices.
+Batches are halved if the server finds them too large, sent several at a time, and combined by their indices.
 
-A model can be changed while a run goes on, and two versions can stand behind one address and take turns. So a probe
-sentence goes with each request that takes more than one text, and alone before anything is kept: its vector says which
-model gave the others. A server that reads no text gives all of them one vector, which is seen from the first answers.
+A model can be replaced during a run, or two versions behind one address can answer in turn. So each request with more
+than one text also contains a probe sentence, and the probe is sent alone before any result is stored: its vector shows
+which model computed the others. A server that does not read texts returns one vector for all of them, which the first
+answers show.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ from encheck.similarity import ROUNDING, moved
 from encheck.types import Json, content_hash
 
 Vectors = NDArray[np.float32]
-SAME = 1e-6  # of a vector's length: how far apart two may lie that are one
+SAME = 1e-6  # of a vector's length: the largest distance of two equal vectors
 ALIKE = 3  # different texts, the probe among them, with one vector: a model that reads its texts has other vectors
-OTHER = 0.25  # no rounding, and no text beside it, moves a vector so far
-TURNS = 4  # of two models that take turns, so many answers in a row are the one's, then as many the other's: 1 in 256
+OTHER = 0.25  # neither rounding nor other texts in a request move a vector so far
+TURNS = 4  # with two models in turn, so many answers come from one, then as many from the other: 1 in 256
 WRONG_SERVER = "Remedy: name an embedding model, and the adapter (openai, tei) that the server speaks"
 ONE_MODEL = "Remedy: one model under this address for a whole run; then run again"
 log = logging.getLogger("encheck")
@@ -44,8 +45,8 @@ ROLES = (DEFAULT, "query", "document", *SAME_ROLE["document"])
 
 
 class ProbeWatch:
-    """Knows a server by the first vector of the probe that it sees, in requests of one form: `request` makes one of
-    them, `alone` gets this watch and has the probe's own vector.
+    """Recognises a server by its first vector of the probe, in requests of one form. `request` sends a request; `alone`
+    takes this watch and has the probe's own vector.
     """
 
     def __init__(self, place: str, request: Callable[..., Vectors], alone: Callable[[ProbeWatch], Vectors]) -> None:
@@ -53,11 +54,11 @@ class ProbeWatch:
         self._known: Vectors | None = None
         self._tolerance = ROUNDING
         self._first: Vectors | None = None
-        self._alike: set[str] | None = set()  # texts that got the first vector; None once another one came
+        self._alike: set[str] | None = set()  # texts with the first vector; None after a different one
         self._meeting, self._wondering = Lock(), Lock()
 
     def ask(self, texts: list[str], *, cut: bool = False) -> Vectors:
-        """The vectors of one request, shape [n, d]; EncoderError if the probe and all texts so far got the same one."""
+        """The vectors of one request, shape [n, d]; EncoderError if the probe and all texts got the same one so far."""
         vectors = self._request(texts, cut=cut)
         with self._meeting:
             if self._first is None and len(vectors):
@@ -70,13 +71,13 @@ class ProbeWatch:
         return vectors
 
     def alone(self) -> Vectors:
-        """The probe's vector, shape [d], in a request of its own; EncoderError if it is not what it was."""
+        """The probe's vector, shape [d], in a request of its own; EncoderError if it has changed."""
         vector = self._alone(self)
         self._refuse(vector, self._tolerance)
         return vector
 
     def beside(self, texts: list[str]) -> Vectors:
-        """The vectors of one request that has the probe in it; EncoderError if that shows another model."""
+        """The vectors of one request that contains the probe; EncoderError if the probe shows another model."""
         vectors = self.ask([*texts, PROBE])
         seen = check_server_vectors(vectors[-1:], [PROBE], self.place)[0]
         if self._drift(seen) > ROUNDING and len({*texts, PROBE}) >= ALIKE and _is_one(vectors, seen):
@@ -86,7 +87,7 @@ class ProbeWatch:
             # Two models that are near each other, or one whose vectors depend on the other texts of a request? That one
             # gives the probe alone what it gave at first, and this request what it gave it now.
             with self._wondering:
-                if (drift := self._drift(seen)) <= self._tolerance:  # another request has told
+                if (drift := self._drift(seen)) <= self._tolerance:  # another request has warned
                     return vectors[:-1]
                 for _ in range(TURNS):
                     self.alone()
@@ -103,7 +104,7 @@ class ProbeWatch:
         return vectors[:-1]
 
     def _drift(self, vector: Vectors) -> float:
-        """How far a vector of the probe lies from the first one; 0 for the first."""
+        """The distance of a probe vector from the first one; 0 for the first."""
         with self._meeting:
             if self._known is None:
                 self._known = vector
@@ -122,7 +123,7 @@ class ProbeWatch:
 
 
 def check_server_vectors(vectors: Vectors, texts: list[str], place: str) -> Vectors:
-    """The vectors; EncoderError names the server if they are not vectors."""
+    """The vectors; an EncoderError for invalid ones names the server."""
     try:
         return check_vectors(vectors, texts)
     except EncoderError as error:
@@ -130,7 +131,7 @@ def check_server_vectors(vectors: Vectors, texts: list[str], place: str) -> Vect
 
 
 def _is_one(vectors: Vectors, vector: Vectors) -> bool:
-    """Whether all rows [n, d] are this vector [d]; zeros, which are refused elsewhere, are none."""
+    """Whether all rows [n, d] equal this vector [d]; False for zeros, which are rejected elsewhere."""
     length = float(np.linalg.norm(vector))
     if vectors.shape[1] != len(vector) or not 0 < length < np.inf:
         return False
@@ -138,16 +139,16 @@ def _is_one(vectors: Vectors, vector: Vectors) -> bool:
 
 
 def constant_vectors_error(place: str, texts: Iterable[str]) -> EncoderError:
-    """The error where different texts got one vector."""
+    """The error for a server that returns one vector for different texts."""
     some = ", ".join(repr(text[:60]) for text in sorted(texts)[:ALIKE])
     return EncoderError(
-        f"{place} gives different texts the same vector, so it does not read them: {some}. {WRONG_SERVER}; and see "
+        f"{place} gives different texts the same vector, so it does not read them: {some}. {WRONG_SERVER}; and check "
         "that a prompt is not longer than what the server reads"
     )
 
 
 def other_dimension_error(place: str, before: int, now: int) -> EncoderError:
-    """The error where a server's vectors have another dimension than before."""
+    """The error for a server whose vectors change their dimension."""
     return EncoderError(
         f"{place} gave vectors of {before} dimensions before, and now of {now}: another model answers under this "
         f"address. {ONE_MODEL}"
@@ -157,12 +158,12 @@ def other_dimension_error(place: str, before: int, now: int) -> EncoderError:
 class RemoteEncoder(TextEncoder):
     """An encoder behind HTTP; `name` is the server's address.
 
-    `fields` are sent with each request besides the texts, by role: those of `default` with every text, and those of
-    its role over them. Texts without a role have those of `default` alone.
+    `fields` are sent with each request besides the texts, by role: those of `default` with every text, and those of its
+    role, which override them. Texts without a role get those of `default` only.
     """
 
     largest: int = 32
-    own_fields: ClassVar[Mapping[str, str]]  # fields that the adapter sends, and how to set them
+    own_fields: ClassVar[Mapping[str, str]]  # the adapter's own fields, and how to set them
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(config)
@@ -183,7 +184,7 @@ class RemoteEncoder(TextEncoder):
             raise ModelError(f"{config.label}: batch and concurrency should be at least 1")
 
     def _check_fields(self) -> None:
-        """ModelError unless `fields` maps roles to fields that this server can be sent besides the adapter's own."""
+        """ModelError unless `fields` maps roles to fields that this server accepts besides the adapter's own."""
         where, example = f"{self.config.label}: options.fields", EXAMPLE
         if not isinstance(self.fields, Mapping):
             raise ModelError(f"{where} is {self.fields!r}, but should map roles to fields. Remedy: {example}")
@@ -200,7 +201,7 @@ class RemoteEncoder(TextEncoder):
                 if self.client.hidden(text := json.dumps(value)) != text:
                     raise ModelError(f"{where}.{role}.{name} holds the key in {self.client.key_env}: leave it out")
         if others := [name for name in self.fields if name in SAME_ROLE][1:]:
-            raise ModelError(f"{where} names one role twice: {others[0]} is document. Remedy: leave one out")
+            raise ModelError(f"{where} names one role twice: {others[0]} means document. Remedy: leave one out")
 
     def fields_for(self, role: str | None) -> dict[str, Any]:
         """The fields of a request for texts in this role, besides the adapter's own."""
@@ -210,24 +211,24 @@ class RemoteEncoder(TextEncoder):
         return json.dumps(self.fields_for(role), sort_keys=True)
 
     def prompt_for(self, role: str | None) -> str:
-        """What a role adds to a text, to be read and compared: the fields of its request, and its prompt."""
+        """What a role adds to a text, for display and comparison: the fields of its request, and its prompt."""
         fields = f"[{self._fields_text(role)[1:-1]}] " if self.fields_for(role) else ""
         return f"{fields}{super().prompt_for(role)}"
 
     @property
     def batch(self) -> int:
-        """Texts a request, at most."""
+        """The maximum number of texts per request."""
         return int(self.config.options.get("batch", self.largest))
 
     @abstractmethod
     def ask(self, texts: list[str], *, fields: Mapping[str, Any], cut: bool = False) -> Vectors:
-        """The vectors of one request with these fields besides its own, in the order of its texts; `cut` asks the
-        server to cut a long one.
+        """The vectors of one request with these additional fields, in the order of its texts; `cut` makes the server
+        truncate a long text.
         """
 
     @abstractmethod
     def model_name(self) -> str:
-        """What the server calls the model."""
+        """The model's name at the server."""
 
     def _probe(self, watch: ProbeWatch) -> Vectors:
         vector: Vectors = self._same_width(self._asked([PROBE], watch)[0][1], [PROBE])[0]
@@ -235,38 +236,38 @@ class RemoteEncoder(TextEncoder):
 
     @cached_property
     def _probe_hashes(self) -> list[str]:
-        """What the server's vectors of the probe come to: one for each form of a request."""
+        """Hashes of the server's probe vectors: one for each form of a request."""
         try:
             return [f"{fields} {coarse_hash(watch.alone())}" for fields, watch in sorted(self._watches.items())]
-        except EncoderError as error:  # before the run, what goes wrong is the user's to set right
+        except EncoderError as error:  # before the run, the user can fix errors
             raise ModelError(f"{self.config.label}: {error}") from error
 
     def verify_fingerprint(self) -> None:
-        """EncoderError if another model answers than at first; two that take turns are two answers in a row."""
+        """EncoderError if another model answers than at first; two answers in a row are checked, for models that take
+        turns.
+        """
         for watch in self._watches.values():
             for _ in range(2):
                 watch.alone()
 
     def fingerprint(self) -> str:
-        """The model's name, a probe vector, and what each role adds: another model under the same address is another
-        one.
-        """
+        """The model's name, a probe vector, and what each role adds: it changes with the model behind the address."""
         added = [f"{role}: {text}" for role, text in sorted(self.prompts.items())]
         added += [f"{role}: {self._fields_text(role)}" for role in sorted(self.fields)]
         parts = [self.model_name(), *self._probe_hashes, self.prompt, str(self.config.truncate_dim), *added]
         return f"{type(self).__name__}:{content_hash(*parts)}"
 
     def about(self) -> dict[str, Json]:
-        """With the model's name at the server, and the fields of requests."""
+        """Adds the model's name at the server, and the fields of requests."""
         fields = {"fields": {role: dict(fields) for role, fields in self.fields.items()}} if self.fields else {}
         return super().about() | {"model": self.model_name()} | fields
 
     def compute_in_role(self, texts: list[str], role: str | None) -> Iterator[Batch]:
-        """As `compute`, with the prompt and the fields of the role."""
+        """Like `compute`, with the prompt and the fields of the role."""
         return self.compute(texts, super().prompt_for(role), self._watches[self._fields_text(role)])
 
     def compute(self, texts: list[str], prompt: str, watch: ProbeWatch | None = None) -> Iterator[Batch]:
-        """Several requests at a time; what comes back is handed on in order, slice by slice.
+        """Send several requests at a time; results are returned in order, slice by slice.
 
         EncoderError if the probe in an answer shows another model than at first, or if all texts get one vector.
         """
@@ -277,7 +278,7 @@ class RemoteEncoder(TextEncoder):
         failed = Event()
 
         def ask(positions: Ints) -> list[Batch]:
-            if failed.is_set():  # nothing more is asked: requests start in order, so the first error comes first
+            if failed.is_set():  # no more requests: they start in order, so the first error comes first
                 return []
             try:
                 some = [prompted[i] for i in positions]
@@ -295,7 +296,7 @@ class RemoteEncoder(TextEncoder):
         except BaseException as error:
             pool.shutdown(wait=False, cancel_futures=True)
             stop.set_result(None)
-            if not isinstance(error, GeneratorExit):  # which may come of the garbage collector, in a thread of the pool
+            if not isinstance(error, GeneratorExit):  # may be called by the garbage collector, in a thread of the pool
                 pool.shutdown()
             raise
         pool.shutdown()
@@ -312,9 +313,9 @@ class RemoteEncoder(TextEncoder):
     def _asked(
         self, texts: list[str], watch: ProbeWatch, positions: Ints | None = None, *, watched: bool = False
     ) -> list[Batch]:
-        """Batches of these texts: halves where the server finds them too many or too long together.
+        """Batches of these texts: halves if the server finds them too many or too long together.
 
-        The probe goes with each that is `watched`, but not with a text that the server takes alone only.
+        The probe goes with each batch that is `watched`, but not with a text that the server accepts only alone.
         """
         positions = np.arange(len(texts)) if positions is None else positions
         try:
@@ -330,18 +331,19 @@ class RemoteEncoder(TextEncoder):
         return ask(texts[:middle], positions=positions[:middle]) + ask(texts[middle:], positions=positions[middle:])
 
     def _refusal(self, refused: RequestRefused) -> EncoderError:
-        """The error where a server refuses a request, and not for the size of its texts."""
+        """The error for a refused request whose cause is not the size of its texts."""
         check = f"check the address, the model and the key in {self.client.key_env}"
         if refused.status in (400, 422):
             check += (
-                f", and fields that the server wants besides: {EXAMPLE}. If it takes fewer texts: --model-arg batch=N"
+                f", and any fields that the server requires: {EXAMPLE}. If it takes fewer texts: --model-arg batch=N"
             )
         return EncoderError(f"{self.place}{self.client.through} refuses the request: {refused}. Remedy: {check}")
 
     def _cut(self, text: str, watch: ProbeWatch, refused: RequestRefused) -> Vectors:
-        """A text that is too long for the server, cut by it or here until it fits; it is counted.
+        """Encode a text that is too long for the server: the server or this method truncates it until it fits; counts
+        it.
 
-        It is cut to powers of two, so that what is left does not depend on how much followed.
+        It is cut to powers of two, so that the rest does not depend on the length of the text.
         """
         last = refused
         while len(text) > 40:
@@ -359,7 +361,7 @@ class RemoteEncoder(TextEncoder):
 
 
 class OpenAiEncoder(RemoteEncoder):
-    """OpenAI's API and what speaks it: vLLM, Ollama, LiteLLM, llama.cpp, LocalAI and others."""
+    """OpenAI's API and servers with the same API: vLLM, Ollama, LiteLLM, llama.cpp, LocalAI and others."""
 
     largest = 256
     own_fields: ClassVar[Mapping[str, str]] = {
@@ -375,7 +377,7 @@ class OpenAiEncoder(RemoteEncoder):
             raise ModelError(f"{config.label}: name the model for the server: --model-arg model=NAME")
 
     def model_name(self) -> str:
-        """As the entry says it."""
+        """The name in the entry."""
         return str(self.config.options["model"])
 
     def ask(self, texts: list[str], *, fields: Mapping[str, Any], cut: bool = False) -> Vectors:  # noqa: ARG002 - it has no word for cutting
@@ -402,7 +404,7 @@ class OpenAiEncoder(RemoteEncoder):
 
 
 class TeiEncoder(RemoteEncoder):
-    """Hugging Face's text-embeddings-inference. Its limit of texts a request is asked of it."""
+    """Hugging Face's text-embeddings-inference. The server states its limit of texts per request."""
 
     own_fields: ClassVar[Mapping[str, str]] = {
         "inputs": "leave it out: it holds the texts",
@@ -434,15 +436,15 @@ class TeiEncoder(RemoteEncoder):
 
     @property
     def batch(self) -> int:
-        """Texts a request: as the entry says, else as the server does."""
+        """The maximum texts per request: the entry's value, else the server's."""
         return int(self.config.options.get("batch") or self._info.get("max_client_batch_size") or self.largest)
 
     def model_name(self) -> str:
-        """As the server says it, with its revision."""
+        """The name that the server states, with its revision."""
         return _name_in(self._info)
 
     def verify_fingerprint(self) -> None:
-        """The name that the server gives, too, should be that of before."""
+        """Also raises EncoderError if the server's name for its model has changed."""
         super().verify_fingerprint()
         try:
             now = _name_in(self._ask_info())
@@ -455,7 +457,7 @@ class TeiEncoder(RemoteEncoder):
             )
 
     def ask(self, texts: list[str], *, fields: Mapping[str, Any], cut: bool = False) -> Vectors:
-        """POST /embed; a text that is too long is refused first, so that it can be counted."""
+        """POST /embed; a text that is too long is first refused, so that it can be counted."""
         body = {**fields, "inputs": texts, "truncate": cut, "normalize": False}
         rows = self.client.ask("/embed", body, most=most_answer_bytes(texts, self._width))
         if not isinstance(rows, list) or len(rows) != len(texts):
@@ -466,7 +468,7 @@ class TeiEncoder(RemoteEncoder):
 
 
 def _is_json(value: Any) -> bool:
-    """Whether JSON has this very value: no date, no NaN, no number for a key, no half of a surrogate pair.
+    """Whether JSON can hold exactly this value: no date, no NaN, no number as a key, no half of a surrogate pair.
 
     >>> _is_json({"a": [1, None]}), _is_json(float("nan")), _is_json({1: 2}), _is_json({1})
     (True, False, False, False)

@@ -1,4 +1,6 @@
-"""How a model turns a text into a vector, and which texts it truncates: told from its files; it is not loaded."""
+"""The settings with which a model encodes texts, and the texts that it truncates, read from its files without loading
+it.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +24,10 @@ TOKENIZER_OPTIONS = ("do_lower_case", "strip_accents", "tokenize_chinese_chars",
 
 
 def describe_truncation(folder: Path, texts: Sequence[str], *, max_length: int | None = None) -> str:
-    """How many of the texts are longer than the model reads, and which setting says so.
+    """How many of the texts are longer than the model reads, and which setting limits it.
 
-    `max_length` is that of the model's entry, which goes before what the files say. Empty if no text is
-    longer, where nothing states a limit, and where there is no tokenizer to count by.
+    `max_length` is that of the model's entry, which overrides the files. Empty if no text is longer, if nothing states
+    a limit, or if there is no tokenizer to count with.
     """
     limits = []
     for file, name in STATED:
@@ -43,14 +45,14 @@ def describe_truncation(folder: Path, texts: Sequence[str], *, max_length: int |
 
 
 def token_counts(folder: Path, texts: Sequence[str]) -> list[int]:
-    """Tokens of each text, whole; none where the folder has no tokenizer that the library reads."""
+    """The token count of each text without truncation; empty if the folder has no tokenizer that the library reads."""
     from tokenizers import Tokenizer
 
     if not (folder / TOKENIZER).is_file():
         return []
     try:
         tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
-    except Exception:  # the library raises nothing narrower, and a missing cause is no error
+    except Exception:  # the library raises nothing narrower, and a missing explanation is not an error
         return []
     tokenizer.no_truncation()
     tokenizer.no_padding()
@@ -59,10 +61,10 @@ def token_counts(folder: Path, texts: Sequence[str]) -> list[int]:
 
 @dataclass(frozen=True)
 class EncodingSettings:
-    """What decides a vector besides the weights; None, or empty, where the model does not say.
+    """The settings besides the weights that determine a vector; None, or empty, if the model does not state them.
 
-    `maximum_length` counts tokens, those that the tokenizer adds included. `prompts` has what stands before a text in
-    each of `ROLES`. `tokenizer` has the hash or the value of each part of the tokenizer by its name.
+    `maximum_length` counts tokens, including those that the tokenizer adds. `prompts` has the text before texts in each
+    of `ROLES`. `tokenizer` has the hash or the value of each part of the tokenizer by its name.
     """
 
     maximum_length: Positive | None = None
@@ -73,7 +75,7 @@ class EncodingSettings:
 
     @classmethod
     def of(cls, model: object) -> Self:
-        """Those of a model under test."""
+        """The settings of a model under test."""
         prompt_for = getattr(model, "prompt_for", None)
         about: Mapping[str, Json] = getattr(model, "about", dict)()
         pooling = about.get("pooling")
@@ -96,12 +98,12 @@ class EncodingSettings:
         )
 
     def has_prompt(self, role: str) -> bool:
-        """Whether another text stands before texts in this role than before those without one."""
+        """Whether the prompt of this role differs from the prompt of texts without a role."""
         return self.prompts.get(role, "") != self.prompts.get("", "")
 
 
 def differences(old: EncodingSettings, new: EncodingSettings) -> Iterator[str]:
-    """What both models say, and say differently, a phrase each; the tokenizers last."""
+    """A phrase for each setting that both models state with different values; the tokenizers last."""
     if None not in (old.maximum_length, new.maximum_length) and old.maximum_length != new.maximum_length:
         yield f"the maximum length was {old.maximum_length} tokens and is {new.maximum_length}"
     for role, name in zip(ROLES, ("texts without a role", "queries", "documents"), strict=True):
@@ -109,7 +111,7 @@ def differences(old: EncodingSettings, new: EncodingSettings) -> Iterator[str]:
         if before is not None and now is not None and before != now:
             yield f"{name} get {now!r}, before {before!r}" if before else f"{name} get {now!r}"
         elif before is None and now:
-            yield f"{name} get {now!r}; what they got before is not known"
+            yield f"{name} get {now!r}; their previous prompt is not known"
     if old.pooling and new.pooling and old.pooling != new.pooling:
         yield f"the pooling was {old.pooling} and is {new.pooling}"
     if None not in (old.normalised, new.normalised) and old.normalised != new.normalised:
@@ -124,7 +126,9 @@ def tokenizer_differences(old: EncodingSettings, new: EncodingSettings) -> list[
 
 
 def count_tokens(model: object, texts: Sequence[str], *, role: str = "") -> list[int]:
-    """Tokens of each text in this role, prompt included and nothing cut; none of a model without a tokenizer.json."""
+    """The token count of each text in this role, with the prompt and without truncation; empty without a
+    tokenizer.json.
+    """
     file: Path | None = getattr(model, "tokenizer_file", None)
     if file is None:
         return []

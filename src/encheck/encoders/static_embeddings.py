@@ -1,8 +1,8 @@
 """Encoders without context: files of word vectors (GloVe, word2vec, fastText), averaged or weighted as SIF; model2vec.
 
-A text is the mean of its words' vectors; a word that the file lacks is left out, and a text of such words alone, or of
-none, gets the mean of the file's first 1,000 words times 1e-3: near to nothing, and no zero. Only the vectors that are
-asked for are kept: the published files hold two million words and more.
+A text's vector is the mean of its words' vectors, without the words that the file lacks. A text without known words
+gets the mean of the file's first 1,000 words times 1e-3: almost zero, but not zero. Only the needed vectors are kept in
+memory: the published files hold two million words and more.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ Vectors = NDArray[np.float32]
 Entry = tuple[int, bytes, "NDArray[np.float32] | bytes"]
 MAX_WORD_BYTES = 4_096
 COMMONEST_WORDS = 1_000
-MIN_WORDS_TO_DOUBT = 8  # a pair of sentences has more words; a few odd texts have fewer
+MIN_WORDS_TO_DOUBT = 8  # fewer strange words are no reason for an error
 log = logging.getLogger("encheck")
 
 
 class VectorFile:
-    """Vectors on disk; ModelError names the file if it is not one of the known formats, or was cut off."""
+    """Vectors on disk; ModelError names the file if its format is unknown, or it was cut off."""
 
     def __init__(self, path: Path, *, option: str = "name") -> None:
-        self.path = must_exist(path, "the file of word vectors", f"Remedy: say where it is: --model-arg {option}=PATH")
+        self.path = must_exist(path, "the file of word vectors", f"Remedy: give its path: --model-arg {option}=PATH")
         with path.open("rb") as file:
             first = file.readline(1 << 20)
         self.header = len(fields := first.split()) == 2 and all(f.isdigit() for f in fields)
@@ -72,12 +72,12 @@ class VectorFile:
 
     @cached_property
     def count(self) -> int:
-        """How many words the file holds."""
+        """The number of words in the file."""
         return self._count if self.header else sum(1 for _ in self._lines())
 
     def read(self, wanted: set[str] | None, *, first: int | None = None) -> dict[str, tuple[int, Vectors]]:
-        """word -> (rank from 0, vector) of the words wanted, or of the `first` words; a word that comes twice counts
-        where it comes first.
+        """word -> (rank from 0, vector) of the words in `wanted`, or of the `first` words; of duplicates, the first
+        counts.
         """
         keys = None if wanted is None else {w.encode("utf-8") for w in wanted}
         vectors: dict[str, tuple[int, Vectors]] = {}
@@ -110,7 +110,7 @@ class VectorFile:
             yield from (line for line in file if line.strip())
 
     def _text(self) -> Iterator[Entry]:
-        """The numbers are left as text until it is known that they are wanted; a word may hold blanks (GloVe 840B)."""
+        """Keeps the numbers as text until they are needed; a word may contain blanks (GloVe 840B)."""
         for rank, line in enumerate(self._lines()):
             line = line.rstrip()
             word, _, numbers = line.partition(b" ")
@@ -148,7 +148,7 @@ def _is_number(text: bytes) -> bool:
 
 
 class VectorsEncoder(LocalEncoder):
-    """The mean of word vectors; `tokens: split` cuts at blanks alone, `words` as NLTK's Treebank tokenizer."""
+    """The mean of word vectors; `tokens: split` splits only at blanks, `words` like NLTK's Treebank tokenizer."""
 
     engine = "vectors-1"
 
@@ -160,7 +160,7 @@ class VectorsEncoder(LocalEncoder):
         self._asked: set[str] = set()
 
     def content(self) -> Mapping[str, Path]:
-        """The one file."""
+        """The file."""
         return {"vectors": self.source}
 
     def how(self) -> list[str]:
@@ -168,22 +168,22 @@ class VectorsEncoder(LocalEncoder):
         return [f"{name} {value}" for name, value in sorted(self.options.items())]
 
     def about(self) -> dict[str, Json]:
-        """With the weighting."""
+        """Adds the weighting."""
         return {"pooling": self.options.get("weighting", "average")}
 
     def words(self, text: str) -> list[str]:
-        """The words of a text as the file may know them: as they stand, or in lower case."""
+        """The words of a text as the file may hold them: unchanged, or in lower case."""
         text = text.lower() if self.options.get("lowercase") else text
         return text.split() if self.options.get("tokens") == "split" else treebank_words(text)
 
     def learn(self, texts: Iterable[str]) -> list[list[str]]:
-        """Read the vectors of the texts' words from the file; the words of each text that it knows."""
+        """Read the vectors of the texts' words from the file; returns the known words of each text."""
         text_words = [self.words(text) for text in texts]
         wanted = {form for words in text_words for word in words for form in (word, word.lower())}
         if new := wanted - self._asked:
             self._known |= self.file.read(new)
             self._asked |= new
-        known = self._known  # a word that the file has in lower case alone is taken so
+        known = self._known  # a word that the file has only in lower case
         return [
             [form for word in words if (form := word if word in known else word.lower()) in known]
             for words in text_words
@@ -207,7 +207,7 @@ class VectorsEncoder(LocalEncoder):
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:  # noqa: ARG002
         """The file is read once for all texts, then averaged."""
-        known = self.learn(texts)  # a file that had a word so far is not doubted for a strange text
+        known = self.learn(texts)  # once a word was found, unknown texts are no error
         strange = set() if self._known else {word for text in texts for word in self.words(text)}
         if len(strange) >= MIN_WORDS_TO_DOUBT:
             raise EncoderError(
@@ -215,7 +215,7 @@ class VectorsEncoder(LocalEncoder):
                 "vocabulary does not match. Remedy: vectors of the texts' language"
             )
         if lost := sum(not words and bool(text.strip()) for words, text in zip(known, texts, strict=True)):
-            log.warning("%s has no word of %d of %d texts", self.source.name, lost, len(texts))
+            log.warning("%s has no word from %d of %d texts", self.source.name, lost, len(texts))
         for positions in batches_in_order(len(texts), 1_024):
             yield positions, np.array([self.vector(known[i]) for i in positions], np.float32)
 
@@ -235,11 +235,11 @@ class SifEncoder(VectorsEncoder):
         self._common: NDArray[np.float64] | None = None
 
     def fit(self, texts: Sequence[str]) -> None:
-        """Name the texts whose common components are taken out; they are found when the first text is encoded."""
+        """Store the texts whose common components are removed; they are computed when the first text is encoded."""
         self._corpus, self._common = tuple(sorted(set(texts))), None
 
     def fingerprint(self) -> str:
-        """With the texts that it was fitted on."""
+        """Includes the texts that it was fitted on."""
         return f"{super().fingerprint()}:{content_hash(*self._corpus)}" if self._corpus else super().fingerprint()
 
     def weight(self, word: str) -> float:
@@ -253,7 +253,7 @@ class SifEncoder(VectorsEncoder):
         return float((1 / np.arange(1, self.file.count + 1)).sum())
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
-        """As the mean, less the components that the run's texts have in common."""
+        """Like the mean, minus the components that the run's texts have in common."""
         count = int(self.options.get("components", 1)) if self._corpus else 0
         if self._common is None or not self._corpus:
             rows = [vectors for _, vectors in super().compute(list(self._corpus), prompt)] if count else []
@@ -274,7 +274,7 @@ def open_vectors(
 
 
 def treebank_words(text: str) -> list[str]:
-    """Words and punctuation as NLTK's `word_tokenize` has them for a single sentence; no data files are needed.
+    """Words and punctuation as NLTK's `word_tokenize` splits a single sentence; needs no data files.
 
     >>> treebank_words("It isn't so.")
     ['It', 'is', "n't", 'so', '.']
@@ -299,7 +299,7 @@ class Model2VecEncoder(LocalEncoder):
         self.maximum_length = config.max_length
 
     def content(self) -> Mapping[str, Path]:
-        """Every file of the folder that makes vectors."""
+        """Every file of the folder that determines vectors."""
         return files_of(self.source)
 
     def how(self) -> list[str]:
@@ -319,7 +319,7 @@ class Model2VecEncoder(LocalEncoder):
         return model
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
-        """In slices; nothing is padded."""
+        """Encode in slices, without padding."""
         limit = self.config.max_length or self.model.max_length
         prompted = [f"{prompt}{text}" for text in texts]
         if limit:

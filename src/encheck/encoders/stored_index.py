@@ -1,9 +1,9 @@
-"""A stored index as it lies on disk, and vectors that are looked up in one by text: `--model=vectors:FILE`.
+"""A stored index on disk, and vectors that are looked up in one by text: `--model=vectors:FILE`.
 
 `StoredVectors` looks vectors up by text and refuses a file with a fault. An audit looks for faults, and an index may be
-larger than memory: in `StoredIndex` a vector that is missing, of another length or not finite is a row like others,
-read a block at a time. A row may have the `hash` of a text in its place (SHA-256 of the text in UTF-8, in hex); `role`
-(query, document or empty) tells two vectors of one text apart.
+larger than memory: `StoredIndex` reads a block at a time, and keeps rows whose vector is missing, of another length or
+not finite. A row may have the `hash` of a text in its place (SHA-256 of the text in UTF-8, in hex); `role` (query,
+document or empty) distinguishes two vectors of one text.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ ROLES = ("", "query", "document")
 COLUMNS = "the columns text (or hash) and vector, and perhaps id and role"
 Key = tuple[str, str]  # role, text or hash
 ENGINE = "stored-1"
-REMEDY = "Remedy: write it with a row a text, all vectors of one length"
+REMEDY = "Remedy: write it with one row per text, all vectors of one length"
 log = logging.getLogger("encheck")
 
 
 @dataclass(frozen=True)
 class VectorBlock:
-    """Consecutive rows from `start`: `vectors` [n, d], where a row of another length is NaN, and each one's length.
+    """Consecutive rows from `start`: `vectors` [n, d], with NaN for a row of another length, and each vector's length.
 
-    A row without a vector has length 0. `others` has the vectors of another length by their place in the block.
+    A row without a vector has length 0. `others` has the vectors of another length by their position in the block.
     """
 
     start: int
@@ -53,7 +53,7 @@ class VectorBlock:
 
 @dataclass(frozen=True)
 class IndexRow:
-    """One row: its id (the column `id`, else its number from 0), its text or hash, None if empty, and its role."""
+    """One row: its id (the column `id`, else its number from 0), its text or hash (None if empty), and its role."""
 
     id: str
     name: str | None
@@ -63,8 +63,8 @@ class IndexRow:
 class StoredIndex:
     """The rows of a file that `open_table` reads; `texts` is a file that has their texts by id, or by row.
 
-    Two texts that differ in blanks or line breaks alone are one: `joined_loosely` has those that were looked up so.
-    DataError if the file cannot be read, if two rows have one id, or if a role is unknown.
+    Two texts that differ only in blanks or line breaks count as one: `joined_loosely` counts those lookups. DataError
+    if the file cannot be read, if two rows have one id, or if a role is unknown.
     """
 
     def __init__(self, source: Path, *, texts: Path | None = None) -> None:
@@ -92,7 +92,7 @@ class StoredIndex:
 
     @cached_property
     def count(self) -> int:
-        """How many rows there are; DataError for an id that comes twice or a role that is none."""
+        """The number of rows; DataError for a duplicate id or an unknown role."""
         count, ids = self._table.count or 0, set[str]()
         parts = [part for part in ("id", "role") if part in self._table.paths] or (
             [] if count else [self.named_by or "text"]
@@ -112,7 +112,7 @@ class StoredIndex:
         return count
 
     def _named_rows(self) -> Iterator[tuple[int, list[str], list[str | None], list[str]]]:
-        """(first row, ids, texts or hashes, roles) of some rows at a time; a name that is empty is None."""
+        """(first row, ids, texts or hashes, roles) of some rows at a time; None for an empty text."""
         texts_by_id = self._texts_by_id
         parts = [part for part in ("id", self.named_by or "text", "role") if part in self._table.paths] or ["vector"]
         for start, batch in self._table.values(parts):
@@ -141,13 +141,13 @@ class StoredIndex:
             for name, text in zip(names, batch["text"], strict=True):
                 if isinstance(text, str) and text.strip() and texts.setdefault(str(name), text) != text:
                     raise DataError(
-                        f"{self.texts} has two texts of the id {str(name)[:80]!r}. Remedy: keep one of them"
+                        f"{self.texts} has two texts for the id {str(name)[:80]!r}. Remedy: keep one of them"
                     )
         return texts
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What is to be told of the texts of the other file; DataError if it has none of these rows."""
+        """Notes about the texts of the other file; DataError if it has a text for none of these rows."""
         texts_by_id = self._texts_by_id
         if texts_by_id is None:
             return ()
@@ -165,18 +165,18 @@ class StoredIndex:
                     blanks, others = blanks + is_blank, others + (not is_blank)
         if not joined:
             raise DataError(
-                f"{self.texts} has no text of any id of {self.source}, whose first is {first[:80]!r}; its own first is "
+                f"{self.texts} has no text for any id of {self.source}, whose first is {first[:80]!r}; it begins with "
                 f"{next(iter(texts_by_id), '')[:80]!r}. Remedy: a column id with the ids of the index"
             )
         notes = [f"{self.texts and self.texts.name} has the texts of {joined:,} rows"]
         if blanks:
-            notes.append(f"{blanks:,} of these texts differ from the index's own in blanks or line breaks alone")
+            notes.append(f"{blanks:,} of these texts differ from the index's own only in blanks or line breaks")
         if others:
-            notes.append(f"{others:,} of these texts are others than the index's own: those of the file were taken")
+            notes.append(f"{others:,} of these texts differ from the index's own: those of the file were used")
         return tuple(notes)
 
     def rows(self, numbers: Ints) -> list[IndexRow]:
-        """The rows of these numbers, which rise."""
+        """The rows with these numbers, which must rise."""
         rows: list[IndexRow] = []
         for start, ids, names, roles in self._named_rows():
             first, last = np.searchsorted(numbers, [start, start + len(names)])
@@ -185,13 +185,15 @@ class StoredIndex:
         return rows
 
     def _key(self, name: str | None, *, as_hash: bool) -> str | None:
-        """A name as it is compared: a hash as it is, a text as a hash if the other side has such, else spaced alike."""
+        """A text or hash in the form to compare: a hash unchanged; a text as a hash if the other side has hashes, else
+        with normalised blanks.
+        """
         if name is None or self.named_by == "hash":
             return name
         return text_sha256(name) if as_hash else normalise_blanks(name)
 
     def numbers_shared_with(self, other: StoredIndex) -> Ints:
-        """The rows whose name the other file has too, and those without a name."""
+        """The numbers of rows whose text the other file has too, and of those without a text."""
         as_hash = "hash" in (self.named_by, other.named_by)
         names = {other._key(name, as_hash=as_hash) for _, _, some, _ in other._named_rows() for name in some} | {None}
         return np.array(
@@ -200,7 +202,7 @@ class StoredIndex:
         )  # fmt: skip
 
     def blocks(self, dimension: int) -> Iterator[VectorBlock]:
-        """All vectors in the order of the file; DataError if one holds something else than numbers."""
+        """All vectors in the order of the file; DataError if a value is not a vector of numbers."""
         for start, lengths, flat in self._table.vectors():
             ends = np.cumsum(lengths)
             fits = lengths == dimension
@@ -222,7 +224,9 @@ class StoredIndex:
         return self._table.integers
 
     def take(self, numbers: Ints, dimension: int) -> Vectors:
-        """The vectors of the rows of these numbers, which rise; shape [n, d], NaN where a vector is not of length d."""
+        """The vectors of the rows with these numbers, which must rise; shape [n, d], NaN for a vector of another
+        length.
+        """
         parts = [np.zeros((0, dimension), np.float32)]
         for block in self.blocks(dimension) if len(numbers) else ():
             first, last = np.searchsorted(numbers, [block.start, block.start + len(block.vectors)])
@@ -231,15 +235,15 @@ class StoredIndex:
 
     @cached_property
     def dimension(self) -> int:
-        """The commonest length of the first vectors, 0 without a row."""
+        """The most frequent length of the first vectors; 0 without rows."""
         lengths = next((lengths for _, lengths, _ in self._table.vectors()), np.zeros(1, np.intp))
         return int(np.bincount(lengths).argmax())
 
     def numbers_by_name(self, names: Iterable[str], *, are_hashes: bool, roles: Sequence[str]) -> dict[str, int]:
-        """The row of each name that the file has in one of these roles, the first of them before the others.
+        """The row of each name that the file has in one of these roles; earlier roles take precedence.
 
-        `names` are texts, or hashes of texts; the file may have either. A text that is the same goes before one that
-        differs in blanks or line breaks.
+        `names` are texts, or hashes of texts; the file may have either. An identical text takes precedence over one
+        that differs in blanks or line breaks.
         """
         as_hash = are_hashes or self.named_by == "hash"
         wanted: dict[str, list[str]] = {}
@@ -256,15 +260,15 @@ class StoredIndex:
         return {name: number for name, (_, _, number) in best.items()}
 
     def by_role_and_name(self) -> Iterator[tuple[int, str, str]]:
-        """(number, role, text or hash) of each row that has one."""
+        """(number, role, text or hash) of each row that has a text or hash."""
         for start, _, names, roles in self._named_rows():
             yield from ((start + at, roles[at], name) for at, name in enumerate(names) if name is not None)
 
 
 def normalise_blanks(text: str) -> str:
-    """A text with one blank wherever it has blanks or line breaks.
+    r"""The text with a single blank for each run of blanks or line breaks.
 
-    >>> normalise_blanks(" a\\r\\n b ")
+    >>> normalise_blanks(" a\r\n b ")
     'a b'
     """
     return " ".join(text.split())
@@ -280,7 +284,7 @@ def text_sha256(text: str) -> str:
 
 
 class StoredVectors:
-    """Looks vectors up; it computes none. Without a role it takes the vector without one, else a query's.
+    """Looks vectors up and computes none. Without a role it prefers a vector without one, else a query's.
 
     The option `texts` names a file that has the texts by id.
     """
@@ -297,28 +301,28 @@ class StoredVectors:
 
     @cached_property
     def index(self) -> StoredIndex:
-        """The rows of the file; ModelError says what is wrong with it."""
+        """The rows of the file; ModelError explains a fault."""
         try:
             return StoredIndex(self.source, texts=self.texts)
         except DataError as error:
             raise ModelError(f"{error}") from error
 
     def fingerprint(self) -> str:
-        """From the content of the file, and of that of texts."""
+        """A hash of the content of the file, and of the file of texts."""
         hashes = [self._file_hash(path) for path in (self.source, self.texts) if path]
         return f"stored:{content_hash(ENGINE, *hashes)}"
 
     def about(self) -> dict[str, Json]:
-        """Where the vectors came from."""
+        """The source of the vectors."""
         return {"vectors": self.source.name}
 
     @cached_property
     def _found(self) -> tuple[dict[Key, int], dict[Key, int], Vectors]:
-        """The row of each role and name, the same of texts with their blanks alike, and the vectors, shape [n, d]."""
+        """The row of each role and name, the same for texts with normalised blanks, and the vectors, shape [n, d]."""
         index = self.index
         try:
             should = f"{index.source} should hold {COLUMNS}, but"
-            _ = index.count  # ids and roles are looked at
+            _ = index.count  # checks ids and roles
             for note in index.notes:
                 log.warning("%s: %s", index.source.name, note)
             vectors = np.concatenate([block.vectors for block in index.blocks(index.dimension)])
@@ -342,15 +346,15 @@ class StoredVectors:
 
     @property
     def texts_there(self) -> list[str]:
-        """The texts that have a vector, in the order of the rows; none of a file that names them by hash."""
+        """The texts that have a vector, in the order of the rows; empty for a file that holds hashes."""
         return list(dict.fromkeys(name for _, name in self._found[0])) if self.index.named_by == "text" else []
 
     def lacks(self, texts: Sequence[str], *, role: str | None = None) -> list[str]:
-        """Those of the texts that have no vector in this role."""
+        """The texts without a vector in this role."""
         return [text for text in texts if self._row(text, role)[0] is None]
 
     def _row(self, text: str, role: str | None) -> tuple[int | None, bool]:
-        """The row of a text, None if there is none, and whether its text differs in blanks or line breaks."""
+        """The row of a text, None if missing, and whether its text differs in blanks or line breaks."""
         exact, loose, _ = self._found
         roles = ROLES if role is None else (role, "")
         for rows, names, is_loose in (
@@ -363,11 +367,11 @@ class StoredVectors:
         return None, False
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:
-        """The vectors of the texts, shape [n, d]; EncoderError if the file lacks one."""
+        """The vectors of the texts, shape [n, d]; EncoderError if one is missing."""
         rows = [self._row(text, role) for text in texts]
         if missing := [text for text, (row, _) in zip(texts, rows, strict=True) if row is None]:
             raise EncoderError(
-                f"{self.source} has no vector of {len(missing)} of {len(texts)} texts, first of {missing[0][:80]!r}. "
+                f"{self.source} has no vector for {len(missing)} of {len(texts)} texts, first for {missing[0][:80]!r}. "
                 "Remedy: add them to the file, or leave these texts out of the data"
             )
         loose = {text for text, (_, is_loose) in zip(texts, rows, strict=True) if is_loose} - self._told
@@ -379,5 +383,5 @@ class StoredVectors:
 
 
 def describe_loose_joins(count: int) -> str:
-    """That so many texts were joined to texts that are not letter by letter the same."""
-    return f"{count:,} texts were joined with texts that differ from them in blanks or line breaks alone"
+    """A sentence that states how many texts were matched to texts that differ in blanks or line breaks."""
+    return f"{count:,} texts were matched to texts that differ only in blanks or line breaks"

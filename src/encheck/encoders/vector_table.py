@@ -1,4 +1,5 @@
-"""Files of vectors as stores and libraries write them: where each part of a row lies, and the rows, some at a time.
+"""Reads files of vectors as databases and libraries write them: finds the parts of a row, and reads some rows at a
+time.
 
 Parquet, JSON Lines, JSON (an array, Qdrant's scroll, Chroma's `get()`), CSV, TSV, and .npy or .npz with ids. A vector
 is a list, an array, pgvector's or PostgreSQL's text, or the bytes of float32, float64 or float16.
@@ -28,15 +29,15 @@ from encheck.system.documents import FREE_BYTES, MOST_TIMES, ROWS_AT_ONCE, open_
 
 Vectors = NDArray[np.float32]
 Ints = NDArray[np.intp]
-Columns = Mapping[str, Any]  # of some rows: a list, a numpy or a pyarrow array by column
+Columns = Mapping[str, Any]  # some rows: a list, a numpy or a pyarrow array per column
 Read = Callable[[Sequence[str]], Iterator[tuple[int, Columns]]]
 
 VECTOR = ("vector", "embedding", "embeddings", "vectors", "values")
 TEXT = ("text", "document", "page_content", "content", "chunk", "documents")
 ID = ("id", "_id", "ids", "uuid")
 ENDINGS = (*FORMATS, ".npy", ".npz")
-SAMPLED = 100  # rows that say where the parts of a row lie
-DEEPEST = 3  # containers in containers in which a text is looked for
+SAMPLED = 100  # rows read to find the parts of a row
+DEEPEST = 3  # depth of nested containers in which to look for a text
 BITS = re.compile("[01]{8,}")
 FLOATS = ("<f4", "<f8", "<f2")
 REMEDY = "Remedy: write the vectors as lists of numbers"
@@ -46,9 +47,8 @@ REMEDY = "Remedy: write the vectors as lists of numbers"
 class VectorTable:
     """The rows of a file. `paths` has the column of each part of a row, and the keys to it inside the column.
 
-    Parts are id, text, hash, role and vector. `count` is known where no row has to be read for it. `integers` says
-    whether the vectors are stored as such, `number_type` what their bytes are where they are bytes. `ids` are those of
-    another file.
+    Parts are id, text, hash, role and vector. `count` is known if that requires reading no row. `integers` is true for
+    vectors stored as integers. `number_type` is the type of vectors stored as bytes. `ids` are those of another file.
     """
 
     source: Path
@@ -60,17 +60,17 @@ class VectorTable:
     ids: tuple[str, ...] = ()
 
     def values(self, parts: Sequence[str]) -> Iterator[tuple[int, dict[str, list[Any]]]]:
-        """(first row, values by part) of some rows at a time; None where a row lacks one. DataError as for opening."""
+        """(first row, values by part) of some rows at a time; None for a missing value. DataError as for opening."""
         there = [part for part in parts if part in self.paths]
         for start, columns in self.read([self.paths[part][0] for part in there]):
             try:
                 by_part = {part: _inside(_listed(columns[self.paths[part][0]]), self.paths[part][1:]) for part in there}
             except UnicodeDecodeError as error:
-                raise DataError(f"{self.source} holds what is no UTF-8: {error}. Remedy: write it again") from error
+                raise DataError(f"{self.source} is not UTF-8: {error}. Remedy: write it again") from error
             yield start, by_part
 
     def vectors(self) -> Iterator[tuple[int, Ints, Vectors]]:
-        """(first row, length of each vector, 0 for none, their numbers one after the other) of some rows at a time."""
+        """(first row, length of each vector or 0, the vectors' concatenated numbers) of some rows at a time."""
         column, *keys = self.paths["vector"]
         for start, columns in self.read([column]):
             try:
@@ -85,7 +85,7 @@ class VectorTable:
 
 
 def open_table(path: Path, *, needs_vectors: bool = True) -> VectorTable:
-    """The rows of a file that is there; DataError says what it lacks, or why its vectors cannot be read."""
+    """The rows of an existing file; DataError names what it lacks, or why its vectors cannot be read."""
     ending = file_ending(path)
     ids: tuple[str, ...] = ()
     count: int | None
@@ -114,7 +114,7 @@ def open_table(path: Path, *, needs_vectors: bool = True) -> VectorTable:
         bad = BadRows(remedy="Remedy: write the file again")
         names, rows = table_rows(path, bad)
         count = None
-        if ending == ".json":  # it is parsed as a whole
+        if ending == ".json":  # it is parsed completely
             parsed = [row for _, row in rows]
             read, count = _of_rows(lambda: iter(parsed)), len(parsed)
         else:
@@ -125,7 +125,7 @@ def open_table(path: Path, *, needs_vectors: bool = True) -> VectorTable:
         sample = [dict(zip(names, row, strict=True)) for _, columns in islice(read(names), 1)
                   for row in zip(*(_listed(columns[name][:SAMPLED]) for name in names), strict=True)]  # fmt: skip
     except UnicodeDecodeError as error:
-        raise DataError(f"{path} holds what is no UTF-8: {error}. Remedy: copy or write it again") from error
+        raise DataError(f"{path} is not UTF-8: {error}. Remedy: copy or write it again") from error
     paths = _paths(path, names, sample, needs_vectors=needs_vectors)
     integers, number_type = False, ""
     if "vector" in paths:
@@ -148,7 +148,7 @@ def open_table(path: Path, *, needs_vectors: bool = True) -> VectorTable:
 def _paths(
     path: Path, names: Sequence[str], sample: Sequence[Mapping[str, Any]], *, needs_vectors: bool
 ) -> dict[str, tuple[str, ...]]:
-    """Where each part of a row lies, as far as the file has it."""
+    """The location of each part of a row that the file has."""
     paths: dict[str, tuple[str, ...]] = {name: (name,) for name in ("hash", "role") if name in names}
     if name := next((name for name in ID if name in names), ""):
         paths["id"] = (name,)
@@ -156,12 +156,10 @@ def _paths(
     if not vector and needs_vectors:
         some = [name for name in names if any(_is_vector(row[name]) for row in sample)]
         if len(some) > 1:
-            raise DataError(
-                f"{path} has vectors in the columns {', '.join(some)}. Remedy: write the one that is meant as 'vector'"
-            )
+            raise DataError(f"{path} has vectors in the columns {', '.join(some)}. Remedy: name the right one 'vector'")
         vector = next(iter(some), "")
     if vector:
-        # one vector a row, which may be the only one of several names, as Qdrant and Weaviate have them
+        # one vector per row; of several named vectors, as in Qdrant and Weaviate, the only one
         named = [value for row in sample if isinstance(value := row[vector], dict)]
         keys = list(dict.fromkeys(key for value in named for key in value))
         dense = [key for key in keys if any(isinstance(value.get(key), list) for value in named)]
@@ -199,7 +197,7 @@ def _inside(values: Sequence[Any], keys: Sequence[str]) -> list[Any]:
 
 
 def _object(value: Any) -> dict[str, Any] | None:
-    """The object that a value is, or whose JSON it is, as jsonb in a CSV file; else None."""
+    """The value if it is an object, or the object in its JSON text, such as jsonb in a CSV file; else None."""
     if isinstance(value, str) and value.startswith("{") and value.endswith("}"):
         try:
             value = json.loads(value)
@@ -209,7 +207,7 @@ def _object(value: Any) -> dict[str, Any] | None:
 
 
 def _is_vector(value: Any) -> bool:
-    """Whether a value is surely a vector: two numbers or more, in a list or as text."""
+    """Whether a value is certainly a vector: two numbers or more, in a list or as text."""
     if isinstance(value, str):
         try:
             return value[:1] in ("[", "{") and len(_numbers_of_text(value)) > 1
@@ -222,7 +220,7 @@ def _is_vector(value: Any) -> bool:
 
 
 def _flat(values: Any, number_type: str) -> tuple[Ints, Vectors]:
-    """The length of each vector, and their numbers one after the other; ValueError for what is no vector."""
+    """The length of each vector, and their concatenated numbers; ValueError for a value that is not a vector."""
     if isinstance(values, np.ndarray):
         if values.ndim != 2 or values.dtype.kind not in "fiu":
             raise ValueError(f"it is an array of shape {values.shape} and type {values.dtype}")
@@ -251,7 +249,9 @@ def _flat(values: Any, number_type: str) -> tuple[Ints, Vectors]:
         )
         if data is not None:
             if len(data) % np.dtype(number_type).itemsize:
-                raise ValueError(f"a vector has {len(data)} bytes, which are no numbers of {number_type[2]} bytes")
+                raise ValueError(
+                    f"a vector has {len(data)} bytes, which does not fit numbers of {number_type[2]} bytes"
+                )
             vectors.append(_float32(np.frombuffer(data, number_type)))
         elif isinstance(value, str) and value:
             vectors.append(_float32(_numbers_of_text(value)))
@@ -277,11 +277,11 @@ def _numbers_of_text(text: str) -> NDArray[np.float64]:
     (array([0.5, 2. ]), array([0.5, nan]))
     """
     if BITS.fullmatch(text):
-        raise ValueError(f"{text[:40]!r} are bits, which are not compared with numbers. {REMEDY}")
+        raise ValueError(f"{text[:40]!r} are bits, which cannot be compared with numbers. {REMEDY}")
     if "..." in text:
         raise ValueError(f"{text[:40]!r} was shortened by numpy when it was printed. {REMEDY}")
     if "/" in text or ":" in text:
-        raise ValueError(f"{text[:40]!r} is a sparse vector, which is not compared. {REMEDY}")
+        raise ValueError(f"{text[:40]!r} is a sparse vector, which is not supported. {REMEDY}")
     parts = text.strip().strip("[](){}").replace(",", " ").replace("null", "nan").replace("NULL", "nan").split()
     try:
         return np.array(parts, np.float64)
@@ -290,7 +290,7 @@ def _numbers_of_text(text: str) -> NDArray[np.float64]:
 
 
 def _bytes_of_text(text: str) -> bytes | None:
-    """The bytes that PostgreSQL's hex form of bytea or base64 stand for; None of another text."""
+    """The bytes from PostgreSQL's hex form of bytea or from base64; None for any other text."""
     if text.startswith("\\x"):
         return bytes.fromhex(text[2:])
     if len(text) < 8 or len(text) % 4 or BITS.fullmatch(text) or text[0] in "[{(":
@@ -302,9 +302,10 @@ def _bytes_of_text(text: str) -> bytes | None:
 
 
 def _number_type(values: Sequence[Any]) -> str:
-    """What the bytes of some vectors are: of float32, float64 and float16 the first whose numbers are of one size.
+    """The number type of vectors as bytes: the first of float32, float64 and float16 that gives numbers of similar
+    size.
 
-    Read as another type, numbers are spread over dozens of powers of ten. ValueError for other bytes.
+    With the wrong type, numbers are spread over dozens of powers of ten. ValueError for other bytes.
     """
     decoded = [value if isinstance(value, bytes) else _bytes_of_text(value) for value in values
             if isinstance(value, bytes | str)]  # fmt: skip
@@ -319,7 +320,7 @@ def _number_type(values: Sequence[Any]) -> str:
             return kind
     if data:
         raise ValueError(
-            f"its {len(data[0])} bytes a vector are no float32, float64 or float16; bytes of int8 and packed bits are "
+            f"its {len(data[0])} bytes a vector are not float32, float64 or float16; bytes of int8 and packed bits are "
             f"not read. {REMEDY}"
         )
     return ""
@@ -356,7 +357,7 @@ def _parquet(path: Path) -> tuple[list[str], Read, int]:
 
 
 def _numpy(path: Path) -> tuple[list[str], Read, int]:
-    """An array of vectors, a structured array, or the arrays of an .npz file; none that holds pickled objects."""
+    """An array of vectors, a structured array, or the arrays of an .npz file; rejects pickled objects."""
     try:
         if file_ending(path) == ".npz":
             with zipfile.ZipFile(path) as file:
@@ -375,7 +376,7 @@ def _numpy(path: Path) -> tuple[list[str], Read, int]:
         ) from error
     count = len(arrays[name]) if (name := next(iter(arrays), "")) and arrays[name].ndim else 0
     if odd := next((name for name, array in arrays.items() if not array.ndim or len(array) != count), ""):
-        raise DataError(f"{path}: {odd!r} has another number of rows than the other arrays, or none")
+        raise DataError(f"{path}: {odd!r} and the other arrays have different numbers of rows, or it has none")
 
     def read(columns: Sequence[str]) -> Iterator[tuple[int, Columns]]:
         for start in range(0, count, ROWS_AT_ONCE):

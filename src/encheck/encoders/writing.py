@@ -1,10 +1,10 @@
-"""Models that write a text for a text.
+"""Models that generate a text from a text.
 
-A causal language model goes on with a sentence; a pair of translation models goes there and back.
+A causal language model continues a sentence; a pair of translation models translates it to another language and back.
 
-Both write greedily, so that the same model gives the same text on every machine that rounds alike; what they wrote is
-kept in the store, by the fingerprint of their files. A batch has sentences of one length; nothing is written for one
-that the model has no room for.
+Both decode greedily, so that a model gives the same text on every machine with the same rounding. The texts are kept in
+the store, by the fingerprint of the model's files. A batch has sentences of one length; sentences longer than the
+model's positions get no text.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from encheck.system.files import expand_home, is_folder
 from encheck.system.lock import Locks, no_locks
 from encheck.types import content_hash
 
-TOKENS_PER_BATCH = 1_024  # before anything is written
+TOKENS_PER_BATCH = 1_024  # before anything is generated
 UNLIMITED_TOKENS = 1_000_000
 PAIRS = "Helsinki-NLP/opus-mt-{}-{}"
 
 
 class Writer:
-    """A model of transformers that turns texts into texts; `name` is a folder or a hub id.
+    """A transformers model that turns texts into texts; `name` is a folder or a hub id.
 
     `auto_class` is the class of transformers that loads it, `settings` are arguments of its `generate`, and `reserved`
-    positions are left for what is written after a text.
+    is the number of positions reserved for generated tokens.
     """
 
     kind: ClassVar[str]
@@ -61,29 +61,29 @@ class Writer:
 
     @cached_property
     def fingerprint(self) -> str:
-        """From the content of its files and how it writes."""
+        """A hash of its files' content and of its decoding settings."""
         file_hash = self.store.file_hash if self.store else file_sha256
         content = [f"{name}={file_hash(path)}" for name, path in sorted(files_of(self.folder).items())]
         return f"{self.kind}:{content_hash(repr(sorted(self.settings.items())), *content)}"
 
     @property
     def devices(self) -> list[str]:
-        """The one that it computes on."""
+        """The device that it computes on."""
         return pick_devices(self.device)[:1]
 
     def __call__(self, texts: Sequence[str]) -> list[str]:
-        """What it writes for each text, from the store where it is there."""
+        """The generated text for each text, from the store if it is there."""
         distinct = list(dict.fromkeys(texts))
         written = self._stored(distinct)
         if missing := [text for text in distinct if text not in written]:
             with self.locked():
-                written |= self._stored(missing)  # another run may have written them meanwhile
+                written |= self._stored(missing)  # another run may have generated them meanwhile
                 written |= self._write([text for text in missing if text not in written])
         return [written[text] for text in texts]
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold what must be held while it computes."""
+        """Hold the necessary locks while it computes."""
         with ExitStack() as locks:
             for lock in self._locks(self):
                 locks.enter_context(lock)
@@ -91,7 +91,7 @@ class Writer:
 
     @property
     def positions(self) -> int:
-        """How many tokens the model has room for."""
+        """The number of the model's positions, in tokens."""
         return int(getattr(self.model.config, "max_position_embeddings", None) or UNLIMITED_TOKENS)
 
     def _stored(self, texts: Sequence[str]) -> dict[str, str]:
@@ -102,7 +102,7 @@ class Writer:
         return {keys[key]: blob.decode("utf-8") for key, blob in blobs.items()}
 
     def _write(self, texts: Sequence[str]) -> dict[str, str]:
-        """What is written for each text; nothing if it has no token, or more than there is room for."""
+        """The generated text for each text; empty if it has no token, or more than the model has positions."""
         import torch
 
         every: dict[str, str] = {}
@@ -126,11 +126,11 @@ class Writer:
         return every
 
     def new_tokens(self, tokens: Any, _padded: Any) -> Any:
-        """The tokens that were written, of what `generate` gave."""
+        """The generated tokens in the output of `generate`."""
         return tokens
 
     def cleaned(self, text: str) -> str:
-        """The text as it is used: one line, single blanks."""
+        """The text in its final form: one line, single blanks."""
         return " ".join(text.split())
 
     @cached_property
@@ -160,31 +160,31 @@ class Writer:
         except EncoderError:
             raise
         except Exception as error:
-            raise EncoderError(f"transformers cannot load {self.folder} to write with: {error}") from error
+            raise EncoderError(f"transformers cannot load {self.folder} as a text generator: {error}") from error
 
 
 class Continuer(Writer):
-    """A causal language model: the words that it writes after a text (Peng et al. 2023: GPT-2).
+    """A causal language model: the words that it generates after a text (Peng et al. 2023: GPT-2).
 
-    Greedy, no three tokens twice: GPT-2 would go in circles. The first paragraph alone is used.
+    Greedy, without repeating any three tokens: GPT-2 would go in circles. Only the first paragraph is used.
     """
 
     kind, auto_class, padding, reserved = "continuation", "AutoModelForCausalLM", "left", 64
     settings: ClassVar[Mapping[str, Any]] = {"max_new_tokens": reserved, "no_repeat_ngram_size": 3}
 
     def new_tokens(self, tokens: Any, padded: Any) -> Any:
-        """What stands after the prompt."""
+        """The tokens after the prompt."""
         return tokens[:, padded["input_ids"].shape[1] :]
 
     def cleaned(self, text: str) -> str:
-        """The first paragraph alone."""
+        """Only the first paragraph."""
         return " ".join(text.lstrip().partition("\n")[0].split())
 
 
 class Translator(Writer):
-    """A translation model (Marian, or another sequence-to-sequence model): the text in the other language.
+    """A translation model (Marian, or another sequence-to-sequence model): translates a text into the other language.
 
-    Greedy; as many tokens as a sentence has at most.
+    Greedy, with at most as many tokens as a sentence can have.
     """
 
     kind, auto_class = "translation", "AutoModelForSeq2SeqLM"
@@ -192,20 +192,21 @@ class Translator(Writer):
 
 
 class BackTranslator:
-    """Into another language and back: `there` and `back` are translators."""
+    """Translates into another language and back: `there` and `back` are translators."""
 
     def __init__(self, there: Writer, back: Writer) -> None:
         self.there, self.back = there, back
 
     def __call__(self, texts: Sequence[str]) -> list[str]:
-        """What comes back of each text."""
+        """The back-translation of each text."""
         return self.back(self.there(texts))
 
 
 def back_translator(spec: str, **options: Any) -> BackTranslator:
-    """The translators that `--back-translate` names: a language (the Marian models to it and back), or two by comma.
+    """The translators that `--back-translate` names: a language (the Marian models to it and back), or two models by
+    comma.
 
-    UsageError for anything else.
+    UsageError for any other value.
     """
     there, comma, back = spec.partition(",")
     if not comma and spec.isalpha():

@@ -1,1 +1,1 @@
-"""Stored vectors against a model: whose they are, which are wrong, and of which text."""
+"""Compares stored vectors with a model: which are the model's, which are wrong, and which text each belongs to."""

@@ -1,4 +1,4 @@
-"""The audit of a stored index: fresh vectors beside stored ones, text by text, and what is wrong with the others."""
+"""Audits a stored index: compares fresh vectors with stored ones, text by text, and explains the differences."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ Bools = NDArray[np.bool_]
 Outcome = Literal["all are", "some are not", "cannot tell"]
 ExitCode = Literal[0, 1, 10]
 EXIT_CODES: dict[Outcome, ExitCode] = {"all are": 0, "some are not": 1, "cannot tell": 10}
-ENOUGH = 0.05  # a sample in which nothing is wrong has to show that at most this share of all rows is
-FEWEST_SHIFTED = 5  # rows with one distance to their vector's text
-ENCODED_AGAIN = 64  # texts, to see whether the model gives them the same vector twice
+ENOUGH = 0.05  # a sample without faults must show that at most this share of all rows is wrong
+FEWEST_SHIFTED = 5  # rows with the same distance to their vector's text
+ENCODED_AGAIN = 64  # texts encoded twice, to check whether their vectors are the same
 
 
 @dataclass(frozen=True, slots=True)
 class AuditedRow:
-    """A row that is not this model's: its number in the file, its id, and what is wrong.
+    """A row that is not this model's: its number in the file, its id, and its fault.
 
-    `cosine` is that with its own fresh vector, None where there is none; `length` the ratio of their lengths.
-    `text_of` is the id of the row whose text's vector it carries, and `text_at` its number; `stored_at` the id of a row
-    that carries its own vector; `beginning` the part of the text that was encoded.
+    `cosine` is the cosine with its own fresh vector, None if it has none; `length` the ratio of their lengths.
+    `text_of` is the id of the row whose text's vector it has, and `text_at` that row's number; `stored_at` the id of a
+    row that has its own vector; `beginning` the part of the text that was encoded.
     """
 
     number: int
@@ -72,7 +72,7 @@ class AuditedRow:
 
 @dataclass(frozen=True)
 class Placement:
-    """Where a row's vector belongs, and where its own is: as in `AuditedRow`."""
+    """The text that a row's vector belongs to, and the row that has its own vector: as in `AuditedRow`."""
 
     text_of: str | None
     text_at: int | None
@@ -81,7 +81,7 @@ class Placement:
 
 @dataclass(frozen=True)
 class KindCount:
-    """How many rows are of a kind."""
+    """The number of rows of a kind."""
 
     kind: RowKind
     rows: int
@@ -89,17 +89,17 @@ class KindCount:
 
 @dataclass(frozen=True)
 class IndexAudit:
-    """What an audit of a stored index says, and `encheck index --json FILE` writes.
+    """The result of auditing a stored index, which `encheck index --json FILE` writes.
 
-    `exit_code` is 0 if all are this model's, 1 if some are not, 10 if it cannot be told. `dimension` is that of the
-    fresh vectors.
+    `exit_code` is 0 if all are this model's, 1 if some are not, 10 if it cannot be determined. `dimension` is that of
+    the fresh vectors.
 
-    `counts` are of the `compared` rows among the `rows` of the file, `whole_file` of all rows, for what needs no text
-    (zero, not finite, another dimension). `wrong` is the share of compared rows that are not this model's, with
-    Clopper and Pearson's 95% interval for all rows where they were `sampled`, and `at_most` its one-sided 95% upper
-    bound; both None where all rows were compared. `noise` is the distance (1 - cosine) to the fresh vectors that nine
-    of ten right rows keep, 0 if none is right. `faults` lists each row that is not this model's, `groups` the rows that
-    are none of these by their possible cause.
+    `counts` are of the `compared` rows among the `rows` of the file, `whole_file` of all rows, for faults that show
+    without a text (zero, not finite, another dimension). `wrong` is the share of compared rows that are not this
+    model's, with Clopper and Pearson's 95% interval for all rows if they were `sampled`, and `at_most` its one-sided
+    95% upper bound; both are None if all rows were compared. `noise` is the 90th percentile of right rows' distances (1
+    - cosine) to the fresh vectors, 0 if no row is right. `faults` lists each row that is not this model's, `groups` the
+    rows with other faults by their possible cause.
     """
 
     encheck_index_audit: Literal[1] = field(default=1, kw_only=True)
@@ -136,10 +136,10 @@ def audit(
     similarity: str = "dot",
     progress: Progress | None = None,
 ) -> IndexAudit:
-    """Compare the rows of these numbers (None: all, or a random sample of so many) with fresh vectors of their texts.
+    """Compare the rows with these numbers (None: all, or a random sample) with fresh vectors of their texts.
 
-    `similarity` is what the index compares by: with cosine, lengths do not count. UsageError if nothing can be
-    compared, or if a row that was drawn has no fresh vector.
+    `similarity` is the index's similarity function: with cosine, lengths do not count. UsageError if nothing can be
+    compared, or if a sampled row has no fresh vector.
     """
     if fresh.is_model and index.named_by == "hash":
         raise UsageError(
@@ -147,7 +147,7 @@ def audit(
             "or name fresh vectors by the same hashes: vectors:FILE2"
         )
     chosen = np.arange(index.count) if numbers is None else numbers
-    _ = index.notes  # a file of texts that has none of these is refused first
+    _ = index.notes  # first, to refuse a file without any of these texts
     missing = 0
     is_drawn = sample is not None and sample < len(chosen)
     if isinstance(fresh.source, StoredIndex) and not is_drawn and numbers is None:
@@ -168,18 +168,18 @@ def audit(
     )
     if not known.any():
         raise UsageError(
-            f"{fresh.label} has no vector of any of the {missing + len(rows):,} texts of {index.source} that were to "
-            "be compared. Remedy: fresh vectors of the same texts"
+            f"{fresh.label} has no vector for any of the {missing + len(rows):,} texts of {index.source} to "
+            "compare. Remedy: fresh vectors of the same texts"
         )
     if is_drawn and not known.all():
         raise UsageError(
-            f"{fresh.label} has no vectors of {(~known).sum():,} of the {len(rows):,} rows that were drawn. Remedy: "
-            "leave --sample out, to compare every row that it has a vector of; draw these at random"
+            f"{fresh.label} has no vectors for {(~known).sum():,} of the {len(rows):,} sampled rows. Remedy: "
+            "leave --sample out, to compare every row with a vector, and choose these at random"
         )
     if index.holds_integers and index.dimension * 8 == vectors.shape[1]:
         raise UsageError(
-            f"{index.source} has {index.dimension} whole numbers a vector, an eighth of the {vectors.shape[1]} of "
-            f"{fresh.label}: packed bits, which are not compared with numbers. Remedy: fresh vectors that were "
+            f"{index.source} has {index.dimension} whole numbers per vector, an eighth of the {vectors.shape[1]} of "
+            f"{fresh.label}: packed bits, which cannot be compared with numbers. Remedy: fresh vectors that were "
             f"packed in the same way: encheck index vectors:FRESH vectors:{index.source}"
         )
     rows = [row for row, is_known in zip(rows, known, strict=True) if is_known]
@@ -190,7 +190,7 @@ def audit(
 
 @dataclass
 class _RowsAudit:
-    """The rows that are compared: their numbers, which rise, and their fresh vectors [n, d]."""
+    """The rows to compare: their numbers, which rise, and their fresh vectors [n, d]."""
 
     index: StoredIndex
     fresh: FreshVectors
@@ -230,11 +230,11 @@ class _RowsAudit:
             )
         groups = (*self._groups(one, faults), *self._dimensions(faults, others))
         if self.index.holds_integers and one.calibrated:
-            notes.append("the stored vectors are integers: they were put back on the scale of the fresh vectors")
+            notes.append("the stored vectors are integers: they were rescaled to the fresh vectors")
         if partial:
             notes.append(
-                f"{partial:,} rows have no fresh vector and were not compared: the interval holds if those that have "
-                "one were drawn at random"
+                f"{partial:,} rows have no fresh vector and were not compared: the interval is valid only if those "
+                "with one were chosen at random"
             )
         broken = broken if of_all else {}
         counts = Counter(row.kind for row in (*faults.values(), *without_text))
@@ -257,7 +257,7 @@ class _RowsAudit:
     def _listed(
         self, faults: Mapping[int, AuditedRow], without_text: Sequence[AuditedRow], broken: Mapping[int, RowKind]
     ) -> tuple[AuditedRow, ...]:
-        """Every row that is not this model's, those with it that were not compared and whose vector is broken."""
+        """Every row that is not this model's, including rows that were not compared and whose vector is broken."""
         compared_rows = {row.number: row for row in (*faults.values(), *without_text)}
         elsewhere = np.array(sorted(broken.keys() - compared_rows.keys()), np.intp)
         named = zip(elsewhere.tolist(), self.index.rows(elsewhere), strict=True) if len(elsewhere) else ()
@@ -266,7 +266,7 @@ class _RowsAudit:
         return tuple(listed[number] for number in sorted(listed))
 
     def _stored(self, dimension: int) -> tuple[Vectors, Ints, dict[int, Vectors], dict[int, RowKind]]:
-        """The stored vectors of the rows, their lengths, those of another length, and what is broken in all rows."""
+        """The rows' stored vectors, their lengths, those of another length, and the faults among all rows."""
         stored = np.full((len(self.numbers), dimension), np.nan, np.float32)
         lengths, others, broken = np.zeros(len(self.numbers), np.intp), dict[int, Vectors](), dict[int, RowKind]()
         for block in self.index.blocks(dimension):
@@ -285,14 +285,14 @@ class _RowsAudit:
         return stored, lengths, others, broken
 
     def _by_role(self, places: Sequence[int]) -> Iterator[tuple[str, list[int]]]:
-        """The places of each role that there is."""
+        """The places of each role that occurs."""
         for role in sorted({self.rows[place].role for place in places}):
             yield role, [place for place in places if self.rows[place].role == role]
 
     def _shortened(
         self, one: StoredAndFresh, unexplained: Sequence[int], faults: dict[int, AuditedRow]
     ) -> Iterator[str]:
-        """Put down which of the rows are of a shortened text; say how many were not looked at."""
+        """Mark the rows whose vector is of a shortened text; yields a note about rows that were not searched."""
         searched = 0
         for role, places in self._by_role(unexplained):
             found = find_beginnings(
@@ -304,16 +304,16 @@ class _RowsAudit:
             for at, beginning in found.found.items():
                 faults[places[at]] = replace(faults[places[at]], kind="shortened", beginning=beginning)
         if searched < len(unexplained):
-            yield f"{len(unexplained) - searched:,} rows were not looked at for a shortened text"
+            yield f"{len(unexplained) - searched:,} rows were not checked for a shortened text"
 
     def _misplaced(self, one: StoredAndFresh, kinds: list[RowKind], *, whole: bool) -> dict[int, Placement]:
-        """The rows that carry another text's vector, by place."""
+        """The rows with another text's vector, by place."""
         places = suspect_rows(one, kinds)
         if not len(places):
             return {}
 
         def carries(place: int, distance: float) -> bool:
-            """Whether a row that carries a vector so near is another text's, and not merely near to it."""
+            """Whether a vector at this distance belongs to the other text, and is not merely near it."""
             own = one.distance[place]
             return distance <= one.tolerance and (own > one.tolerance or distance < own / 10)
 
@@ -324,18 +324,18 @@ class _RowsAudit:
             if row >= 0 and carries(place, distance)
         }
         left = [place for place in places.tolist() if place not in found and kinds[place] == "unexplained"]
-        if not whole and left and not self.index.holds_integers:  # their scale is fitted to the compared rows alone
+        if not whole and left and not self.index.holds_integers:  # their scale is fitted only to the compared rows
             found |= self._among_all(one, np.array(left, np.intp), carries)
         return found
 
     def _among_all(
         self, one: StoredAndFresh, places: Ints, carries: Callable[[int, float], bool]
     ) -> dict[int, Placement]:
-        """The same for rows whose vector is of no text that was compared, among all stored vectors.
+        """The same for rows whose vector matches no compared text, among all stored vectors.
 
         Three rows may have the text: one with the same vector; the row as far away on the other side as the one that
-        carries this row's own vector; the row as far away as others' texts are. The fresh vector of their texts
-        decides. Where that is not to be had, it is known only that the row's own vector stands elsewhere.
+        has this row's own vector; the row as far away as others' texts are. The fresh vector of their texts decides.
+        Without it, only the place of the row's own vector is known.
         """
         own = self.numbers[places]
         wanted = np.concatenate([one.vectors[places], self.vectors[places]])
@@ -367,7 +367,7 @@ class _RowsAudit:
         return found
 
     def _rows_with_vectors(self, numbers: Ints) -> dict[int, tuple[IndexRow, Vectors | None]]:
-        """The rows of these numbers that there are and that have a text, with its fresh vector, None if unknown."""
+        """The existing rows with these numbers that have a text, each with its fresh vector (None if unknown)."""
         numbers = np.unique(numbers[(numbers >= 0) & (numbers < self.index.count)]).astype(np.intp)
         if not len(numbers):
             return {}
@@ -384,7 +384,7 @@ class _RowsAudit:
     def _home(
         self, place: int, home: int, known: Mapping[int, tuple[IndexRow, Vectors | None]], tolerance: float
     ) -> str | None:
-        """The id of the row that carries this row's own vector, None if that text has the same vector by right."""
+        """The id of the row that has this row's own vector, None if that row's text has the same vector anyway."""
         if home not in known:
             return None
         row, vector = known[home]
@@ -395,7 +395,7 @@ class _RowsAudit:
         return None if is_twin else row.id
 
     def _groups(self, one: StoredAndFresh, faults: Mapping[int, AuditedRow]) -> tuple[RowGroup, ...]:
-        """The rows that are none of these, in groups with a possible cause."""
+        """The rows without these faults, in groups with a possible cause."""
         open_places = np.array([place for place, row in faults.items() if row.kind == "unexplained"], np.intp)
         right = np.array([place for place, row in faults.items() if row.kind == "right"], np.intp)
         can_ask = self.fresh.is_model and self.index.named_by == "text"
@@ -412,7 +412,7 @@ class _RowsAudit:
         return tuple(groups)
 
     def _other_role(self, group: RowGroup, one: StoredAndFresh, places: Ints) -> RowGroup:
-        """The group, or that its vectors are this model's in another role, where its prompts make a difference."""
+        """The group, or the finding that its vectors are this model's in another role, if the roles' prompts differ."""
         prompt_for = getattr(self.fresh.source, "prompt_for", None)
         roles = [role for role in ("query", "document") if role != (self.rows[places[0]].role or self.fresh.role)]
         for role in roles if prompt_for else ():
@@ -429,7 +429,7 @@ class _RowsAudit:
         return group
 
     def _dimensions(self, faults: Mapping[int, AuditedRow], others: Mapping[int, Vectors]) -> Iterator[RowGroup]:
-        """The rows of each other dimension: this model's, cut, or another model's."""
+        """The rows of each other dimension: this model's, truncated, or another model's."""
         sizes = sorted({len(vector) for place, vector in others.items() if faults[place].kind == "another dimension"})
         for size in sizes:
             places = [place for place, vector in others.items() if len(vector) == size]
@@ -440,11 +440,11 @@ class _RowsAudit:
             numbers = tuple(int(self.numbers[place]) for place in places)
             said = f"they have {size} dimensions, and the fresh vectors {self.vectors.shape[1]}"
             if same == len(places):
-                said += f"; the first {shared} are the same: one of both was truncated"
+                said += f"; the first {shared} are the same: one of the two was truncated"
             yield group_of("unknown" if same == len(places) else "another model", numbers, said)
 
     def _again(self, faults: Mapping[int, AuditedRow]) -> float:
-        """The largest distance of a vector of the model to that of the same text in another batch."""
+        """The largest distance between the model's vectors of one text in two batches."""
         asked = [place for place, row in faults.items() if row.kind in ("unexplained", "another text")]
         if not self.fresh.is_model or not asked:
             return 0.0
@@ -457,17 +457,17 @@ def _verdict(
     label: str, counts: Counter[RowKind], broken: int, one: StoredAndFresh, *, again: float, share: Figure | None,
     at_most: float | None, groups: Sequence[RowGroup],
 ) -> tuple[Outcome, str]:  # fmt: skip
-    """The outcome and its reason; what cannot be trusted goes before what was counted."""
+    """The outcome and its reason; unreliable data take precedence over counts."""
     without_text = counts["no text"]
     n = sum(counts.values()) - without_text
     if again > one.tolerance:
         return "cannot tell", (
-            f"{label} does not give a text the same vector twice: they differ by up to {again:.3g} (1 - cosine), and "
+            f"{label} gives a text different vectors: they differ by up to {again:.3g} (1 - cosine), and "
             f"{one.tolerance:g} is allowed. Remedy: evaluation mode, one model behind the name"
         )
     if not one.calibrated:
         return "cannot tell", (
-            "the stored vectors are integers that cannot be put back on the scale of the fresh ones: fewer than half "
+            "the stored vectors are integers that cannot be rescaled to the fresh ones: fewer than half "
             "are this model's, or they are not rounded numbers. Remedy: name the vectors before they were quantised"
         )
     if counts["right"] < n or broken:
@@ -495,12 +495,12 @@ def _verdict(
 
 
 def in_words(counts: Mapping[RowKind, int]) -> Iterator[str]:
-    """How many rows have which fault, as far as that is known of each."""
+    """The number of rows with each known fault, in words."""
     yield from (f"{counts[kind]:,} {said}" for kind, said in WORDS.items() if counts.get(kind))
 
 
 def causes_in_words(groups: Sequence[RowGroup]) -> Iterator[str]:
-    """How many rows may have which cause."""
+    """The number of rows that may have each cause, in words."""
     causes: Counter[str] = Counter()
     for group in groups:
         causes[group.says] += len(group.rows)
@@ -521,7 +521,7 @@ def _counts(counts: Counter[RowKind]) -> tuple[KindCount, ...]:
 
 
 def _shifts(faults: Mapping[int, AuditedRow]) -> Iterator[str]:
-    """Whether rows have the vectors of texts that stand so many rows before or after them."""
+    """A note for each shift: rows that have the vectors of texts so many rows before or after them."""
     rows = [row for row in faults.values() if row.text_at is not None]
     shifts = Counter(row.text_at - row.number for row in rows if row.text_at is not None)
     for shift, count in shifts.most_common(3):
@@ -531,15 +531,15 @@ def _shifts(faults: Mapping[int, AuditedRow]) -> Iterator[str]:
 
 
 def _lengths(faults: Mapping[int, AuditedRow]) -> Iterator[str]:
-    """How much longer the vectors are whose direction is right."""
+    """A note on the lengths of vectors whose direction is right."""
     ratios = [row.length for row in faults.values() if row.kind == "not normalised" and row.length]
     if not ratios:
         return
     low, high = min(ratios), max(ratios)
     times = f"{low:.3g} times" if high - low <= SAME_LENGTH * high else f"{low:.3g} to {high:.3g} times"
     yield (
-        f"{len(ratios):,} vectors have {times} the length of the fresh ones: this changes what an index finds by inner "
-        "product, and nothing where it compares by cosine (--similarity cosine)"
+        f"{len(ratios):,} vectors have {times} the length of the fresh ones: this changes the results of an index "
+        "that uses inner products, but not of one that uses cosine (--similarity cosine)"
     )
 
 

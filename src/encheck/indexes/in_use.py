@@ -1,8 +1,9 @@
-"""The first step of a gate against an index in use: are its stored vectors those of one model, each of its own text?
+"""The first step of a gate against an index in use: check that its vectors are one model's, each of its own text.
 
-The old model may be gone, so two things are asked. Which vectors are already the new model's: where only some are, the
-index is a mix. And of an index of a model that nobody has: how alike two stored vectors are should go with how alike
-the new model finds their texts. A batch that stands a row too far goes with the texts a row before.
+The old model may no longer exist, so this module checks two things. First, which vectors are already the new model's:
+if only some are, the index is a mix. Second, for an index of an unavailable model: the similarity of two stored vectors
+should correlate with the new model's similarity of their texts. A batch shifted by one row correlates with the texts
+one row before.
 """
 
 from __future__ import annotations
@@ -26,20 +27,20 @@ Vectors = NDArray[np.float32]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 ROWS_AT_ONCE = 1_000
-FEWEST_RIGHT = 5  # rows that are the new model's, where an index may be a mix
-FEWEST_ROWS = 50  # that similarities are compared over
+FEWEST_RIGHT = 5  # rows of the new model from which an index may be a mix
+FEWEST_ROWS = 50  # rows whose similarities are compared
 FEWEST_SHIFTED, FEWEST_STRANGE = 5, 8  # rows in a run
-RELATED, STRANGE = 0.3, 0.3  # the median row's correlation, and the part of it that a strange row has at most
-BY_LENGTH = 0.98  # of pairs of a row that differs and one that does not, in which it has the longer text
+RELATED, STRANGE = 0.3, 0.3  # the median row's minimum correlation, and the maximum part of it for a strange row
+BY_LENGTH = 0.98  # share of pairs (a row that differs, one that does not) in which the former has the longer text
 OTHER_LENGTH = 0.1  # relative
-APART = 10  # times as far as vectors that are the same are those that are not, where an index is a mix
+APART = 10  # in a mix, different vectors are so many times farther than equal ones
 
 
 def faults_of(index: StoredIndex, fresh: FreshVectors, documents: Mapping[str, Vectors]) -> IndexFaults | None:
-    """What is wrong with the vectors of these documents, None if nothing is.
+    """The faults in the vectors of these documents, None if there are none.
 
-    `documents` are the new model's vectors by text. Where the new model differs from the old one on long texts alone,
-    nothing is wrong with the index: a limit was moved.
+    `documents` are the new model's vectors by text. If the new model differs from the old one only on long texts, the
+    index has no fault: the length limit was changed.
     """
     names = index.numbers_by_name(documents, are_hashes=False, roles=("document", ""))
     texts = sorted(names, key=lambda text: names[text])
@@ -62,7 +63,7 @@ def _zero(numbers: Ints, stored: Vectors) -> IndexFaults | None:
 
 
 def _mixed(one: IndexAudit, numbers: Ints, lengths: Ints) -> IndexFaults | None:
-    """The rows that are not the new model's, where others are; None where all or none are, or where length decides."""
+    """The rows that are not the new model's; None if all or none are, or if text length explains the difference."""
     right, others = one.count("right"), [row for row in one.faults if row.kind != "no text"]
     misplaced = one.count("another text")
     if not others or right + misplaced == 0:
@@ -70,7 +71,7 @@ def _mixed(one: IndexAudit, numbers: Ints, lengths: Ints) -> IndexFaults | None:
     if not misplaced and not one.count("zero"):
         faults = np.isin(numbers, [row.number for row in others])
         longer = lengths[faults][:, None] > lengths[~faults][None, :]
-        if longer.mean() >= BY_LENGTH or not _is_apart(one):  # a limit was moved; a model was fine-tuned a little
+        if longer.mean() >= BY_LENGTH or not _is_apart(one):  # a limit was changed; a model was fine-tuned a little
             return None
     parts = [*in_words(Counter({count.kind: count.rows for count in one.counts})), *causes_in_words(one.groups)]
     said = ", ".join(parts)
@@ -81,7 +82,7 @@ def _mixed(one: IndexAudit, numbers: Ints, lengths: Ints) -> IndexFaults | None:
 
 
 def _is_apart(one: IndexAudit) -> bool:
-    """Whether the rows that differ differ by much more, in direction or in length, than those that are the same."""
+    """Whether the rows that differ are much farther, in direction or in length, than those that are the same."""
     distances = [1 - row.cosine for row in one.faults if row.kind in ("unexplained", "shortened") and row.cosine]
     lengths = [abs(row.length - 1) for row in one.faults if row.kind == "not normalised" and row.length]
     is_turned = bool(distances) and float(np.quantile(distances, 0.1)) >= APART * one.noise
@@ -89,7 +90,7 @@ def _is_apart(one: IndexAudit) -> bool:
 
 
 def _unlike(numbers: Ints, stored: Vectors, fresh: Vectors) -> IndexFaults | None:
-    """The rows whose similarities to others go with another text's, or with none."""
+    """The rows whose similarities to others correlate with those of another text, or of none."""
     shifted: dict[int, Ints] = {}
     strange: list[int] = []
     for start in range(0, len(numbers), ROWS_AT_ONCE):
@@ -115,15 +116,15 @@ def _unlike(numbers: Ints, stored: Vectors, fresh: Vectors) -> IndexFaults | Non
         return IndexFaults(f"{len(rows):,} of {n:,} stored vectors belong to other texts: {said}", tuple(rows.tolist()))
     if strange:
         return IndexFaults(
-            f"{len(strange):,} of {n:,} stored vectors do not fit the others: how alike they are does not go with "
-            f"their texts (rows {spans(strange)}); another model's, or of other texts",
+            f"{len(strange):,} of {n:,} stored vectors do not fit the others: their similarities do not correlate "
+            f"with those of their texts (rows {spans(strange)}); another model's, or of other texts",
             tuple(strange),
         )
     return None
 
 
 def _uneven(numbers: Ints, stored: Vectors) -> IndexFaults | None:
-    """The rows of another length than most, in an index of which most have the same."""
+    """The rows whose length differs, in an index with one length for most rows."""
     sizes = np.linalg.norm(stored.astype(np.float64), axis=1)
     usual = float(np.median(sizes))
     same = np.abs(sizes - usual) <= 0.001 * usual
@@ -138,7 +139,7 @@ def _uneven(numbers: Ints, stored: Vectors) -> IndexFaults | None:
 
 
 def _profiles(vectors: Vectors) -> Floats:
-    """How alike each row is to each other one, less how alike rows are anyway, at length 1; shape [n, n]."""
+    """Each row's similarities to the other rows, less the rows' mean similarities, at length 1; shape [n, n]."""
     directions = unit_vectors(vectors).astype(np.float64)
     alike = directions @ directions.T
     count = len(alike)
@@ -150,7 +151,7 @@ def _profiles(vectors: Vectors) -> Floats:
 
 
 def _shifted(likeness: Floats) -> Iterator[tuple[int, Ints]]:
-    """(shift, rows) of runs of rows that are more like the text so many rows after them than like their own."""
+    """(shift, rows) of runs of rows that fit the text so many rows after them better than their own."""
     rows = np.arange(len(likeness))
     best = likeness.argmax(axis=1) - rows
     shifts = {int(best[run[0]]) for run in _equal_runs(best) if best[run[0]] and len(run) >= FEWEST_SHIFTED}
@@ -168,5 +169,5 @@ def _equal_runs(values: Ints) -> list[Ints]:
 
 
 def _runs(chosen: NDArray[np.bool_], fewest: int) -> Iterator[Ints]:
-    """The places of runs of so many chosen rows or more."""
+    """The places of runs of at least this many chosen rows."""
     yield from (run for run in _equal_runs(chosen.astype(np.intp)) if chosen[run[0]] and len(run) >= fewest)

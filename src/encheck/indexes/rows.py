@@ -1,13 +1,12 @@
-"""Stored vectors beside fresh ones of the same texts: which are this model's, and what is wrong with the others.
+"""Compares stored vectors with fresh ones of the same texts: which are this model's, and why the others are not.
 
-Two vectors are the same if they differ by no more than half precision in another batch (`ROUNDING` of 1 - cosine).
-Whether a vector is that of a shortened text is asked by encoding beginnings of the text.
+Two vectors are the same if they differ by no more than half precision in another batch (`ROUNDING` of 1 - cosine). To
+find the vector of a shortened text, beginnings of the text are encoded.
 
-What a group of rows shows together, no row shows alone, for the cosines of single rows overlap: a text that was
-edited keeps .70 to .95, a model whose weights were disturbed by 12% keeps .87 to .96. Another model moves every
-vector about as far, and leaves the texts' similarities among each other much as they were. An edited text moves as
-far as its edit, and lies nearer the text without the words that were edited. A prompt moves all vectors in one
-direction.
+A cause often shows only in a group of rows, because cosines of single rows overlap: an edited text keeps .70 to .95, a
+model whose weights were disturbed by 12% keeps .87 to .96. Another model moves every vector about as far, and hardly
+changes the texts' similarities with each other. An edited text moves as far as its edit, and is nearer to the text
+without the edited words. A prompt moves all vectors in one direction.
 """
 
 from __future__ import annotations
@@ -38,8 +37,8 @@ KINDS: tuple[RowKind, ...] = (
     "unexplained", "no text",
 )  # fmt: skip
 SAME_LENGTH = 0.01  # relative
-QUIET, QUIETER = 1e-5, 10  # a small distance above the first, and so many times the median, is looked into
-MOST_LOST = 0.02  # of 1 - cosine, that storing a vector as integers may cost
+QUIET, QUIETER = 1e-5, 10  # a small distance is examined if it exceeds the first, and so many times the median
+MOST_LOST = 0.02  # of 1 - cosine, the maximum loss from storing a vector as integers
 SKETCHED = 64  # dimensions of a random projection
 ROWS_AT_ONCE = 10_000
 SCORES_AT_ONCE = 1 << 25
@@ -47,11 +46,10 @@ SCORES_AT_ONCE = 1 << 25
 
 @dataclass(frozen=True)
 class StoredAndFresh:
-    """Each row's `distance` (1 - cosine, NaN where there is none), the ratio of its length to the fresh vector's, and
-    the vectors [n, d], from integers put back on the scale of the fresh ones.
+    """Each row's `distance` (1 - cosine, NaN if there is none), the ratio of its length to the fresh vector's, and the
+    vectors [n, d], with integers rescaled to the fresh ones.
 
-    `tolerance` is the largest distance of two vectors that are the same. `calibrated` is false where integers could not
-    be put back.
+    `tolerance` is the largest distance of two equal vectors. `calibrated` is false if integers could not be rescaled.
     """
 
     vectors: Vectors
@@ -62,7 +60,7 @@ class StoredAndFresh:
 
 
 def compare_rows(stored: Vectors, fresh: Vectors, *, integers: bool) -> StoredAndFresh:
-    """Compare row by row; both of shape [n, d], a row without a vector of this dimension being NaN."""
+    """Compare row by row; both have shape [n, d], with NaN for a row without a vector of this dimension."""
     distance = _distances(stored, fresh)
     if not integers:
         return StoredAndFresh(stored, distance, _length_ratios(stored, fresh), ROUNDING)
@@ -90,9 +88,9 @@ def _length_ratios(stored: Vectors, fresh: Vectors) -> Floats:
 
 
 def _rescaled(stored: Vectors, fresh: Vectors) -> Vectors:
-    """Integers put back on the scale of the fresh vectors, each dimension with a scale and an offset of its own.
+    """Integers rescaled to the fresh vectors, with a scale and an offset for each dimension.
 
-    They are fitted on the better half of the rows, so that rows which are not this model's do not count.
+    These are fitted on the better half of the rows, so that rows of other models do not count.
     """
     usable = np.isfinite(stored).all(axis=1) & stored.any(axis=1)
     x, y = stored[usable].astype(np.float64), fresh[usable].astype(np.float64)
@@ -115,10 +113,9 @@ def _rescaled(stored: Vectors, fresh: Vectors) -> Vectors:
 
 
 def first_kinds(one: StoredAndFresh, lengths: Ints, *, lengths_count: bool) -> list[RowKind]:
-    """What a row's own fresh vector says; "unexplained" where it says that the row is not this model's.
+    """The kind of each row by its own fresh vector; "unexplained" if the row is not this model's.
 
-    `lengths` are the numbers a vector, 0 where there is none. `lengths_count`: the index compares by more than
-    directions.
+    `lengths` are the numbers per vector, 0 for none. `lengths_count`: the index compares by more than directions.
     """
     dimension = one.vectors.shape[1]
     near: Bools = np.asarray(one.distance <= one.tolerance, bool)
@@ -126,7 +123,7 @@ def first_kinds(one: StoredAndFresh, lengths: Ints, *, lengths_count: bool) -> l
         sizes = np.linalg.norm(one.vectors.astype(np.float64), axis=1)
     unit: Bools = np.asarray(np.abs(sizes - 1) <= SAME_LENGTH)
     same = np.asarray(np.abs(one.ratio - 1) <= SAME_LENGTH)
-    if int((unit & near).sum()) > int(near.sum()) / 2:  # a model that does not normalise, and an index that does
+    if int((unit & near).sum()) > int(near.sum()) / 2:  # the index normalises, the model does not
         same |= unit
     kinds: list[RowKind] = []
     for row in range(len(lengths)):
@@ -144,7 +141,7 @@ def first_kinds(one: StoredAndFresh, lengths: Ints, *, lengths_count: bool) -> l
 
 
 def suspect_rows(one: StoredAndFresh, kinds: list[RowKind]) -> Ints:
-    """Rows that may be another text's: those that are none of these, and those that are near but far for this file."""
+    """Rows that may have another text's vector: the unexplained ones, and those near but far for this file."""
     near = np.asarray(one.distance <= one.tolerance)
     limit = max(QUIET, QUIETER * float(np.median(one.distance[near]))) if near.any() else 0.0
     open_kinds = np.array([kind in ("unexplained", "right", "not normalised") for kind in kinds], bool)
@@ -153,19 +150,19 @@ def suspect_rows(one: StoredAndFresh, kinds: list[RowKind]) -> Ints:
 
 @dataclass(frozen=True)
 class NearestRows:
-    """For each vector that was looked for: the row of the nearest one (-1: none near enough) and its distance."""
+    """For each wanted vector: the row of the nearest one (-1: none near enough) and its distance."""
 
     row: Ints
     distance: Floats
 
 
 def nearest_same(wanted: Vectors, vectors: Vectors, *, but: Ints, tolerance: float) -> NearestRows:
-    """The nearest of `vectors` [m, d] to each of `wanted` [n, d], except the row `but`, where it is the same."""
+    """The nearest of `vectors` [m, d] to each of `wanted` [n, d], except the row `but`, if the two are equal."""
     return nearest_in_blocks(wanted, iter([(0, vectors)]), but=but, tolerance=tolerance, sketch=False)
 
 
 def blocks_of(blocks: Iterator[VectorBlock]) -> Iterator[tuple[int, Vectors]]:
-    """(first row, vectors), with 0 for what is not finite."""
+    """(first row, vectors), with 0 in place of values that are not finite."""
     for block in blocks:
         finite: Bools = np.asarray(np.isfinite(block.vectors).all(axis=1), bool)
         yield block.start, block.vectors if finite.all() else np.where(finite[:, None], block.vectors, np.float32(0))
@@ -174,10 +171,10 @@ def blocks_of(blocks: Iterator[VectorBlock]) -> Iterator[tuple[int, Vectors]]:
 def nearest_in_blocks(
     wanted: Vectors, blocks: Iterator[tuple[int, Vectors]], *, but: Ints, tolerance: float, sketch: bool = True
 ) -> NearestRows:
-    """As `nearest_same`, among blocks of vectors that are too many to hold.
+    """Like `nearest_same`, among blocks of vectors that do not fit in memory.
 
-    With `sketch`, the nearest of a block is found in 64 random dimensions, where two vectors that are the same are so
-    too, and then compared in full: a million vectors take seconds.
+    With `sketch`, the nearest of a block is found in 64 random dimensions, in which equal vectors stay equal, and then
+    compared in full: a million vectors take seconds.
     """
     best, least = np.full(len(wanted), -1, np.intp), np.full(len(wanted), np.inf)
     directions = unit_vectors(wanted)
@@ -200,9 +197,9 @@ def nearest_in_blocks(
 
 Encode = Callable[[Sequence[str]], tuple[Vectors, NDArray[np.bool_]]]
 WORD = re.compile(r"\S+")
-AT_FIRST = 32  # beginnings of a text that are tried before its best stretch is searched
-PROMISING = 0.7  # the best of them must be nearer than this part of the whole text's distance
-BEGINNING_CHARACTERS = 2_000_000  # that beginnings have together, as far as whole texts go
+AT_FIRST = 32  # beginnings of a text tried before searching the best stretch
+PROMISING = 0.7  # the best one's distance must be below this part of the whole text's
+BEGINNING_CHARACTERS = 2_000_000  # of all beginnings together, rounded to whole texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +212,7 @@ class Beginning:
 
 @dataclass(frozen=True)
 class FoundBeginnings:
-    """What was found, by place among the texts; `searched` of them were looked at before the work was too much."""
+    """The beginnings found, by place among the texts; `searched` texts were examined before the limit of work."""
 
     found: Mapping[int, Beginning]
     searched: int
@@ -224,11 +221,11 @@ class FoundBeginnings:
 def find_beginnings(
     texts: Sequence[str], stored: Vectors, distance: NDArray[np.float64], encode: Encode, *, tolerance: float, seed: int
 ) -> FoundBeginnings:
-    """Look for the beginning of each text whose vector is the stored one, shape [n, d].
+    """Find the beginning of each text whose vector is the stored one, shape [n, d].
 
-    `distance` is that of the whole text's vector. At first 32 beginnings of a text are tried, and those that end in its
-    last word. Where one is much nearer than the whole text, each word around it is, and then each character: a
-    tokenizer cuts inside words.
+    `distance` is that of the whole text's vector. First, 32 beginnings of a text are tried, and those that end in its
+    last word. If one is much nearer than the whole text, each word around it is tried, and then each character, because
+    a tokenizer can cut inside words.
     """
     ends = [[match.end() for match in WORD.finditer(text)] for text in texts]
     order = [place for place in np.random.default_rng(seed).permutation(len(texts)) if len(ends[place]) > 1]
@@ -262,13 +259,13 @@ def find_beginnings(
 
 
 def _spread(ends: Sequence[int], count: int) -> list[int]:
-    """So many of the ends, spread evenly; all where there are no more."""
+    """`count` of the ends, spread evenly; all if there are no more."""
     places = np.unique(np.linspace(0, len(ends) - 1, min(count, len(ends))).round().astype(int))
     return [ends[place] for place in places]
 
 
 def _around(tried: Sequence[int], best: int, ends: Sequence[int]) -> list[int]:
-    """The ends between the neighbours of the best one that was tried."""
+    """The ends between the neighbours of the best one tried."""
     if best not in tried:  # inside the last word
         return []
     at = tried.index(best)
@@ -288,17 +285,17 @@ def _letters(ends: Sequence[int], best: int) -> list[int]:
 
 
 Cause = Literal["another model", "earlier texts", "another prompt", "unknown"]
-FEWEST_OF_A_GROUP = 8  # rows that may show a cause together
-RELATED = 0.4  # correlation of the texts' similarities among each other, stored and fresh
-MOST_RELATED, PERMUTATIONS = 200, 99  # rows whose similarities are compared; orders of them for chance
-FEWEST_UNASKED = 20  # rows that show another model where texts cannot be tried without some of their words
+FEWEST_OF_A_GROUP = 8  # minimum rows to determine a cause
+RELATED = 0.4  # correlation of the texts' mutual similarities, stored and fresh
+MOST_RELATED, PERMUTATIONS = 200, 99  # rows whose similarities are compared; permutations for chance
+FEWEST_UNASKED = 20  # rows that show another model if texts cannot be encoded without some of their words
 EVEN = 0.25  # spread of the distances over their mean
-ELSEWHERE = 0.8  # distance from which vectors have nothing in common: of two models, or of two texts
-NEARER = 0.15  # part of the distance that leaving words out takes away
-EDITED, UNEDITED = 0.2, 0.2  # share of rows for which it does: shown to be more, and at most
-ONE_WAY = 0.35  # part of the squared distance that the mean of the other rows' moves explains
-ROWS_TRIED = 20  # of a group, whose texts are tried without some of their words
-CHARACTERS_TRIED = 400_000  # that all such texts of a group have
+ELSEWHERE = 0.8  # distance from which vectors are unrelated: of two models, or of two texts
+NEARER = 0.15  # part of the distance removed by leaving words out
+EDITED, UNEDITED = 0.2, 0.2  # share of rows with this effect: shown to be above the first, or at most the second
+ONE_WAY = 0.35  # part of the squared distance explained by the other rows' mean difference
+ROWS_TRIED = 20  # rows of a group whose texts are encoded without some of their words
+CHARACTERS_TRIED = 400_000  # of all such texts of a group
 MOST_WINDOWS, FEWEST_WINDOWS = 30, 4
 
 
@@ -326,7 +323,7 @@ def group_of(cause: Cause, rows: tuple[int, ...], evidence: str) -> RowGroup:
 
 
 def split_into_groups(rows: Ints, right: Ints) -> Iterator[Ints]:
-    """Runs of rows with no right row between them; rows of shorter runs are one group. Both arguments rise.
+    """Runs of rows with no right row between them; the rows of shorter runs are one group. Both arguments rise.
 
     >>> [one.tolist() for one in split_into_groups(np.arange(3, 15), np.array([2, 15]))]
     [[3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]]
@@ -341,9 +338,9 @@ def split_into_groups(rows: Ints, right: Ints) -> Iterator[Ints]:
 def explain_group(
     rows: Ints, stored: Vectors, fresh: Vectors, texts: Sequence[str] | None, encode: Encode | None, *, seed: int
 ) -> RowGroup:
-    """The cause that a group shows; `stored` and `fresh` have shape [rows, d].
+    """The probable cause for a group; `stored` and `fresh` have shape [rows, d].
 
-    `texts` and `encode` are None where the model cannot be asked: then nothing is known of edits.
+    `texts` and `encode` are None if the model cannot encode: then edits cannot be detected.
     """
     numbers = tuple(rows.tolist())
     if len(rows) < FEWEST_OF_A_GROUP:
@@ -353,7 +350,7 @@ def explain_group(
     v, f = unit_vectors(stored), unit_vectors(fresh)
     distance = 1 - np.einsum("ij,ij->i", v, f, dtype=np.float64)
     said = [f"cosines to the fresh vectors from {1 - distance.max():.2f} to {1 - distance.min():.2f}"]
-    # How much of each row's squared move the mean move of the other rows explains; the median.
+    # The median part of each row's squared difference explained by the other rows' mean difference.
     moves = (v - f).astype(np.float64)
     others = (moves.sum(axis=0) - moves) / (len(moves) - 1)
     left = ((moves - others) ** 2).sum(axis=1) / (moves**2).sum(axis=1)
@@ -362,7 +359,7 @@ def explain_group(
     said.append(f"the similarities among these rows correlate {related:.2f} with those of the fresh vectors")
     edited = _count_edited(v, distance, texts, encode, seed=seed) if texts is not None and encode is not None else None
     if edited:
-        said.append(f"{edited[0]} of {edited[1]} lie nearer their text without some of its words")
+        said.append(f"{edited[0]} of {edited[1]} are nearer to their text without some of its words")
     cause: Cause = "unknown"
     is_elsewhere = distance.mean() >= ELSEWHERE
     even = distance.std() <= EVEN * distance.mean() and (edited is not None or len(rows) >= FEWEST_UNASKED)
@@ -379,7 +376,7 @@ def explain_group(
 
 
 def _similarity_correlation(v: Vectors, f: Vectors, *, seed: int) -> tuple[float, bool]:
-    """Correlation of the cosines of all pairs of rows, and whether chance gives less (Mantel 1967, Cancer Res. 27)."""
+    """Correlation of the cosines of all pairs of rows, and whether it exceeds chance (Mantel 1967, Cancer Res. 27)."""
     v, f = v[:MOST_RELATED], f[:MOST_RELATED]
     pairs = np.triu_indices(len(v), 1)
     a, b = v @ v.T, (f @ f.T)[pairs]
@@ -395,7 +392,7 @@ def _similarity_correlation(v: Vectors, f: Vectors, *, seed: int) -> tuple[float
 def _count_edited(
     v: Vectors, distance: Floats, texts: Sequence[str], encode: Encode, *, seed: int
 ) -> tuple[int, int] | None:
-    """(rows that are nearer their text without some of its words, rows that were tried)."""
+    """(rows that are nearer to their text without some of its words, rows that were tried)."""
     able = [row for row, text in enumerate(texts) if len(WORD.findall(text)) > 2]
     if len(able) < FEWEST_OF_A_GROUP:
         return None
@@ -404,7 +401,7 @@ def _count_edited(
     windows = int(np.clip(size, FEWEST_WINDOWS, MOST_WINDOWS))
     shorter = {row: list(_without_words(texts[row], windows)) for row in tried}
     vectors = iter(unit_vectors(encode([text for some in shorter.values() for text in some])[0]))
-    nearer = 0  # by chance alone, some words of a text of which the vector is not are nearer to it
+    nearer = 0  # even an unrelated text is nearer without some of its words, by chance
     for row, some in shorter.items():
         near = min(1 - float(v[row] @ next(vectors)) for _ in some)
         nearer += distance[row] < ELSEWHERE and near <= (1 - NEARER) * distance[row]
@@ -412,7 +409,7 @@ def _count_edited(
 
 
 def _without_words(text: str, windows: int) -> Iterator[str]:
-    """The text without its beginning, its end, or one or two of about so many stretches of words."""
+    """The text without its beginning, its end, or one or two of about `windows` stretches of words."""
     words = text.split()
     step = -(-len(words) // windows)
     for start in range(0, len(words), step):

@@ -1,4 +1,4 @@
-"""What an audit compares: the stored index, and where fresh vectors of its texts come from."""
+"""The sources of an audit: the stored index, and fresh vectors of its texts."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ ROLES = ("query", "document")
 
 @dataclass(frozen=True)
 class FreshVectors:
-    """Where fresh vectors come from: a model, or a file of vectors that were made for the audit.
+    """The source of fresh vectors: a model, or a file of vectors made for the audit.
 
-    `made` has vectors that the model gave before, by text in the role of the audit.
+    `made` has vectors that the model computed before, by text in the role of the audit.
     """
 
     label: str
@@ -42,13 +42,13 @@ class FreshVectors:
 
     @property
     def is_model(self) -> bool:
-        """Whether any text can be encoded."""
+        """Whether it can encode any text."""
         return not isinstance(self.source, StoredIndex)
 
     def vectors(
         self, names: Sequence[str], roles: Sequence[str], *, are_hashes: bool = False, progress: Progress | None = None
     ) -> tuple[Vectors, Bools]:
-        """The vector of each name in its role (empty: that of the audit), shape [n, d], and which of them there are."""
+        """The vector of each name in its role (empty: that of the audit), shape [n, d], and which of them exist."""
         if isinstance(self.source, StoredIndex):
             return self._looked_up(self.source, names, roles, are_hashes=are_hashes)
         found: dict[tuple[str | None, str], Vectors] = {(self.role, name): vector for name, vector in self.made.items()}
@@ -67,7 +67,7 @@ class FreshVectors:
         return (np.array(rows, np.float32) if rows else np.zeros((0, 1), np.float32)), np.ones(len(rows), bool)
 
     def in_role(self, role: str, texts: Sequence[str]) -> tuple[Vectors, Bools]:
-        """The same of texts that have one role."""
+        """The same for texts in one role."""
         return self.vectors(texts, [role] * len(texts))
 
     def _looked_up(
@@ -89,14 +89,14 @@ class FreshVectors:
             first = names[int(np.flatnonzero(bad)[0])]
             raise UsageError(
                 f"{source.source}: the vector of {bad.sum()} of {known.sum()} texts is zero, not finite or not of "
-                f"{dimension} dimensions, but fresh vectors should be whole; the first is of {first[:80]!r}. Remedy: "
-                "encode these texts again"
+                f"{dimension} dimensions, but fresh vectors should be complete; the first is of {first[:80]!r}. "
+                "Remedy: encode these texts again"
             )
         return vectors, known
 
 
 def fresh_of_settings(settings: Settings, *, role: str, texts: Path | None = None) -> FreshVectors:
-    """The model that these settings name, or a file of fresh vectors; UsageError if it gives no vectors.
+    """The model of these settings, or a file of fresh vectors; UsageError if it has no vectors.
 
     `texts` is a file with the texts of fresh vectors that have none, by their ids.
     """
@@ -109,7 +109,7 @@ def fresh_of_settings(settings: Settings, *, role: str, texts: Path | None = Non
 
 
 def fresh_of_object(model: object, *, role: str) -> FreshVectors:
-    """A model or function given as an object; UsageError if it is neither."""
+    """A model or function given as an object; UsageError for any other object."""
     label = getattr(model, "__qualname__", type(model).__name__)
     if callable(model) and not isinstance(model, Encoder):
 
@@ -122,9 +122,9 @@ def fresh_of_object(model: object, *, role: str) -> FreshVectors:
 
 def _fresh_of_encoder(label: str, model: object, role: str) -> FreshVectors:
     if isinstance(model, FittedModel):
-        raise UsageError(f"{label} learns from the texts of a run, so it has no vectors of its own to compare with")
+        raise UsageError(f"{label} learns from the texts of a run, so it has no vectors of its own to compare")
     if not isinstance(model, Encoder):
-        raise UsageError(f"{label} gives no vectors, but an index holds vectors. Remedy: name an encoder")
+        raise UsageError(f"{label} has no vectors, but an index holds vectors. Remedy: name an encoder")
     return FreshVectors(label, model, _checked_role(role))
 
 
@@ -135,9 +135,9 @@ def _checked_role(role: str) -> str:
 
 
 def open_index(spec: str | Path, *, texts: Path | None = None, only_if_needed: bool = False) -> StoredIndex:
-    """The index that `vectors:FILE`, or a path, names; UsageError if it names none.
+    """The index that `vectors:FILE`, or a path, names; UsageError for any other value.
 
-    `texts` is a file with its texts by id; `only_if_needed` leaves it alone where the index has texts or hashes.
+    `texts` is a file with its texts by id; with `only_if_needed` it is read only if the index has no texts or hashes.
     """
     if isinstance(spec, str) and not spec.startswith(STORED):
         raise UsageError(f"the index is {spec!r}, but should be vectors:FILE, with the columns text and vector")
@@ -148,7 +148,7 @@ def open_index(spec: str | Path, *, texts: Path | None = None, only_if_needed: b
 
 
 def refuse_options(sample: int | None, similarity: str) -> None:
-    """UsageError for a sample or a similarity that is none."""
+    """UsageError for an invalid sample size or similarity."""
     if sample is not None and sample < 1:
         raise UsageError(f"the sample is {sample}, but should be 1 or more rows")
     if similarity not in SIMILARITIES:

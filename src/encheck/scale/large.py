@@ -1,6 +1,6 @@
 """Large data of a run: their pairs as columns over all shards, a sample in memory, and scores of all pairs.
 
-Clusters are the connected components of hashes of words, as those of smaller data are of the words themselves.
+Clusters are the connected components of word hashes; for smaller data they are those of the words themselves.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class FinishedShards:
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """Valid rows of each shard."""
+        """The number of valid rows in each shard."""
         return np.array([one.counts["rows"] for one in self.done], np.int64)
 
     def column(self, name: str, dtype: Any = np.uint64) -> Numbers:
@@ -64,7 +64,7 @@ class FinishedShards:
         return found
 
     def rows(self, positions: Positions) -> Iterator[tuple[Positions, list[PairRow]]]:
-        """(where in `positions`, rows) of the rows at these positions, shard by shard; each shard is read once."""
+        """(indices into `positions`, rows) of the rows at these positions, shard by shard; each shard is read once."""
         ends = np.cumsum(self.sizes)
         which = np.searchsorted(ends, positions, "right")
         for number in np.unique(which).tolist():
@@ -92,10 +92,10 @@ def columns_of_shards(
     about: Mapping[str, int | str],
     score: ShardScorer,
 ) -> PairColumns:
-    """The columns of a data set whose shards were surveyed; `has_clusters` says that the data name some."""
+    """The columns of a data set whose shards were surveyed; `has_clusters` says whether the data name clusters."""
     known = {column: parts.column(column, dtype) for column, dtype in TYPES.items()}
     if np.isnan(known["gold"]).all():
-        known["gold"] = np.broadcast_to(np.nan, len(known["gold"]))  # a column of nothing takes no memory
+        known["gold"] = np.broadcast_to(np.nan, len(known["gold"]))  # an empty column takes no memory
     clusters, hashes, order = _clusters(parts, has_clusters=has_clusters)
     things = _shared_hashes(parts, clusters, hashes, has_clusters=has_clusters)
     repeats = _repeated_pairs(parts.column("pair"))
@@ -105,7 +105,7 @@ def columns_of_shards(
         said = "%s: %d of %d rows repeat an earlier pair word for word, and each counts"
         log.warning(said, name, len(repeats[0]), counts["rows"])
     if (scores := known["gold"][~np.isnan(known["gold"])]).size:
-        said = "%s: %d pairs have a score, from %g to %g: `sts` ranks pairs by it, higher means more similar"
+        said = "%s: %d pairs have a score, from %g to %g: `sts` ranks pairs by it: higher means more similar"
         log.warning(said, name, scores.size, scores.min(), scores.max())
     if counts["skipped"]:
         log.warning("%s: %d malformed rows excluded; the first: %s", name, counts["skipped"], notes[0])
@@ -125,10 +125,10 @@ def columns_of_shards(
 
 
 def _clusters(parts: FinishedShards, *, has_clusters: bool) -> tuple[NDArray[np.int32], Hashes, NDArray[np.int32]]:
-    """The number of each pair's cluster, the hashes of the clusters, and how folds rank them.
+    """The number of each pair's cluster, the hashes of the clusters, and their ranks for folds.
 
-    Up to `MOST_CLUSTERS` they are numbered in the order of their names, as in smaller data. More are numbered by their
-    hashes; one of several texts is then named by the smallest of their hashes, which needs no text.
+    Up to `MOST_CLUSTERS` clusters are numbered in the order of their names, as in smaller data. More are numbered by
+    their hashes; a cluster of several texts is then named by the smallest of their hashes, which needs no text.
     """
     part = component_numbers(parts.column("words"), parts.column("others"))
     given = parts.column("given") if has_clusters else np.zeros(0, np.uint64)
@@ -169,7 +169,7 @@ def _clusters(parts: FinishedShards, *, has_clusters: bool) -> tuple[NDArray[np.
 def _shared_hashes(
     parts: FinishedShards, clusters: NDArray[np.int32], hashes: Hashes, *, has_clusters: bool
 ) -> Hashes | None:
-    """`Columns.things`: what `shares_of` says of smaller data."""
+    """`Columns.things`: the equivalent of `shares_of` for smaller data."""
     if len(hashes) > MOST_CLUSTERS or len(clusters) > MANY_ITEMS:
         return None
     first, second = parts.column("words"), parts.column("others")
@@ -186,7 +186,7 @@ def _shared_hashes(
 
 
 def _repeated_pairs(pairs: Hashes) -> tuple[Positions, Positions]:
-    """The positions of the rows whose pair stands in an earlier one, in order, and in how many."""
+    """The positions of the rows that repeat an earlier pair, in order, and the number of earlier rows."""
     ordered = np.sort(pairs)
     several = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
     del ordered
@@ -200,7 +200,7 @@ def _repeated_pairs(pairs: Hashes) -> tuple[Positions, Positions]:
 
 
 def _positions_of(values: Hashes, some: Hashes) -> Positions:
-    """The positions of the rows whose value is one of these, which are in order."""
+    """The positions of the rows whose value is in `some`, which is sorted."""
     if not len(some):
         return np.zeros(0, np.int64)
     found = []
@@ -235,15 +235,15 @@ def _calibration_sentences(
 
 
 KIND = "pairs"
-SAMPLE = 2_000  # clusters that variants are made from, where all pairs are asked for
-MOST_SAMPLED = 50_000  # pairs of the sample: a cluster that would go beyond is left out
+SAMPLE = 2_000  # clusters for variants, if all pairs are measured
+MOST_SAMPLED = 50_000  # pairs of the sample: a cluster that would exceed this is left out
 
 
 @dataclass
 class LargeDataLoader:
-    """The data of a run that are measured in shards by `engine`, whose files lie below `folder`.
+    """The data of a run that `engine` measures in shards, whose files are below `folder`.
 
-    `is_asked` says that the user named the engine: then all data must lie in Parquet files.
+    `is_asked` says that the user named the engine: then all data must be in Parquet files.
     """
 
     engine: Engine
@@ -260,7 +260,7 @@ class LargeDataLoader:
         """The data in shards.
 
         Raises:
-            UsageError: the user named an engine, and these data are no labelled pairs in Parquet files.
+            UsageError: the user named an engine, and these data are not labelled pairs in Parquet files.
             DataError: a file cannot be read, or a row is malformed.
         """
         kind, _, place = spec.partition(":")
@@ -293,7 +293,7 @@ class LargeDataLoader:
     def score(
         self, subject: Subject, columns: PairColumns, *, both_orders: bool, locks: Locks, progress: Progress
     ) -> ShardScores:
-        """The scores of all pairs by a model; EncoderError where it fails."""
+        """A model's scores of all pairs; EncoderError if it fails."""
         found = self._plans[columns.name]
         work = ScoreWork(
             self.folder, found.fingerprint, subject.config, subject.fingerprint, self.device, self.skip_bad_rows,
@@ -321,7 +321,7 @@ class LargeDataLoader:
         locks: Iterable[AbstractContextManager[object]],
         progress: Progress,
     ) -> list[Done]:
-        """What came of the shards, in their order; where some are still to be done, one process does them."""
+        """The results of the shards, in their order; if some are not done, one process does them."""
         with ExitStack() as held:
             for lock in iter(locks) if any(work.found(shard) is None for shard in shards) else ():
                 held.enter_context(lock)
@@ -330,11 +330,11 @@ class LargeDataLoader:
                 for one in self.engine.run(work, shards):
                     progress.advance(one.shard.rows)
                     done.append(one)
-        release_memory()  # texts and vectors of all shards came and went
+        release_memory()  # frees the memory of all shards' texts and vectors
         return sorted(done, key=lambda one: one.shard.number)
 
     def _lock(self, work: Work) -> AbstractContextManager[object]:
-        """The lock of a work's files, where they lie on a disk."""
+        """The lock on a work's files, if they are on a disk."""
         folder = storage.local_path(self.folder)
         if folder is None:
             return nullcontext()

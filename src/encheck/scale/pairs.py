@@ -1,6 +1,6 @@
-"""Labelled pairs by the million: their numbers as columns, and their texts where they lie.
+"""Labelled pairs by the million: their numbers as columns, and their texts in the files.
 
-Rows of such data have no splits and no keys. A pair becomes a Python object when it is shown.
+Rows of such data have no splits and no keys. A pair becomes a Python object only to be shown.
 """
 
 from __future__ import annotations
@@ -38,14 +38,16 @@ Positions = NDArray[np.signedinteger[Any]]
 Floats = NDArray[np.float64]
 Read = Callable[[Positions], list[PairRow]]
 Number = TypeVar("Number", bound=np.generic)
-ROWS_KEPT = 20_000  # rows that were read to be shown
-WORST = 1_000  # items of a case that are listed
-SHOWN = 4_000  # random pairs of a case that reports show, besides the worst
+ROWS_KEPT = 20_000  # cached rows
+WORST = 1_000  # listed items of a case
+SHOWN = 4_000  # random pairs of a case in reports, besides the worst
 
 
 @dataclass(frozen=True)
 class ShardScores:
-    """A model's score of each pair, shape [n], in the data's order; `backward` of the other order where it differs."""
+    """A model's score of each pair, shape [n], in the data's order; `backward` has those of the other order if they
+    differ.
+    """
 
     forward: Floats
     backward: Floats | None = None
@@ -53,28 +55,27 @@ class ShardScores:
 
 
 class ShardScorer(Protocol):
-    """Has the pairs of all shards scored by a model."""
+    """Scores the pairs of all shards with a model."""
 
     def __call__(
         self, subject: Subject, columns: PairColumns, *, both_orders: bool, locks: Locks, progress: Progress
     ) -> ShardScores:
-        """The scores, from files that are there already or by computing them; EncoderError where the model fails."""
+        """The scores, from existing files or computed; EncoderError if the model fails."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class PairColumns(WholeData):
-    """The numbers of all labelled pairs of a data set; of each pair, shape [n], in the order of the files.
+    """The numbers of all labelled pairs of a data set, each of shape [n], in the order of the files.
 
-    `labels` is 1, 0 or -1 for none; `gold` people's score, NaN for none; `same` says that both texts are the same;
+    `labels` is 1, 0 or -1 for none; `gold` the human score, NaN for none; `same` says that both texts are the same;
     `overlap` and `divergence` are those of words. `clusters` has the number of each pair's cluster, whose hashes are
-    `hashes`; `order` ranks the clusters as folds are dealt out. `repeats` says how many earlier rows hold the same pair
-    as the row at a position. `read` reads rows by their positions; `score`
-    has all pairs scored. `draw` gives the texts that calibration draws from,
-    with the names of their clusters, and the numbers of these names. `counts` says how many rows were read, skipped,
-    and in how many shards. `things`, shape [n, 3], has hashes of what each pair shares with others, 0 for none: its
-    cluster, where the data name it or it shares no sentence, and its sentences that are in several pairs. None where no
-    sentence is, or the pairs or clusters are too many to follow more than clusters.
+    `hashes`; `order` ranks the clusters for folds. `repeats` counts the earlier rows with the same pair as the row at a
+    position. `read` reads rows by their positions; `score` scores all pairs. `draw` returns the texts for calibration,
+    with the names of their clusters, and the numbers of these names. `counts` has the number of rows read and skipped,
+    and of shards. `things`, shape [n, 3], has hashes of what each pair shares with others, 0 for none: its cluster, if
+    the data name it or it shares no sentence, and its sentences that occur in several pairs. It is None if no sentence
+    is shared, or if there are too many pairs or clusters to follow more than clusters.
     """
 
     name: str
@@ -103,7 +104,7 @@ class PairColumns(WholeData):
         return len(self.labels)
 
     def rows(self, positions: Positions) -> list[PairRow]:
-        """The rows at these positions; those that were read last are kept."""
+        """The rows at these positions; the latest ones are cached."""
         lacking = [at for at in positions.tolist() if at not in self._rows]
         if len(self._rows) + len(lacking) > ROWS_KEPT:
             self._rows.clear()
@@ -124,7 +125,7 @@ class PairColumns(WholeData):
         return SentencePair(name, row.first, row.second, row.label, cluster, score=row.score, shares=shares)
 
     def cluster_name(self, number: int) -> str:
-        """The name of a cluster that the data do not name; of one that they do, a hash of its name."""
+        """The name of a cluster without a name in the data; for a named one, a hash of its name."""
         return f"{int(self.hashes[number]):016x}"
 
     @cached_property
@@ -133,11 +134,11 @@ class PairColumns(WholeData):
 
     @property
     def sentences(self) -> Sequence[tuple[str, str]]:  # type: ignore[override]
-        """(text, cluster) of the texts that calibration draws from."""
+        """(text, cluster) of the texts for calibration."""
         return self._drawn[0]
 
     def described(self) -> WholeDataSummary:
-        """What results.json says of them."""
+        """The summary in results.json."""
         labels = {str(label if label >= 0 else None): int((self.labels == label).sum()) for label in (0, 1, -1)}
         return WholeDataSummary(
             pairs=len(self),
@@ -149,7 +150,7 @@ class PairColumns(WholeData):
         )
 
     def two_classes(self, negative: Sequence[SentencePair] | None = None) -> Items:
-        """Paraphrases, and the data's own negatives or these; NothingToMeasure where one of the two is lacking."""
+        """Paraphrases, and the data's own negatives or the given ones; NothingToMeasure if either class is missing."""
         positive, tail = np.flatnonzero(self.labels == 1), tuple(negative or ())
         own = np.flatnonzero(self.labels == 0) if negative is None else np.zeros(0, np.intp)
         of_whom = "label 0" if negative is None else "random"
@@ -167,14 +168,14 @@ class PairColumns(WholeData):
         return Items((), {reason: count for reason, count in excluded.items() if count}, whole=whole)
 
     def graded(self) -> Items:
-        """Pairs with a graded similarity; NothingToMeasure where that orders nothing."""
+        """Pairs with a graded similarity; NothingToMeasure if the grades do not rank pairs."""
         found = np.flatnonzero(~np.isnan(self.gold))
         refuse_no_order(self.name, self.gold[found])
         without = len(self) - len(found)
         return Items((), {"no score": without} if without else {}, whole=ColumnPairs(self, found))
 
     def numbers_of(self, pairs: Sequence[SentencePair]) -> NDArray[np.int32]:
-        """The numbers of both clusters that each of these drawn pairs hangs on; shape [2, pairs]."""
+        """The numbers of both clusters of each of these sampled pairs; shape [2, pairs]."""
         numbers = self._drawn[1]
         return np.array([(numbers[pair.cluster], numbers[pair.other]) for pair in pairs], np.int32).T
 
@@ -182,8 +183,7 @@ class PairColumns(WholeData):
 class ColumnPairs(WholeItems):
     """Items of a check that are not in memory: pairs of `columns` at `positions`, then those of `tail`, which are.
 
-    Nothing goes through all of them one by one; `items[i]` reads one. `kind` says what they are: pairs, or pairs in
-    both orders.
+    They are never iterated one by one; `items[i]` reads one. `kind` is pairs, or pairs in both orders.
     """
 
     def __init__(
@@ -211,18 +211,18 @@ class ColumnPairs(WholeItems):
         return self.listed(np.array([range(len(self))[operator.index(at)]]))[0]
 
     def __iter__(self) -> Iterator[Any]:
-        raise TypeError("pairs of shards are measured by their columns, and never one by one")
+        raise TypeError("pairs of shards are measured by their columns, never one by one")
 
     def of(self, chosen: NDArray[np.intp]) -> ColumnPairs:
         """A selection of the items."""
         inside, outside = chosen[chosen < len(self.positions)], chosen[chosen >= len(self.positions)]
         if len(outside) and (np.diff(chosen >= len(self.positions)) < 0).any():
-            raise ValueError("pairs of the tail stay behind the others")
+            raise ValueError("pairs of the tail must come after the others")
         tail = [self.tail[i - len(self.positions)] for i in outside.tolist()]
         return ColumnPairs(self.columns, self.positions[inside], tail, kind=self.kind)
 
     def listed(self, chosen: NDArray[np.intp]) -> tuple[Any, ...]:
-        """These items as Python objects, which reads their texts."""
+        """These items as Python objects; reads their texts."""
         inside = chosen[chosen < len(self.positions)]
         found: dict[int, Item] = dict(zip(inside.tolist(), self._made(self.positions[inside]), strict=True))
         return tuple(found[i] if i in found else self.tail[i - len(self.positions)] for i in chosen.tolist())
@@ -240,12 +240,12 @@ class ColumnPairs(WholeItems):
             )
         if isinstance(subject.model, PartialEncoder):
             raise NothingToMeasure(
-                f"{subject.label} has vectors of some texts only, and shards hold others: use --sample=N without "
+                f"{subject.label} has vectors only for some texts, and shards hold others: use --sample=N without "
                 f"--engine"
             )
 
     def prepare(self, subject: Subject, together: Sequence[ColumnPairs], *, locks: Locks, progress: Progress) -> int:
-        """Have a model score all pairs of the data, in both orders where one of these items needs them."""
+        """Score all pairs of the data with a model, in both orders if one of these items needs them."""
         self.refuse(subject)
         if subject.fingerprint in self.columns.scored:
             return 0
@@ -257,7 +257,7 @@ class ColumnPairs(WholeItems):
     def measured(
         self, by: TextScorer, scale: Scale, *, model: str | None, seed: int
     ) -> ColumnPairScores | ColumnBothOrdersScores:
-        """The scores of these pairs from those of all, and by `by` of the pairs in memory."""
+        """The scores of these pairs, taken from those of all pairs; `by` scores the pairs in memory."""
         columns = self.columns
         whole = ShardScores(columns.overlap) if model is None else columns.scored[model]
         key = (id(self), seed)
@@ -276,7 +276,7 @@ class ColumnPairs(WholeItems):
     def shown(
         self, scores: ColumnPairScores | ColumnBothOrdersScores, *, seed: int
     ) -> tuple[tuple[Any, ...], PairScores | BothOrdersScores]:
-        """Those that reports show, with their scores: the worst, some at random, and all that are in memory."""
+        """The items for reports, with their scores: the worst, some at random, and all that are in memory."""
         count = len(self.positions)
         drawn = np.random.default_rng([seed, count]).choice(count, min(SHOWN, count), replace=False)
         chosen = np.union1d(np.union1d(scores.worst()[:WORST], drawn), np.arange(count, len(self))).astype(np.intp)
@@ -284,7 +284,7 @@ class ColumnPairs(WholeItems):
         return listed, replace(scores.of(chosen), items=listed)  # type: ignore[arg-type]
 
     def take(self, column: NDArray[Number]) -> NDArray[Number]:
-        """What a column of all pairs has of those at `positions`; the column itself, not a copy, where that is all."""
+        """The values of a column of all pairs at `positions`; the column itself, not a copy, if that is all."""
         return column if self._is_whole else column[self.positions]
 
     @property
@@ -295,13 +295,13 @@ class ColumnPairs(WholeItems):
 
     @property
     def gold(self) -> Floats:
-        """People's score, shape [n]; NaN where there is none."""
+        """The human score, shape [n]; NaN if there is none."""
         tail = [np.nan if pair.score is None else pair.score for pair in self.tail]
         return np.concatenate([self.take(self.columns.gold), np.array(tail, np.float64)])
 
     @property
     def clusters(self) -> Clusters:
-        """The clusters that the items hang on."""
+        """The clusters of the items."""
         numbers, columns = self.take(self.columns.clusters), self.columns
         if not self.tail:
             return Clusters(numbers, len(columns.hashes), None, columns.hashes)
@@ -311,12 +311,12 @@ class ColumnPairs(WholeItems):
 
     @property
     def shares(self) -> Sequence[tuple[str, ...]]:
-        """What each item has in common with others; empty where they share clusters alone, as with a tail."""
+        """What each item shares with others; empty if they share only clusters, as with a tail."""
         things = self.columns.things
         return () if things is None or self.tail else [hash_names(some) for some in self.take(things)]
 
     def folds(self, chosen: NDArray[np.intp], count: int) -> NDArray[np.signedinteger[Any]]:
-        """The fold of each chosen item, shape [chosen]: clusters are dealt out in the order of their names' hashes."""
+        """The fold of each chosen item, shape [chosen]: clusters are assigned in the order of their names' hashes."""
         numbers = self.clusters.numbers[chosen]
         order = self.columns.order
         is_present = np.zeros(len(order), bool)  # in the order of the hashes
@@ -328,7 +328,7 @@ class ColumnPairs(WholeItems):
 
 
 def hash_names(hashes: NDArray[np.uint64]) -> tuple[str, ...]:
-    """The hex digits of those that are not 0."""
+    """The hex digits of the hashes other than 0."""
     return tuple(f"{number:016x}" for number in hashes.tolist() if number)
 
 
@@ -346,18 +346,18 @@ def in_both_orders(pair: SentencePair) -> BothOrders:
 
 
 class ScoredColumns(ScoredPairs):
-    """What metrics ask of pairs that are not in memory, which have no splits and no keys."""
+    """What metrics need from pairs that are not in memory, which have no splits and no keys."""
 
     items: Any  # ColumnPairs
 
     @property
     def data(self) -> str:
-        """The name of the data that the pairs are from."""
+        """The name of the pairs' data."""
         return str(self.items.columns.name)
 
     @property
     def splits(self) -> NDArray[np.object_]:
-        """ "" for each pair, shape [n], in no memory."""
+        """ "" for each pair, shape [n], without using memory."""
         return np.broadcast_to(np.array("", object), len(self.items))
 
     @property
@@ -367,7 +367,7 @@ class ScoredColumns(ScoredPairs):
 
     @property
     def gold(self) -> Floats:
-        """People's score, shape [n]."""
+        """The human score, shape [n]."""
         found: Floats = self.items.gold
         return found
 

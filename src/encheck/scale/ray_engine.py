@@ -1,8 +1,8 @@
-"""The shards done by the actors of a Ray cluster: each loads the model once and takes a shard whenever it is free.
+"""The actors of a Ray cluster do the shards: each loads the model once and takes a shard whenever it is free.
 
-Ray Data hands shards out, restarts actors that die, and does again what they were at. A shard counts once all the same,
-for its file is written whole, and one that is there is not done again. What Ray does not know is when to give up: a
-small actor beside, the ledger, counts how often a shard was begun, so that one which kills its worker is named.
+Ray Data assigns shards, restarts actors that die, and repeats their shards. A shard still counts once, because its file
+is written as a whole, and shards with a file are not repeated. Ray does not know when to give up. So a small additional
+actor, the ledger, counts how often a shard was begun, to name a shard that kills its workers.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from encheck.errors import DataError, EncheckError, EncoderError, UsageError
 from encheck.scale import storage
 from encheck.scale.shards import Done, Shard, Work
 
-TRIES = 3  # of a shard whose worker dies, and of loading the model
+TRIES = 3  # tries for a shard whose worker dies, and for loading the model
 
 
 class TryLedger:
-    """How often each shard was begun, and how often workers began without doing any shard since."""
+    """How often each shard was begun, and how often workers began since without finishing any shard."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -42,7 +42,7 @@ class TryLedger:
         self.begins = 0
 
     def begin(self) -> bool:
-        """Whether a worker is to load the model; False where too many died of it."""
+        """Whether a worker should load the model; False if too many died doing so."""
         self.begins += 1
         return self.begins <= self.most
 
@@ -54,7 +54,7 @@ class TryLedger:
 
 
 class RayWorker:
-    """An actor: it loads the model when it starts, and answers in plain values, its errors too."""
+    """An actor: it loads the model when it starts, and returns plain values, including its errors."""
 
     def __init__(self, work: Work, ledger: Any, version: str) -> None:
         self.work, self.ledger = work, ledger
@@ -74,7 +74,7 @@ class RayWorker:
         try:
             self.do = self.work.begin()
         except MemoryError:
-            os._exit(1)  # Ray starts another, and the ledger counts
+            os._exit(1)  # Ray starts another one, and the ledger counts
         except Exception as error:
             self.error = _error_values(error, f"worker {self.name}")
 
@@ -123,14 +123,14 @@ def _ray_get(promise: Any) -> Any:
 
 
 def _error_values(error: Exception, where: str = "") -> dict[str, str]:
-    """An error as plain values; what is none of encheck's says where it came from."""
+    """An error as plain values; for an error from elsewhere than encheck, with its origin."""
     if isinstance(error, EncheckError):
         return {"kind": type(error).__name__, "message": str(error)}
     return {"kind": "EncoderError", "message": f"{where}: {type(error).__name__}: {error}"}
 
 
 def other_version(place: str, theirs: str, here: str) -> str:
-    """That versions differ, and what to do."""
+    """A message that versions differ, with the remedy."""
     return f"{place} has encheck {theirs}, but the run has {here}: install the same version on both"
 
 
@@ -145,7 +145,7 @@ QUIET = {
     "RAY_DATA_DISABLE_PROGRESS_BARS": "1",
 }
 OTHER_VERSION = re.compile(r"ray:\s*([\w.+]+)\s*python:\s*([\w.+]+)", re.IGNORECASE)
-ABOUT_CLUSTERS = "Start one with `ray start --head`, or leave --address out to use this machine alone"
+ABOUT_CLUSTERS = "Start one with `ray start --head`, or leave --address out to use only this machine"
 
 
 def import_ray() -> Any:
@@ -179,12 +179,12 @@ def connect_ray(ray: Any, address: str | None, workers: int | None) -> None:
         with warnings.catch_warnings(), _hushed():
             warnings.simplefilter("ignore")
             ray.init(**more, log_to_driver=False, logging_level="ERROR", configure_logging=True)
-    except Exception as error:  # Ray has no common base for what goes wrong here
+    except Exception as error:  # Ray's exceptions here have no common base class
         raise UsageError(_not_connected(ray, address, str(error))) from error
 
 
 def _refuse_deaf(address: str) -> None:
-    """UsageError where nothing listens at host:port, which Ray would find out after minutes."""
+    """UsageError if nothing listens at host:port, which Ray would notice only after minutes."""
     host, _, port = address.rpartition("://")[2].rpartition(":")
     if not (host and port.isdecimal()):
         return
@@ -196,7 +196,7 @@ def _refuse_deaf(address: str) -> None:
 
 @contextmanager
 def _hushed() -> Iterator[None]:
-    """Nothing on the terminal from Ray's C++ core, which says there that it was told to be quiet."""
+    """Keep Ray's C++ core from writing to the terminal that its log was redirected."""
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, 2)
@@ -208,7 +208,7 @@ def _hushed() -> Iterator[None]:
 
 
 def _not_connected(ray: Any, address: str | None, said: str) -> str:
-    """Why there is no connection, and what to do."""
+    """Why there is no connection, and the remedy."""
     versions = OTHER_VERSION.findall(said)
     if "ersion mismatch" in said and versions:
         theirs, here = versions[0], f"{ray.__version__} and Python {platform.python_version()}"
@@ -224,7 +224,7 @@ def _not_connected(ray: Any, address: str | None, said: str) -> str:
 
 
 def check_nodes(ray: Any, folder: str, data: str) -> int:
-    """Ask every node for its versions, and whether it sees the folder and the data; how many there are."""
+    """Ask every node for its versions, and whether it sees the folder and the data; returns the number of nodes."""
     token = uuid4().hex
     mark = storage.join(folder, f"_probe-{token}")
     storage.write_whole(mark, b"driver")
@@ -244,7 +244,7 @@ def check_nodes(ray: Any, folder: str, data: str) -> int:
 
 
 def _ask_node(ray: Any, node: str, mark: str, own: str, data: str) -> Any:
-    """The promise of a node's answer. The function travels whole, for a node may lack encheck."""
+    """The future of a node's answer. The function is sent by value, because a node may lack encheck."""
 
     def probe() -> dict[str, Any]:
         try:
@@ -288,21 +288,21 @@ def check_node(name: str, answer: Mapping[str, Any], own: str, folder: str, data
         raise UsageError(f"Ray node {name} does not see the folder of finished shards, {folder}: {shared}")
     if not answer["reads"]:
         raise UsageError(
-            f"Ray node {name} does not see the data, {data}: put them where all nodes read, or at an s3:// URL"
+            f"Ray node {name} does not see the data, {data}: put them where all nodes can read them, or at an s3:// URL"
         )
 
 
 log = logging.getLogger("encheck")
-QUEUED = 2  # shards that an actor has at hand, one of them in work
+QUEUED = 2  # shards assigned to an actor, including the current one
 LOOKS_AT_ONCE = 16
 
 
 class RayEngine:
-    """Does shards by actors, one a GPU of the cluster, or else one a CPU.
+    """Does shards with actors, one per GPU of the cluster, or else one per CPU.
 
     `address` is None for a cluster of this machine alone, which ends with `close`; "auto", "host:port" or
-    "ray://host:port" for one that runs. `workers` is how many actors there are at most. `folder` is where the files of
-    the shards go: every node must see it.
+    "ray://host:port" for a running one. `workers` is the maximum number of actors. `folder` is the folder for the files
+    of the shards: every node must see it.
     """
 
     def __init__(self, folder: str, *, address: str | None = None, workers: int | None = None) -> None:
@@ -313,7 +313,7 @@ class RayEngine:
         self._own = False
 
     def run(self, work: Work, shards: Sequence[Shard]) -> Iterator[Done]:
-        """Do all shards, each once; one that has its file is not done again.
+        """Do all shards, each once; a shard with a file is not repeated.
 
         Raises:
             UsageError: Ray is missing, no cluster is at the address, or a node does not fit: it has other versions, or
@@ -332,25 +332,25 @@ class RayEngine:
             log.info("Ray did %d shards: %s", len(left), self.spent())
 
     def about(self) -> dict[str, int | str]:
-        """What results.json says of it: nothing that differs from one run to the next."""
+        """The description in results.json, without anything that differs between runs."""
         return {"kind": "ray", "workers": self.workers or "one a device"}
 
     def spent(self) -> dict[str, Any]:
-        """What it took: workers and their devices, MB of the largest worker process, processor seconds of all."""
+        """The resources used: workers and their devices, MB of the largest worker process, processor seconds of all."""
         peak, cpu = max(self._peak.values(), default=0.0), sum(self._cpu.values())
         return self._cluster | {"peak_mb": round(peak), "cpu_seconds": round(cpu)}
 
     def close(self) -> None:
-        """End the cluster that this engine started, or leave the one it joined."""
+        """End the cluster that this engine started, or leave the one that it joined."""
         if self._own:
             import_ray().shutdown()
             self._own = False
 
     def _joined(self, shard: Shard) -> Any:
-        """Ray, connected; the nodes are looked at once."""
+        """Ray, connected; checks the nodes once."""
         for place in (self.folder, shard.url):
             if place.startswith(f"{storage.IN_PROCESS}://"):
-                raise UsageError(f"{place} is in this process, where workers do not see it: use a path or an s3:// URL")
+                raise UsageError(f"{place} is in this process, which workers cannot see: use a path or an s3:// URL")
         ray = import_ray()
         if not ray.is_initialized():
             connect_ray(ray, self.address, self.workers)
@@ -389,7 +389,7 @@ class RayEngine:
 
 @contextmanager
 def _one_message() -> Iterator[None]:
-    """Turn what Ray itself raises into one message."""
+    """Turn Ray's own exceptions into one message."""
     import ray
 
     try:

@@ -1,8 +1,8 @@
-"""The units of a large run: shards of the data, the file that each ends in, and the engine of this machine.
+"""The units of a large run: shards of the data, the result file of each, and the engine of this machine.
 
-A shard is some row groups of one Parquet file, small enough to hold. Work on a shard ends in one file of a folder,
-which appears whole or not at all; so a run that was cut off goes on with the shards that lack one, and nothing counts
-twice.
+A shard is some row groups of one Parquet file, small enough for memory. Work on a shard ends in one file of a folder,
+which appears as a whole or not at all. So an interrupted run continues with the shards that lack one, and nothing
+counts twice.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ROWS = 50_000  # of a shard, at most, unless one row group has more
 class Shard:
     """Row groups `first` to `last` (exclusive) of the Parquet file at `url`, a path or a URL of fsspec.
 
-    `number` is its place among the shards of the data, `start` the number of its first row in the file, `size` its
+    `number` is its index among the shards of the data, `start` the number of its first row in the file, `size` its
     bytes on disk.
     """
 
@@ -40,7 +40,7 @@ class Shard:
     size: int = 0
 
     def __str__(self) -> str:
-        """As messages name it.
+        """Its name in messages.
 
         >>> str(Shard(0, "s3://logs/a.parquet", 2, 4, 100_000, 50_000))
         's3://logs/a.parquet, row groups 2 to 3'
@@ -51,7 +51,7 @@ class Shard:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What came of a shard: the file that holds it, counts that add up over shards, and seconds of the work."""
+    """The result of a shard: its file, counts to be added up over shards, and seconds of the work."""
 
     shard: Shard
     path: str
@@ -61,30 +61,32 @@ class Done:
 
 
 class Work(Protocol):
-    """What is done with shards. It travels to other processes: it holds settings, and no model.
+    """A task for each shard. It is sent to other processes: it holds settings, and no model.
 
-    `key` names the settings: files of other work are never taken for this one's.
+    `key` identifies the settings, so files of other work are never used.
     """
 
     @property
     def key(self) -> str:
-        """A hash of everything that the result depends on: model, settings, version, the data's fingerprint."""
+        """A hash of everything that determines the result: model, settings, version, the data's fingerprint."""
         ...
 
     def found(self, shard: Shard) -> Done | None:
-        """What came of this shard before, by its file; None if it is still to be done. Loads no model."""
+        """The earlier result of this shard, from its file; None if it is not done. Loads no model."""
         ...
 
     def begin(self) -> Callable[[Shard], Done]:
-        """Load the model, once a process, and return what does a shard: it writes its file and says what it did."""
+        """Load the model, once per process, and return a function that does a shard: it writes the file and returns the
+        result.
+        """
         ...
 
 
 class Engine(Protocol):
-    """Who does the work: this process, or the actors of a cluster."""
+    """Does the work, in this process or in the actors of a cluster."""
 
     def run(self, work: Work, shards: Sequence[Shard]) -> Iterator[Done]:
-        """Do all shards, in any order, each once; those whose file is there already are not done again.
+        """Do all shards, in any order, each once; shards with an existing file are not repeated.
 
         Raises:
             DataError: a shard cannot be read; the message names it.
@@ -93,7 +95,7 @@ class Engine(Protocol):
         ...
 
     def about(self) -> dict[str, int | str]:
-        """What results.json says of it: its kind, how many workers, their devices."""
+        """The description in results.json: its kind, the number of workers, their devices."""
         ...
 
 
@@ -103,7 +105,7 @@ Numbers = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class ShardFolder:
-    """The files of one work, one a shard: a folder, on a disk or in an object store."""
+    """The files of one work, one per shard, in a folder on a disk or in an object store."""
 
     url: str
 
@@ -120,7 +122,7 @@ class ShardFolder:
         seconds: float,
         notes: Sequence[str] = (),
     ) -> Done:
-        """Write the file of a shard, whole or not at all; DataError where the place cannot be written."""
+        """Write the file of a shard, as a whole or not at all; DataError if the place cannot be written."""
         import pyarrow
         import pyarrow.parquet
 
@@ -133,7 +135,7 @@ class ShardFolder:
         return Done(shard, self.path(shard), dict(counts), seconds, tuple(notes))
 
     def found(self, shard: Shard) -> Done | None:
-        """What the footer of a shard's file says; None where there is no such file, or a damaged one."""
+        """The result in the footer of a shard's file; None if the file is missing or damaged."""
         import pyarrow
         import pyarrow.parquet
 
@@ -148,11 +150,11 @@ class ShardFolder:
             return None  # it is written again
 
     def column(self, shard: Shard, name: str) -> Numbers | None:
-        """A column of a shard's file, shape [rows]; None where it has none of that name."""
+        """A column of a shard's file, shape [rows]; None if there is no column of that name."""
         return self.columns(shard, [name]).get(name)
 
     def columns(self, shard: Shard, names: Sequence[str]) -> dict[str, Numbers]:
-        """Those of the columns that a shard's file has; DataError where it cannot be read."""
+        """Those of the columns that a shard's file has; DataError if it cannot be read."""
         import pyarrow.parquet
 
         path = self.path(shard)
@@ -167,13 +169,13 @@ class ShardFolder:
 
 
 class LocalEngine:
-    """Does shards one after the other in this process; with `workers` above 1, in so many processes at once."""
+    """Does shards one after the other in this process; with `workers` above 1, in that many processes at once."""
 
     def __init__(self, workers: int = 1) -> None:
         self.workers = workers
 
     def run(self, work: Work, shards: Sequence[Shard]) -> Iterator[Done]:
-        """Do all shards, each once; one that has its file is not done again."""
+        """Do all shards, each once; a shard with a file is not repeated."""
         left = []
         for shard in shards:
             done = work.found(shard)
@@ -195,15 +197,15 @@ class LocalEngine:
             yield from map(work.begin(), left)
 
     def about(self) -> dict[str, int | str]:
-        """What results.json says of it."""
+        """The description in results.json."""
         return {"kind": "local", "workers": self.workers}
 
 
-_shard_functions: list[Callable[[Shard], Done]] = []  # of a worker process: what it began with
+_shard_functions: list[Callable[[Shard], Done]] = []  # the work that a worker process began
 
 
 def _begin_worker(work: Work) -> None:
-    """Begin in a worker process; an error waits for the first shard, which can say it."""
+    """Begin in a worker process; an error is kept for the first shard, which reports it."""
     try:
         _shard_functions.append(work.begin())
     except EncheckError as error:

@@ -30,9 +30,9 @@ EXPECTED = "expected a Parquet file, or a folder of them, with columns first, se
 
 @dataclass(frozen=True, slots=True)
 class ShardPlan:
-    """The shards of some data, what their columns are called, and a hash that changes when the data do.
+    """The shards of some data, the names of their columns, and a hash that changes when the data do.
 
-    `columns` gives the column of each role that the data have. `skipped` has a message for each file left out.
+    `columns` maps each role in the data to its column. `skipped` has a message for each file left out.
     """
 
     shards: tuple[Shard, ...]
@@ -42,13 +42,13 @@ class ShardPlan:
 
     @property
     def rows(self) -> int:
-        """Of all shards."""
+        """The number of rows in all shards."""
         return sum(shard.rows for shard in self.shards)
 
 
 @dataclass(frozen=True, slots=True)
 class _FileFooter:
-    """What the footer of a file says: the column of each role, the rows and bytes of each row group, a hash."""
+    """The content of a file's footer: the column of each role, the rows and bytes of each row group, a hash."""
 
     columns: Mapping[str, str]
     groups: Sequence[tuple[int, int]]
@@ -56,9 +56,9 @@ class _FileFooter:
 
 
 def plan_shards(place: str | Path, bad: BadRows | None = None, *, rows: int = ROWS) -> ShardPlan:
-    """The shards of the Parquet file, folder or URL at `place`, of at most `rows` rows where row groups allow it.
+    """The shards of the Parquet file, folder or URL at `place`, of at most `rows` rows if row groups allow it.
 
-    Reads footers only. With `bad.skip`, a file that cannot be read or has other columns is left out and noted.
+    Reads only footers. With `bad.skip`, a file that cannot be read or has other columns is left out and noted.
 
     Raises:
         DataError: nothing is there, or a file cannot be read or has other columns. The message names the file.
@@ -106,7 +106,7 @@ def _footer_or_error(file: storage.StoredFile) -> _FileFooter | DataError:
 
 
 def _columns(url: str, schema: Any) -> dict[str, str]:
-    """The column of each role; DataError if one is missing, or the texts are no strings."""
+    """The column of each role; DataError if one is missing, or the texts are not strings."""
     chosen = {role: name for role, name in pair_columns(url, list(schema.names)).items() if name}
     for role in TEXTS:
         kind = schema.field(chosen[role]).type
@@ -130,7 +130,7 @@ def _difference(
 
 
 def _shards(url: str, groups: Sequence[tuple[int, int]], most: int) -> Iterator[Shard]:
-    """Row groups of one file put together up to `most` rows; all with number 0."""
+    """Row groups of one file combined up to `most` rows; all with number 0."""
     first = start = rows = size = 0
     for at, (more, bytes_) in enumerate(groups):
         if rows and rows + more > most:
@@ -145,7 +145,7 @@ def table_of(shard: Shard) -> Any:
     """The shard as a pyarrow table, its columns named by their roles: first, second, label, score, cluster.
 
     Raises:
-        DataError: the shard cannot be read, or is not what was planned. The message names it.
+        DataError: the shard cannot be read, or does not match the plan. The message names it.
     """
     import pyarrow
 
@@ -153,7 +153,8 @@ def table_of(shard: Shard) -> Any:
 
 
 def batches_of(shard: Shard, *, rows: int = ROWS_AT_ONCE) -> Iterator[Any]:
-    """The shard as pyarrow record batches of at most `rows` rows, so that a large row group is never held whole.
+    """The shard as pyarrow record batches of at most `rows` rows, so that a large row group is never completely in
+    memory.
 
     Raises:
         DataError: as for `table_of`.
@@ -162,7 +163,7 @@ def batches_of(shard: Shard, *, rows: int = ROWS_AT_ONCE) -> Iterator[Any]:
     with _parquet(shard.url, said=str(shard)) as parquet:
         columns = _columns(str(shard), parquet.schema_arrow)
         if shard.last > parquet.metadata.num_row_groups:
-            raise DataError(f"{shard}: is no longer there: the file was changed during the run. Start the run again")
+            raise DataError(f"{shard}: no longer exists: the file was changed during the run. Start the run again")
         chosen = parquet.iter_batches(rows, row_groups=range(shard.first, shard.last), columns=[*columns.values()])
         for batch in chosen:
             unpacked, read = unpacked + batch.nbytes, read + batch.num_rows
@@ -175,7 +176,7 @@ def batches_of(shard: Shard, *, rows: int = ROWS_AT_ONCE) -> Iterator[Any]:
 
 @contextmanager
 def _parquet(url: str, *, said: str = "") -> Iterator[Any]:
-    """The opened file, whose errors are DataErrors that name it."""
+    """The opened file; its errors become DataErrors that name it."""
     import pyarrow
 
     with storage.storage_errors(said or url), storage.open_reading(url) as source:
@@ -195,7 +196,7 @@ Positions = NDArray[np.int64]
 
 
 def shard_rows(shard: Shard, bad: BadRows) -> Iterator[tuple[int, PairRow]]:
-    """(place in the shard, row) of the valid rows; `bad` takes the others, by shard and row number from 1.
+    """(index in the shard, row) of the valid rows; `bad` takes the others, by shard and row number from 1.
 
     Raises:
         DataError: the shard cannot be read, or a row is malformed and `bad` does not skip it.
@@ -207,7 +208,7 @@ def shard_rows(shard: Shard, bad: BadRows) -> Iterator[tuple[int, PairRow]]:
 
 
 def shard_rows_at(shard: Shard, places: Positions) -> list[PairRow]:
-    """The valid rows at these places in the shard, in the order asked for."""
+    """The valid rows at these indices in the shard, in the given order."""
     wanted, back = np.unique(places, return_inverse=True)
     found: list[PairRow] = []
     at = 0
@@ -220,7 +221,7 @@ def shard_rows_at(shard: Shard, places: Positions) -> list[PairRow]:
 
 
 def _checked_rows(shard: Shard, start: int, batch: Any, bad: BadRows) -> Iterator[tuple[int, PairRow]]:
-    """The valid rows of a record batch whose columns are called by their roles."""
+    """The valid rows of a record batch whose columns are named by their roles."""
     chosen = {role: role if role in batch.schema.names else None for role in PAIR_COLUMNS}
     columns = [batch.column(role).to_pylist() if chosen[role] else [None] * batch.num_rows for role in PAIR_COLUMNS]
     for at, values in enumerate(zip(*columns, strict=True), start):

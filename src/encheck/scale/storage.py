@@ -1,7 +1,7 @@
-"""Files by path or by URL: listed, read, and written whole, on this machine or in an object store.
+"""Lists, reads and atomically writes files by path or URL, on this machine or in an object store.
 
-A path, or a `file://` URL, is read by the system; any other URL by fsspec, which has a package for each kind of store
-and takes credentials where the store's own tools do (environment, configuration files, roles of a machine).
+The system reads a path or a `file://` URL; fsspec any other URL. It has a package for each kind of store, which takes
+credentials as the store's own tools do (environment, configuration files, roles of a machine).
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ IN_PROCESS = "memory"  # fsspec's store inside one process
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A file: its path or URL, its name under the place that was listed, bytes, and a mark that changes with it."""
+    """A file: its path or URL, its name relative to the listed place, its size in bytes, and a mark that changes with
+    it.
+    """
 
     url: str
     name: str
@@ -48,7 +50,7 @@ class StoredFile:
 
 
 def is_url(place: str) -> bool:
-    """Whether this names something in a store of its own, and not a path of this machine.
+    """Whether this is a URL of a store, and not a path of this machine.
 
     >>> is_url("s3://logs/2026"), is_url("data/pairs.parquet"), is_url("C:/pairs.parquet")
     (True, False, False)
@@ -79,16 +81,16 @@ def join(place: str, name: str) -> str:
 
 
 def absolute(place: str) -> str:
-    """The place as processes with another working directory find it."""
+    """The absolute form of a place, for processes with another working directory."""
     path = local_path(place)
     return str(path) if path else place
 
 
 def list_files(place: str, *, ending: str) -> list[StoredFile]:
-    """The file at this place, or those under it whose names end so, by name; hidden ones (`.x`, `_x`) are left out.
+    """The file at this place, or those under it with this ending, by name; hidden ones (`.x`, `_x`) are left out.
 
     Raises:
-        DataError: the place does not exist, or may not be read. The message says what to do.
+        DataError: the place does not exist, or may not be read. The message has the remedy.
     """
     with storage_errors(place):
         path = local_path(place)
@@ -135,7 +137,7 @@ def _version(info: dict[str, Any]) -> str:
 
 @contextmanager
 def open_reading(url: str) -> Iterator[Path | IO[bytes]]:
-    """The file at this place: its path, or an open file that fetches only the ranges which are read."""
+    """The file at this place: its path, or an open file that fetches only the ranges that are read."""
     path = local_path(url)
     if path:
         path.stat()
@@ -147,7 +149,7 @@ def open_reading(url: str) -> Iterator[Path | IO[bytes]]:
 
 
 def exists(url: str) -> bool:
-    """Whether a file is there; DataError if the store does not say."""
+    """Whether a file exists; DataError if the store does not answer."""
     with storage_errors(url):
         path = local_path(url)
         if path:
@@ -158,16 +160,16 @@ def exists(url: str) -> bool:
 
 
 def write_whole(url: str, content: bytes) -> None:
-    """Write a file that others see whole or not at all: by renaming on a disk, by one request in a store.
+    """Write a file that others see completely or not at all: by renaming on a disk, by one request in a store.
 
     Raises:
-        DataError: the place cannot be written. The message says what to do.
+        DataError: the place cannot be written. The message has the remedy.
     """
     with storage_errors(url):
         path = local_path(url)
         if path:
             path.parent.mkdir(parents=True, exist_ok=True)
-            beside = files.partial_path(path)  # two workers may write the same shard: neither sweeps the other's
+            beside = files.partial_path(path)  # two workers may write the same shard: neither removes the other's file
             try:
                 with files.flushed(beside, to=path) as file:
                     file.write(content)
@@ -180,13 +182,13 @@ def write_whole(url: str, content: bytes) -> None:
 
 
 def read_whole(url: str) -> bytes:
-    """The bytes of a file; DataError says why it cannot be read."""
+    """The bytes of a file; DataError explains why it cannot be read."""
     with storage_errors(url), open_reading(url) as file:
         return file.read_bytes() if isinstance(file, Path) else file.read()
 
 
 def remove(url: str) -> None:
-    """Remove a file, if it is there."""
+    """Remove a file, if it exists."""
     with storage_errors(url):
         path = local_path(url)
         if path:
@@ -206,17 +208,17 @@ def _system(url: str) -> tuple[Any, str]:
 
 @contextmanager
 def storage_errors(place: str) -> Iterator[None]:
-    """Turn whatever a store raises into one DataError that names the place and the remedy."""
+    """Turn any error of a store into a DataError that names the place and the remedy."""
     try:
         yield
     except UsageError:
         raise
-    except Exception as error:  # each package has exceptions of its own
+    except Exception as error:  # each package has its own exceptions
         raise DataError(f"{place}: {storage_problem(place, error)}") from error
 
 
 def storage_problem(place: str, error: Exception) -> str:
-    """What went wrong there, and what to do.
+    """The problem at this place, and the remedy.
 
     >>> storage_problem("s3://logs/2026", FileNotFoundError())
     'does not exist: check the name of the bucket and of the folder'
@@ -224,7 +226,7 @@ def storage_problem(place: str, error: Exception) -> str:
     'access is denied (Forbidden): set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE'
     """
     scheme = place.partition("://")[0].lower() if is_url(place) else ""
-    remedy = CREDENTIALS.get(SAME.get(scheme, scheme), "check the rights of this user")
+    remedy = CREDENTIALS.get(SAME.get(scheme, scheme), "check this user's permissions")
     said = (str(error).splitlines() or [""])[0] or type(error).__name__
     if isinstance(error, FileNotFoundError):
         return "does not exist" + ": check the name of the bucket and of the folder" * bool(scheme)
@@ -237,7 +239,7 @@ def storage_problem(place: str, error: Exception) -> str:
         package = PACKAGES.get(SAME.get(scheme, scheme), "the one that fsspec names")
         return f"needs a package for {scheme}:// URLs: pip install {package}"
     if scheme and isinstance(error, ValueError) and "rotocol" in said:
-        return f"{scheme}:// is no kind of URL that fsspec knows: use a path, s3://, gs:// or abfs://"
+        return f"{scheme}:// is not a kind of URL that fsspec knows: use a path, s3://, gs:// or abfs://"
     if isinstance(error, OSError) and error.strerror:
         return f"cannot be read or written ({error.strerror})"
     return f"cannot be read or written ({said})" + ": check the address and the network" * bool(scheme)

@@ -1,6 +1,6 @@
-"""What is done with a shard: its pairs are surveyed once, then scored by each model.
+"""The work on a shard: its pairs are surveyed once, then scored by each model.
 
-Both write numbers alone, a row of them for each valid row of the shard. No text is copied.
+Both write only numbers, one row for each valid row of the shard. No text is copied.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from encheck.scale.sources import shard_rows
 from encheck.scale.storage import join
 from encheck.similarity import Vectors, jaccard_once
 
-EDITION = 2  # of what the files hold
-PAIRS_AT_ONCE = 10_000  # whose vectors are compared at once
-NOTES = 5  # malformed rows that are told of a shard
+EDITION = 2  # of the files' content
+PAIRS_AT_ONCE = 10_000  # pairs whose vectors are compared at once
+NOTES = 5  # malformed rows reported per shard
 Floats = NDArray[np.float64]
 Pair = tuple[str, str]
 
@@ -42,28 +42,28 @@ def key_of(*parts: object) -> str:
 
 
 class _FiledWork(ABC):
-    """Work whose files lie below `folder`, in one that its key names."""
+    """Work whose files are below `folder`, in a subfolder named by its key."""
 
     folder: str
 
     @property
     @abstractmethod
     def key(self) -> str:
-        """A hash of all that the result depends on."""
+        """A hash of everything that determines the result."""
 
     @property
     def files(self) -> ShardFolder:
-        """Where the files of its shards are."""
+        """The folder for the files of its shards."""
         return ShardFolder(join(self.folder, self.key))
 
     def found(self, shard: Shard) -> Done | None:
-        """What came of this shard before; None if it is still to be done."""
+        """The earlier result of this shard; None if it is not done."""
         return self.files.found(shard)
 
 
 @dataclass(frozen=True)
 class Survey(_FiledWork):
-    """What the rows of a shard say without any model: labels, word overlap, divergence, and hashes of what they share.
+    """The data of a shard's rows that need no model: labels, word overlap, divergence, and hashes of what they share.
 
     `folder` holds the files of every work, `data` is the fingerprint of the data's files.
     """
@@ -78,7 +78,7 @@ class Survey(_FiledWork):
         return key_of("survey", EDITION, self.data, self.skip_bad_rows)
 
     def begin(self) -> Callable[[Shard], Done]:
-        """What surveys a shard."""
+        """A function that surveys a shard."""
         return self._survey
 
     def _survey(self, shard: Shard) -> Done:
@@ -113,16 +113,16 @@ def _hash(text: str) -> int:
 
 
 def _bag(text: str) -> str:
-    """The words of a text in alphabetical order, as clusters see it."""
+    """The words of a text in alphabetical order, as for clusters."""
     return " ".join(sorted(text.lower().split()))
 
 
 @dataclass(frozen=True)
 class ScoreWork(_FiledWork):
-    """A model's scores of the pairs of a shard; in both orders where they differ and `both_orders` asks for it.
+    """A model's scores of the pairs of a shard; in both orders if these differ and `both_orders` is set.
 
-    `fingerprint` is what the run knows the model by: one that a worker loads must have the same. `model` is the run's
-    own, which does not travel.
+    `fingerprint` identifies the model in the run: one that a worker loads must have the same. `model` is the run's own,
+    which is not sent to workers.
     """
 
     folder: str
@@ -135,17 +135,17 @@ class ScoreWork(_FiledWork):
     model: Model | None = field(default=None, compare=False, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Settings alone."""
+        """Only the settings."""
         return vars(replace(self, model=None)).copy()
 
     @property
     def key(self) -> str:
-        """A hash of the data, the model and what is asked of it."""
+        """A hash of the data, the model and its settings."""
         survey = Survey(self.folder, self.data, self.skip_bad_rows).key
         return key_of("scores", EDITION, survey, self.fingerprint, self.both_orders)
 
     def begin(self) -> Callable[[Shard], Done]:
-        """Load the model and return what scores a shard; EncoderError where it is not the model of the run."""
+        """Load the model and return a function that scores a shard; EncoderError if it is not the model of the run."""
         model = self.model or self._loaded()
 
         def score(shard: Shard) -> Done:
@@ -174,7 +174,7 @@ class ScoreWork(_FiledWork):
             if (bad := np.flatnonzero(~np.isfinite(values))).size:
                 raise EncoderError(
                     f"{self.config.label}: the {name} score of {bad.size} of {len(values)} pairs of {shard} is not a "
-                    f"number, first of {pairs[bad[0]]}. Remedy: vectors that are not all zeros, blank texts' too"
+                    f"number, first of {pairs[bad[0]]}. Remedy: vectors that are not all zeros, also for blank texts"
                 )
         if isinstance(model, VerifiedModel):
             model.verify_fingerprint()
@@ -183,9 +183,9 @@ class ScoreWork(_FiledWork):
 
 
 def _by_vectors(model: Encoder, pairs: Sequence[Pair], *, both_orders: bool) -> tuple[dict[str, Floats], int]:
-    """The scores by an encoder, each distinct text encoded once; how many there are.
+    """The scores by an encoder, each distinct text encoded once; and the number of these texts.
 
-    A similarity of vectors is the same in both orders; a trained head need not be.
+    A similarity of vectors is the same in both orders; that of a trained head may differ.
     """
     numbers: dict[str, int] = {}
     first, second = (
@@ -215,7 +215,7 @@ def _compared(
 
 
 def _by_pairs(model: Model, pairs: Sequence[Pair], *, both_orders: bool) -> tuple[dict[str, Floats], int]:
-    """The scores by a model that scores pairs, each distinct pair once; how many there are."""
+    """The scores by a model that scores pairs, each distinct pair once; and the number of these pairs."""
     assert isinstance(model, PairScorer)
     turned = [(second, first) for first, second in pairs] if both_orders else []
     numbers: dict[Pair, int] = {}

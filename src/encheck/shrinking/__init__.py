@@ -1,1 +1,1 @@
-"""Making a failure small: the shortest pair or triplet on which a model still errs."""
+"""Finds the shortest pair or triplet on which a model still errs."""

@@ -1,6 +1,6 @@
-"""A shorter or plainer text in the place of a triplet's source, with the same done to its near and far text.
+"""Shortens or simplifies a triplet's source, and makes the same change in its near and far texts.
 
-Plainer words are a common word for a rare one that means the same, and a given name for a whole name.
+Plainer words are a common synonym for a rare word, and a given name for a full name.
 """
 
 from __future__ import annotations
@@ -23,11 +23,13 @@ from encheck.types import Edit, apply_edits
 
 WORD = re.compile(r"[^\W_][\w'’.-]*[^\W_]|\w|[^\w\s]")
 SIDES = ("source", "near", "far")
-NOISE = "other_meaning"  # of ids: the near text has noise, the far one another meaning
+NOISE = "other_meaning"  # of ids: the near text has noise, the far one a different meaning
 
 
 def removal_edits(parse: Parse, unit: RemovableUnit) -> tuple[Edit, ...]:
-    """The edits that take a unit out of its text: a blank goes with it, the article before it fits the next word."""
+    """The edits that remove a unit from its text: a blank is removed too, and the article before it is adapted to the
+    next word.
+    """
     first, last, text = unit.first, unit.last, parse.text
     if first:
         start, end = parse.ends[first - 1], parse.ends[last]
@@ -44,7 +46,7 @@ def removal_edits(parse: Parse, unit: RemovableUnit) -> tuple[Edit, ...]:
 
 
 def edit_all_texts(triplet: Triplet, change: Sequence[Edit]) -> Triplet | None:
-    """The triplet with these edits made in all three texts; None where one of its own edits is touched.
+    """The triplet with these edits made in all three texts; None if they touch one of its own edits.
 
     Offsets are the source's. The first letter stays a capital, in each text.
     """
@@ -66,14 +68,14 @@ def edit_all_texts(triplet: Triplet, change: Sequence[Edit]) -> Triplet | None:
 
 
 def _opened(text: str, before: str) -> str | None:
-    """The text with a capital where the one before began with it; None where nothing is left."""
+    """The text with a capital if the one before began with one; None if nothing is left."""
     if not text.strip():
         return None
     return text[0].upper() + text[1:] if before[0].isupper() else text
 
 
 def _shifted_edits(edits: Sequence[Edit], change: Sequence[Edit]) -> tuple[Edit, ...] | None:
-    """A text's own edits where they stand once the source is changed; None where the two touch."""
+    """A text's own edits at their new offsets after the source is changed; None if the two touch."""
     found = []
     for edit in edits:
         if any(_touch(edit, other) for other in change):
@@ -84,7 +86,9 @@ def _shifted_edits(edits: Sequence[Edit], change: Sequence[Edit]) -> tuple[Edit,
 
 
 def _touch(edit: Edit, other: Edit) -> bool:
-    """Whether two edits overlap, or what the first puts in meets what the second changes, or opens the text then."""
+    """Whether two edits overlap, whether the first inserts text where the second changes it, or whether it then begins
+    the text.
+    """
     if edit.start < other.end and other.start < edit.end:
         return True
     changes = other.text or other.start == 0
@@ -92,9 +96,9 @@ def _touch(edit: Edit, other: Edit) -> bool:
 
 
 def edit_each_text(triplet: Triplet, changes: Sequence[Sequence[Edit]]) -> Triplet | None:
-    """The triplet with edits of its own made in each text (source, near, far); None where they do not fit.
+    """The triplet with separate edits made in each text (source, near, far); None if they do not fit.
 
-    Offsets are those of each text. Its edits are found anew by comparison.
+    Offsets are those of each text. The triplet's own edits are found again by comparison.
     """
     before = [getattr(triplet, side) for side in SIDES]
     after = [_opened(apply_edits(text, tuple(some)), text) for text, some in zip(before, changes, strict=True)]
@@ -108,9 +112,9 @@ def edit_each_text(triplet: Triplet, changes: Sequence[Sequence[Edit]]) -> Tripl
 
 
 def gives_up_the_same(item: Triplet, made: Triplet) -> bool:
-    """Whether the same words give way in both texts; to what, may have been drawn anew.
+    """Whether the same words are replaced in both items; the replacements may differ.
 
-    Noise, as of typing, may be in other words: it says the same wherever it is.
+    Noise, such as typos, may be in other words: its meaning is the same anywhere.
     """
     known = item.id.known
     is_noise = known is not None and known.relation == NOISE
@@ -120,18 +124,18 @@ def gives_up_the_same(item: Triplet, made: Triplet) -> bool:
 
 
 def _given_up(source: str, edits: Sequence[Edit]) -> list[str]:
-    """The words that edits replace, but for articles, which follow their words."""
+    """The words that edits replace, except for articles, which depend on their words."""
     words = [source[edit.start : edit.end].lower() for edit in edits]
     return [word for word in words if word not in ("a", "an")]
 
 
 def offset_in_variant(offset: int, edits: Sequence[Edit]) -> int:
-    """The place in an edited text of an offset in its source that no edit covers."""
+    """The offset in an edited text of an offset in its source that no edit covers."""
     return offset + sum(len(e.text) - (e.end - e.start) for e in edits if e.end <= offset)
 
 
 def is_mended(before: str, after: str) -> bool:
-    """Whether a text opens and ends as it did, and no article fits its word less."""
+    """Whether a text still has its beginning and end, and no article fits its word less well than before."""
     if not after or before[0].isupper() != after[0].isupper() or before[-1] != after[-1]:
         return False
     return "  " not in after.replace("  ", " " if "  " in before else "  ") and _misfits(after) <= _misfits(before)
@@ -142,9 +146,9 @@ def _misfits(text: str) -> int:
 
 
 def reads_alike(before: Parse, after: Parse, gone: Sequence[Edit], own: Sequence[Edit] = ()) -> bool:
-    """Whether what stays of a text is parsed as it was: its tags, and what hangs on what.
+    """Whether the rest of a text keeps its parse: its tags, and its dependencies.
 
-    `gone` are the edits of the source; `own` are those that make this text of the source.
+    `gone` are the edits of the source; `own` are those that make this text from the source.
     """
     here = [(offset_in_variant(e.start, own), offset_in_variant(e.end - 1, own) + 1, e.text) for e in gone]
     place: dict[int, int] = {}
@@ -166,7 +170,7 @@ def _same(before: Parse, after: Parse, at: int, place: Mapping[int, int]) -> boo
         return True
     if before.pos[at] != after.pos[new]:
         return False
-    if before.heads[at] != at and before.heads[at] not in place:  # what it hung on is gone: it is the root now
+    if before.heads[at] != at and before.heads[at] not in place:  # its head is gone: it is the root now
         return after.heads[new] == new
     return place[before.heads[at]] == after.heads[new] and (
         before.bases[at] == after.bases[new] or before.heads[at] == at
@@ -174,12 +178,12 @@ def _same(before: Parse, after: Parse, at: int, place: Mapping[int, int]) -> boo
 
 
 def edits_or_all(source: str, text: str) -> tuple[Edit, ...]:
-    """The edits between two texts; the whole source gives way where no few words do."""
+    """The edits between two texts; replaces the whole source if there are no few words to replace."""
     return edits_between(source, text) or (Edit(0, len(source), text),)
 
 
 def edits_between(source: str, text: str) -> tuple[Edit, ...]:
-    """The words of a source that give way to others in a text, as edits.
+    """The words of a source that a text replaces, as edits.
 
     >>> edits_between("The fast car won.", "The slow car won.")
     (Edit(start=4, end=8, text='slow'),)
@@ -193,7 +197,7 @@ def edits_between(source: str, text: str) -> tuple[Edit, ...]:
             end = here[b - 1].end() if b > a else start
             first = there[c].start() if c < len(there) else len(text)
             last = there[d - 1].end() if d > c else first
-            if a == b:  # with the blank that goes with what comes in
+            if a == b:  # with the blank that belongs to the insertion
                 last = there[d].start() if d < len(there) else len(text)
             elif c == d:
                 end = here[b].start() if b < len(here) else len(source)
@@ -208,7 +212,7 @@ PLAIN = {"m": "Tom", "f": "Anna"}
 
 
 def plainer_words(english: English, parse: Parse) -> Iterator[tuple[Edit, ...]]:
-    """What can be put in place of a rare word or a name, one at a time; raises Waiting for tags that are not known."""
+    """Replacements for a rare word or a name, one at a time; raises Waiting for tags that are not known."""
     yield from _plain_names(parse)
     for at in range(len(parse)):
         mark = parse.child(at, "case")
@@ -231,7 +235,7 @@ def plainer_words(english: English, parse: Parse) -> Iterator[tuple[Edit, ...]]:
 
 
 def _plain_names(parse: Parse) -> Iterator[tuple[Edit, ...]]:
-    """A plain given name for a person's whole name, where no word of it stands elsewhere."""
+    """A plain given name for a person's full name, if no word of it occurs elsewhere."""
     for at in range(len(parse)):
         if parse.entities[at] != "B-PER" or not (gender := _gender(parse.words[at])):
             continue

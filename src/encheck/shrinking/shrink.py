@@ -1,8 +1,8 @@
-"""The search: greedy passes to a fixpoint, all candidates of a pass scored at once.
+"""The search: greedy passes until nothing changes, with all candidates of a pass scored at once.
 
-The idea is that of delta debugging (Zeller and Hildebrandt 2002) and of hypothesis's shrinker: what goes first is the
-longest part without which the failure is still there. What may go is decided by the parse, and what does not read as
-before is thrown away.
+The method is delta debugging (Zeller and Hildebrandt 2002), as in hypothesis's shrinker: first remove the longest part
+without which the failure remains. The parse decides what can be removed, and candidates whose parse changes are
+discarded.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ from encheck.shrinking.units import (
 )
 from encheck.types import Edit, Group
 
-BUDGET = 600  # pairs that an item may have scored
-SHARE = 0.5  # of the margin that has to be left
+BUDGET = 600  # maximum scored pairs per item
+SHARE = 0.5  # part of the margin that must remain
 PASSES = 24
 ROUNDS = 50
 WRITTEN = "crossed"  # generator of ids: both sides written by hand, against another source
-NO_ENGLISH = ("jumble", "swap")  # of which nothing is parsed
-NO_PART = "the sentence has no part that it can do without"
-BOUND = "what the sentence can do without, the near or the far text cannot"
-OTHERWISE = "what would be left is parsed otherwise, or its edits cannot be made on it"
-LESS = "without any part of it the model errs by less than half of the margin"
+NO_ENGLISH = ("jumble", "swap")  # whose texts are not parsed
+NO_PART = "the sentence has no part that can be removed"
+BOUND = "the parts that the sentence could lose cannot be removed from the near or the far text"
+OTHERWISE = "the rest would be parsed differently, or its edits cannot be made on it"
+LESS = "without any of its parts the model errs by less than half of the margin"
 ScorePairs = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
 Edits = tuple[Edit, ...]
 MakeTriplets = Callable[
@@ -68,16 +68,16 @@ class ItemForm:
 
     @property
     def words(self) -> int:
-        """Words of its three texts together."""
+        """The number of words in its three texts together."""
         return sum(len(getattr(self.item, side).split()) for side in SIDES)
 
 
 @dataclass(frozen=True, slots=True)
 class Shrunk:
-    """An item as it was, its least shrunk form and its shortest; both are `whole` where nothing could go.
+    """The original item, its least shrunk form and its shortest; both are `whole` if nothing could be removed.
 
-    `scored` counts the pairs that were scored. `is_cut_short` says that the budget was used up. `why` says why nothing
-    could go; empty where something did.
+    `scored` counts the scored pairs. `is_cut_short` says that the budget was used up. `why` explains why nothing could
+    be removed; empty if something was.
     """
 
     whole: ItemForm
@@ -89,17 +89,17 @@ class Shrunk:
 
     @property
     def gone(self) -> float:
-        """The share of its words that could go."""
+        """The share of its words that could be removed."""
         return 1 - self.shortest.words / self.whole.words
 
 
 def shrink(
     item: Triplet, score: ScorePairs, english: English, *, remake: MakeTriplets | None = None, budget: int = BUDGET
 ) -> Shrunk | str:
-    """The shortest, plainest form of a failure that still errs by half its margin; or why it has none.
+    """The shortest, plainest form of a failure that still errs by half its margin; or a reason why it has none.
 
-    `remake` makes the edits of generated texts again. Without it, or where both were written by hand, the same part
-    goes from all three texts, and only where it lies outside all edits. The same item and model give the same form.
+    `remake` repeats the edits of generated texts. Without it, or if both texts were written by hand, the same part is
+    removed from all three texts, and only outside all edits. The same item and model give the same form.
     """
     item = with_edits(item)
     if why := refusal(item, remake):
@@ -108,7 +108,7 @@ def shrink(
 
 
 def with_edits(item: Triplet) -> Triplet:
-    """The item; a side of a crossed group, all of which was written, with its edits found by comparison."""
+    """The item; a side of a crossed group, which was written by hand, gets its edits by comparison."""
     known = item.id.known if isinstance(item.id, ItemId) else None
     if known is None or known.generator != WRITTEN or item.near_edits or item.far_edits:
         return item
@@ -117,11 +117,11 @@ def with_edits(item: Triplet) -> Triplet:
 
 
 def refusal(item: Triplet, remake: MakeTriplets | None) -> str:
-    """Why this item is not shrunk; empty where nothing speaks against it."""
+    """The reason why this item cannot be shrunk; empty if it can."""
     if any(part in item.id for name in NO_ENGLISH for part in (f"/{name}/", f"/{name}+")):
-        return "its words are mixed up on purpose, and what goes with what is not known"
+        return "its words are jumbled on purpose, so the parts of its texts cannot be matched"
     if any(not edits and not why for edits, why in ((item.near_edits, item.near_why), (item.far_edits, item.far_why))):
-        return "which words of its texts belong together is not known: a text has no edits"
+        return "the parts of its texts cannot be matched: a text has no edits"
     if item.near_why or item.far_why:
         return "" if remake else "its edits cannot be made again here"
     return ""
@@ -151,7 +151,7 @@ class _FormSearch:
         return Shrunk(whole, least, here, self.scored, self.is_cut_short, self.why if here is whole else "")
 
     def _forms(self, items: Sequence[Triplet]) -> list[ItemForm]:
-        """These items with their margins, all scored at once; nothing where the budget is used up."""
+        """These items with their margins, all scored at once; empty if the budget is used up."""
         left = max(self.budget - self.scored, 0) // 2
         self.is_cut_short |= left < len(items)
         some = items[:left]
@@ -191,7 +191,7 @@ class _FormSearch:
         return made
 
     def _elsewhere(self, item: Triplet, parses: tuple[Parse, ...], found: Sequence[RemovableUnit]) -> list[Triplet]:
-        """The item without each of these units, which stands elsewhere, or in other words, in the near or far text."""
+        """The item without each of these units, if the near or the far text has it elsewhere or in other words."""
         made = []
         for unit in found:
             near = same_content(self.english, parses[0], unit, parses[1], is_worded_alike=False)
@@ -214,7 +214,7 @@ class _FormSearch:
         return self._made(item, parses, [change for change in found if _stands_alone(item, change)])
 
     def _made(self, item: Triplet, parses: tuple[Parse, ...], found: Sequence[Edits]) -> list[Triplet]:
-        """The forms of the item with each of these changes that read as before."""
+        """The forms of the item with each of these changes that keep their parse."""
         if self.remake is None:
             tried = [(change, edit_all_texts(item, change)) for change in found]
         else:
@@ -240,7 +240,7 @@ class _FormSearch:
 
     @staticmethod
     def _stands(before: tuple[Parse, ...], after: tuple[Parse, ...]) -> bool:
-        """Whether each text has a verb if it had one, and its signs come in pairs."""
+        """Whether each text has a verb if it had one, and its brackets and quotes come in pairs."""
         verbs = all(
             has_verb(b) or not any(p in ("VERB", "AUX") for p in a.pos) for a, b in zip(before, after, strict=True)
         )
@@ -252,7 +252,7 @@ def _removed_span(change: Edits) -> tuple[int, int]:
 
 
 def _known(english: English, parses: tuple[Parse, ...], item: Triplet) -> set[tuple[int, int]]:
-    """The spans of the source that are units, or hang alike, in the near and in the far text as well."""
+    """The spans of the source that are units, or have the same head, in the near and in the far text too."""
     here = removable_units(english, parses[0])
     found = []
     for parse, edits in zip(parses[1:], (item.near_edits, item.far_edits), strict=True):
@@ -273,7 +273,7 @@ def _mapped(span: tuple[int, int], edits: Sequence[Edit]) -> tuple[int, int]:
 
 
 def _stands_alone(item: Triplet, change: Edits) -> bool:
-    """Whether the words that give way stand once in each text."""
+    """Whether the replaced words occur once in each text."""
     for edit in change:
         word = item.source[edit.start : edit.end].lower()
         if any(getattr(item, side).lower().count(word) != 1 for side in SIDES) and len(word) > 2:
@@ -282,7 +282,7 @@ def _stands_alone(item: Triplet, change: Edits) -> bool:
 
 
 def _once_known(english: English, ask: Callable[[], list[Edits]]) -> list[Edits]:
-    """What is asked, once the tags that it waits for are there."""
+    """The result of `ask`, once the tags that it needs are known."""
     for _ in range(ROUNDS):
         try:
             return ask()
@@ -291,16 +291,17 @@ def _once_known(english: English, ask: Callable[[], list[Edits]]) -> list[Edits]
     return []
 
 
-SEEDS = 8  # seeds: on a shorter source the generator's draws fall differently
+SEEDS = 8  # seeds: on a shorter source the generator draws differently
 
 
 def remaker(
     build: Builder, *, level: int | str, maker: Maker
 ) -> Callable[[Triplet, Sequence[str]], list[Triplet | None]]:
-    """What makes a check's items of other sentences: the check's own builder, so that their certificates hold.
+    """A function that makes a check's items from other sentences with the check's own builder, so that their
+    certificates hold.
 
-    A sentence of which it makes no triplet in which the same words give way as in the item gives None. Which words a
-    generator takes is drawn, so several seeds are tried.
+    It returns None for a sentence without a triplet that replaces the same words as the item. A generator chooses words
+    at random, so several seeds are tried.
     """
 
     def remake(item: Triplet, sources: Sequence[str]) -> list[Triplet | None]:

@@ -1,6 +1,7 @@
-"""What a sentence can do without, by its parse: adjuncts, clauses, modifiers, coordinates, whole sentences.
+"""The parts of a sentence that can be removed, by its parse: adjuncts, clauses, modifiers, coordinates, whole
+sentences.
 
-Far more is left than goes: a word that its verb or noun may need stays.
+It is cautious: a word that its verb or noun may need stays.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ PAIRED = {"(": ")", "[": "]", "“": "”"}
 
 @dataclass(frozen=True, slots=True)
 class RemovableUnit:
-    """Tokens `first` to `last` (both of them go), and what they are."""
+    """Tokens `first` to `last` (both removed), and their kind."""
 
     first: int
     last: int
@@ -113,7 +114,7 @@ class RemovableUnit:
 
 
 def removable_units(english: English, parse: Parse) -> tuple[RemovableUnit, ...]:
-    """What of this text can go, longest first; the commas of a unit go with it."""
+    """The removable parts of this text, longest first; the commas of a unit are removed with it."""
     found = {*_sentences(parse), *_around(parse)}
     for at in range(len(parse)):
         if parse.heads[at] != at and (unit := _unit_at(english.lexicon, parse, at)) is not None:
@@ -124,9 +125,9 @@ def removable_units(english: English, parse: Parse) -> tuple[RemovableUnit, ...]
 def units_that_hang_alike(
     parse: Parse, found: Iterable[tuple[RemovableUnit, tuple[int, int]]], like: Parse
 ) -> Iterator[RemovableUnit]:
-    """Of these units of a text, with the first and last offset that each would have here, those that hang here alike.
+    """The units of a text whose words have the same heads here, given the first and last offset of each here.
 
-    A word that may need one stays with it, whatever it is in the other text.
+    A word that may need one keeps it, whatever it is in the other text.
     """
     for unit, (start, end) in found:
         if start not in parse.starts or end not in parse.ends:
@@ -147,10 +148,9 @@ def units_that_hang_alike(
 def same_content(
     english: English, parse: Parse, unit: RemovableUnit, other: Parse, *, is_worded_alike: bool
 ) -> RemovableUnit | None:
-    """The only unit of another text that says what this one says; None where there is none, or several.
+    """The only unit of another text with the same content; None if there is none, or several.
 
-    It has the same words with a meaning of their own, and the same denials; all words but punctuation where the two are
-    to be worded alike.
+    It has the same content words, and the same negations; if `is_worded_alike`, all words but punctuation.
     """
     wanted = _content(parse, unit, all_words=is_worded_alike)
     if not _content(parse, unit, all_words=False):
@@ -162,7 +162,7 @@ def same_content(
 
 
 def _content(parse: Parse, unit: RemovableUnit, *, all_words: bool) -> list[str]:
-    """The lemmas of a unit that have a meaning of their own, or all, sorted."""
+    """The lemmas of a unit's content words, or of all words, sorted."""
     inside = range(unit.first, unit.last + 1)
     if all_words:
         return sorted(parse.lowers[i] for i in inside if parse.bases[i] != "punct")
@@ -172,20 +172,20 @@ def _content(parse: Parse, unit: RemovableUnit, *, all_words: bool) -> list[str]
 
 
 def _is_borne(parse: Parse, at: int) -> bool:
-    """Whether what the word hangs on stands without it."""
+    """Whether the word's head can be used without it."""
     head = parse.lower_lemmas[parse.heads[at]]
     bound = NEEDS_ADJUNCT | NEVER_WITHOUT_TIME | NEEDS_MODIFIER | BOUND_ADJECTIVES
     return head not in bound and (parse.bases[at] != "advmod" or parse.pos[parse.heads[at]] != "AUX")
 
 
 def _unit_at(lexicon: Lexicon, parse: Parse, at: int) -> RemovableUnit | None:
-    """The unit that hangs on the word at `at`, or None where the sentence may need it."""
+    """The unit whose head is the word at `at`, or None if the sentence may need it."""
     span = _token_span(parse, at)
     if span is None or not (parse.bases[at] not in ("fixed", "flat") and (not parse.entities[at].startswith("I-"))):
         return None
     base = parse.bases[at]
     if base == "conj":
-        # The second of two coordinates with its conjunction, where the first can stand by itself.
+        # The second of two coordinates with its conjunction, if the first can stand alone.
         head = parse.heads[at]
         if _is_main_clause(parse, at, span):
             return RemovableUnit(span[0] - 1, span[1], "coordinate")
@@ -213,7 +213,7 @@ def _unit_at(lexicon: Lexicon, parse: Parse, at: int) -> RemovableUnit | None:
 
 
 def _kind(lexicon: Lexicon, parse: Parse, at: int, base: str, span: tuple[int, int]) -> str | None:
-    """What hangs so on its word, where the word stands without it; else None."""
+    """The kind of a dependent, if its head can be used without it; else None."""
     if base in OF_NOUNS:
         return _kind_of_noun(lexicon, parse, at, base, span)
     if base == "advmod":
@@ -242,7 +242,7 @@ def _kind_of_noun(lexicon: Lexicon, parse: Parse, at: int, base: str, span: tupl
 
 
 def _token_span(parse: Parse, at: int) -> tuple[int, int] | None:
-    """First and last token of all that hangs on `at`, without punctuation at its edges; None where it has gaps."""
+    """The first and last token of the subtree of `at`, without punctuation at its edges; None if it has gaps."""
     tree = parse.subtree(at)
     if tree[-1] - tree[0] + 1 != len(tree):
         return None
@@ -270,7 +270,7 @@ def _is_free_adjective(parse: Parse, at: int, span: tuple[int, int]) -> bool:
 
 
 def _is_free_number(parse: Parse, at: int, span: tuple[int, int]) -> bool:
-    """A number between an article, or a possessive, and what it counts."""
+    """Whether this is a number between an article, or a possessive, and the noun that it counts."""
     head = parse.heads[at]
     article = parse.lowers[at - 1] in ("the", "these", "those", "my", "your", "his", "her", "its", "our", "their")
     alone = span == (at, at) and at < head and parse.child(head, "cop") is None
@@ -278,7 +278,7 @@ def _is_free_number(parse: Parse, at: int, span: tuple[int, int]) -> bool:
 
 
 def _is_free_noun(lexicon: Lexicon, parse: Parse, at: int, span: tuple[int, int]) -> bool:
-    """A noun before a common noun that says of which kind it is: a concert hall is a hall."""
+    """Whether this is a noun that specifies the common noun after it: a concert hall is a hall."""
     head = parse.heads[at]
     plain = parse.tags[at] == "NN" and parse.tags[head] in ("NN", "NNS") and span == (at, at) and at + 1 == head
     words = parse.words[at].islower() and parse.words[head].islower() and parse.words[head].isalpha()
@@ -325,14 +325,14 @@ def _is_free_oblique(lexicon: Lexicon, parse: Parse, at: int, span: tuple[int, i
 
 
 def _is_afterthought(parse: Parse, at: int, span: tuple[int, int]) -> bool:
-    """Whether a phrase stands behind a comma, at the end of a clause that has its subject."""
+    """Whether a phrase follows a comma, at the end of a clause that has its subject."""
     head = parse.heads[at]
     last = _is_between_commas(parse, span) and _is_end(parse, span[1] + 1)
     return at > head and last and _has_subject(parse, head)
 
 
 def _is_free_by_case(lexicon: Lexicon, parse: Parse, at: int, case: str) -> bool:
-    """Whether what the phrase hangs on needs none with this preposition."""
+    """Whether the phrase's head needs no phrase with this preposition."""
     head = parse.heads[at]
     lemma = parse.lower_lemmas[head]
     if case in OF_A_WHOLE_VERB:
@@ -362,7 +362,7 @@ def _is_time(parse: Parse, at: int) -> bool:
 
 
 def _is_intransitive(lexicon: Lexicon, parse: Parse, verb: int) -> bool:
-    """Whether the verb stands by itself in its first senses: frames 1 and 2 of WordNet, "Something ----s"."""
+    """Whether the verb can be intransitive in its first senses: frames 1 and 2 of WordNet, "Something ----s"."""
     if parse.child(verb, "xcomp", "ccomp", "compound:prt") is not None:
         return False
     senses = lexicon.senses(parse.lower_lemmas[verb], "v")[:1]
@@ -391,7 +391,7 @@ def _has_no_negation(parse: Parse, at: int) -> bool:
 
 
 def _is_free_clause(parse: Parse, at: int, span: tuple[int, int]) -> bool:
-    """A clause that a plain conjunction opens, or one with "as" behind a comma."""
+    """Whether this is a clause with a plain conjunction, or with "as" behind a comma."""
     head, first = parse.heads[at], parse.lowers[span[0]]
     if span[0] == at and parse.tags[at] in ("VBG", "VBN") and parse.child(at, "nsubj", "nsubj:pass") is None:
         is_alone = (span[0] == 0 and _is_comma(parse, span[1] + 1)) or _is_between_commas(parse, span)
@@ -404,13 +404,13 @@ def _is_free_clause(parse: Parse, at: int, span: tuple[int, int]) -> bool:
 
 
 def _says(parse: Parse, at: int, span: tuple[int, int]) -> bool:
-    """Whether this is who said the rest, behind a comma at the end: ", experts testified."."""
+    """Whether this names the speaker of the rest, behind a comma at the end: ", experts testified."."""
     said = parse.lower_lemmas[at] in ASIDE and parse.child(at, "nsubj") is not None
     return said and at > parse.heads[at] and _is_between_commas(parse, span) and _is_end(parse, span[1] + 1)
 
 
 def _is_free_relative(parse: Parse, at: int, span: tuple[int, int]) -> bool:
-    """A relative clause of a noun with its article, or a participle behind one."""
+    """Whether this is a relative clause of a noun with its article, or a participle behind one."""
     head = parse.heads[at]
     if parse.lowers[span[0]] in ("which", "who", "whose") and at > head and _is_between_commas(parse, span):
         return True
@@ -432,7 +432,9 @@ def _is_free_relative(parse: Parse, at: int, span: tuple[int, int]) -> bool:
 
 
 def _is_set_off(parse: Parse, at: int, span: tuple[int, int]) -> bool:
-    """An apposition between two commas, or a word to the reader before a comma; no clause with a subject of its own."""
+    """Whether this is an apposition between two commas, or an address to the reader before a comma, without a clause
+    that has its own subject.
+    """
     if parse.bases[at] == "appos":
         alone = [parse.bases[i] for i in parse.children[parse.heads[at]]].count("appos") == 1
         return alone and _is_between_commas(parse, span)
@@ -444,7 +446,7 @@ def _is_comma(parse: Parse, at: int) -> bool:
 
 
 def _is_end(parse: Parse, at: int) -> bool:
-    """Whether the text, or a sentence of it, is over here."""
+    """Whether the text, or a sentence of it, ends here."""
     return at >= len(parse) or parse.words[at] in (".", "!", "?")
 
 
@@ -454,14 +456,14 @@ def _is_between_commas(parse: Parse, span: tuple[int, int]) -> bool:
 
 
 def _with_commas(parse: Parse, first: int, last: int, kind: str) -> RemovableUnit | None:
-    """The unit with the commas that stood for it alone; None where other signs touch it."""
+    """The unit with its own commas; None if other punctuation touches it."""
     before, after = _is_comma(parse, first - 1), _is_comma(parse, last + 1)
     if before and (after or _is_end(parse, last + 1)):
         first -= 1
         last += after
     elif after and (first == 0 or _is_end(parse, first - 1)):
         last += 1
-    elif before or after:  # a comma that may part clauses or a list
+    elif before or after:  # a comma that may separate clauses or list items
         return None
     if first and parse.words[first - 1] in ("(", "[", '"', "“", "'", "‘", ":", ";", "-", "–", "—", "``"):
         return None
@@ -471,7 +473,7 @@ def _with_commas(parse: Parse, first: int, last: int, kind: str) -> RemovableUni
 
 
 def _is_main_clause(parse: Parse, at: int, span: tuple[int, int]) -> bool:
-    """Whether this is the last main clause, with a subject of its own, behind a comma or semicolon."""
+    """Whether this is the last main clause, with its own subject, behind a comma or semicolon."""
     head = parse.heads[at]
     marked = span[0] > 0 and parse.words[span[0] - 1] in (",", ";")
     linked = parse.words[span[0] - 1] == ";" or parse.lowers[span[0]] in LINKING | {"so"} if marked else False
@@ -481,7 +483,7 @@ def _is_main_clause(parse: Parse, at: int, span: tuple[int, int]) -> bool:
 
 
 def _parts(parse: Parse, head: int, at: int) -> bool:
-    """Whether the two are predicates, or objects and the like: no subject, whose verb agrees with both."""
+    """Whether the two are predicates, or objects and the like, but not subjects, which agree with the verb."""
     if parse.pos[head] == "VERB":
         opened = parse.bases[head] != "advcl" or parse.child(head, "mark") is not None
         is_of = parse.bases[head] in ("ROOT", "root", "advcl", "ccomp") and opened
@@ -491,7 +493,7 @@ def _parts(parse: Parse, head: int, at: int) -> bool:
 
 
 def _around(parse: Parse) -> Iterator[RemovableUnit]:
-    """What stands before the clause that can be the sentence: "She knows that", or a first clause with its "and"."""
+    """The part before the clause that can be the sentence: "She knows that", or a first clause with its "and"."""
     root = next((i for i in range(len(parse)) if parse.heads[i] == i), None)
     if root is None or sum(parse.heads[i] == i for i in range(len(parse))) > 1:
         return
@@ -518,7 +520,7 @@ def _around(parse: Parse) -> Iterator[RemovableUnit]:
 
 
 def _is_said_after(parse: Parse, root: int, at: int, span: tuple[int, int]) -> bool:
-    """Whether a text ends with who said the rest, behind a comma."""
+    """Whether a text ends with the speaker of the rest, behind a comma."""
     ends = root + 2 == len(parse) and _is_end(parse, root + 1) and span[0] == 0 and _is_comma(parse, span[1] + 1)
     return (
         ends and parse.lower_lemmas[root] in SAYING and parse.child(at, "nsubj") is not None and _is_finite(parse, at)
@@ -531,7 +533,7 @@ def _is_finite(parse: Parse, at: int) -> bool:
 
 
 def _is_plain_frame(parse: Parse, root: int) -> bool:
-    """Whether who says or knows it does so: no denial, question or modal."""
+    """Whether the speaker's clause is plain: no negation, question or modal."""
     here = [i for i in parse.children[root] if parse.bases[i] in ("aux", "advmod", "mark", "det")]
     if parse.pos[root] == "ADJ" and parse.child(root, "cop") is None:
         return False
@@ -539,7 +541,7 @@ def _is_plain_frame(parse: Parse, root: int) -> bool:
 
 
 def _sentences(parse: Parse) -> Iterator[RemovableUnit]:
-    """Whole sentences of a text that has several, where the next one does not point back to them."""
+    """Whole sentences of a text that has several, if the next one does not refer back to them."""
     ends = [i for i in range(len(parse)) if _closes(parse, i)]
     spans = [(0 if not k else ends[k - 1] + 1, end) for k, end in enumerate(ends)]
     if len(spans) < 2 or spans[-1][1] != len(parse) - 1:
@@ -563,19 +565,19 @@ def _points_back(parse: Parse, first: int, last: int) -> bool:
 
 
 def _is_empty(parse: Parse, at: int) -> bool:
-    """Whether the word stands for nothing: "it" in "it rained", "that" before a clause."""
+    """Whether the word is an expletive or a conjunction: "it" in "it rained", "that" before a clause."""
     if parse.lowers[at] == "that":
         return parse.tags[at] in ("IN", "WDT")
     return parse.bases[at] == "expl"
 
 
 def has_verb(parse: Parse) -> bool:
-    """Whether a text has a finite verb, a request's among them."""
+    """Whether a text has a finite verb, including a request's."""
     return any(tag in ("VBD", "VBZ", "VBP", "MD", "VB") for tag in parse.tags)
 
 
 def is_whole(parse: Parse) -> bool:
-    """Whether brackets and quotation marks of a text come in pairs, and no sign stands where none can."""
+    """Whether a text's brackets and quotation marks come in pairs, and no punctuation is misplaced."""
     text = parse.text
     if any(text.count(a) != text.count(b) for a, b in PAIRED.items()) or text.count('"') % 2:
         return False

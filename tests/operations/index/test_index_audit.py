@@ -253,7 +253,7 @@ def test_roles_of_rows_are_kept(tmp_path):
 
 def test_a_model_that_is_not_deterministic_decides_nothing(tmp_path):
     audit = audited(tmp_path, RIGHT, model=Restless())
-    assert (audit.exit_code, "the same vector twice" in audit.reason) == (10, True)
+    assert (audit.exit_code, "gives a text different vectors" in audit.reason) == (10, True)
 
 
 def test_a_sample_says_what_it_can_show(tmp_path):
@@ -305,11 +305,11 @@ def test_a_file_of_some_fresh_vectors_is_a_sample_of_its_own(tmp_path):
     audit = encheck.audit_index(part, index)
     assert (audit.compared, audit.sampled, audit.exit_code) == (80, True, 0)
     assert any("40 rows have no fresh vector" in note for note in audit.notes)
-    with pytest.raises(UsageError, match="rows that were drawn"):
+    with pytest.raises(UsageError, match="sampled rows"):
         encheck.audit_index(part, index, sample=60)
-    with pytest.raises(UsageError, match="has no vector of any of the 120 texts"):
+    with pytest.raises(UsageError, match="has no vector for any of the 120 texts"):
         encheck.audit_index(stored(tmp_path, RIGHT[:1], texts=["else"], name="else.parquet"), index)
-    with pytest.raises(UsageError, match="fresh vectors should be whole"):
+    with pytest.raises(UsageError, match="fresh vectors should be complete"):
         encheck.audit_index(stored(tmp_path, 0 * RIGHT, name="zero.parquet"), index)
 
 

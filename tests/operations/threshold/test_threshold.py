@@ -153,7 +153,7 @@ OWN = ("vectors:new.parquet", "--data=pairs:cache.csv")
         ),
         ((*OWN, "--baseline=vectors:old.parquet@0.99"), 10, "for the same hits as old, the old threshold accepts "),
         ((*OWN, "--baseline=vectors:old.parquet"), 4, "should end in the old model's threshold"),
-        ((*OWN, "--baseline=vectors:gone.parquet@0.5"), 4, "gone.parquet does not exist. Remedy: say where it is"),
+        ((*OWN, "--baseline=vectors:gone.parquet@0.5"), 4, "gone.parquet does not exist. Remedy: give its path"),
         ((*OWN, "--max-false-accepts=1"), 4, "--max-false-accepts is 1, but should be a share between 0 and 1"),
         ((*OWN, "--verify="), 4, "unknown model ''"),
         ((*OWN, "--verify=nowhere:same"), 4, "cannot import the adapter 'nowhere:same'"),

@@ -1,4 +1,6 @@
-"""Which files of a folder are the model: at its root, and below the paths in modules.json, a router or an index."""
+"""Which files of a folder belong to the model: those at its root, and those that modules.json, a router or an index
+names.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +20,13 @@ SPAN_POOLING = "encheck_papers.SpanPooling"  # of papers/, where checkpoints fin
 HEAD = "pair_head"  # the folder of a head over pairs
 POINTING = ("modules.json", "router_config.json", "config.json", "*.index.json")
 NUMBERED = re.compile(r"([1-9]\d*)_([A-Z]\w*)")  # how sentence-transformers names the folder of a module: 1_Pooling
-TEMPLATES = "additional_chat_templates"  # where a tokenizer keeps those that are not its default
+TEMPLATES = "additional_chat_templates"  # where a tokenizer keeps its other templates
 
 
 def model_files(folder: Path) -> list[Path]:
-    """The files that loaders of transformers and sentence-transformers read, in their order, links to nowhere among
-    them; ModelError for a folder that cannot be read. What training leaves beside them (checkpoint-500, eval, runs) is
-    no part of the model.
+    """The files that loaders of transformers and sentence-transformers read, in their order, including broken links;
+    ModelError for a folder that cannot be read. What training leaves beside them (checkpoint-500, eval, runs) is not
+    part of the model.
     """
     try:
         root = sorted(refuse_endless(p) for p in folder.iterdir() if not p.is_dir())
@@ -43,8 +45,8 @@ def model_files(folder: Path) -> list[Path]:
 
 
 def numbered_folders(folder: Path) -> list[str]:
-    """The folders of modules in a checkpoint of sentence-transformers that has lost its modules.json, in their order;
-    none of a checkpoint that has it, or has no folder of a module that encheck knows.
+    """The module folders, in their order, of a sentence-transformers checkpoint that has lost its modules.json; empty
+    if it has one, or if encheck knows none of its modules.
     """
     marks = {p.name for p in folder.iterdir()} if folder.is_dir() else set()
     if "modules.json" in marks or not marks & {"config.json", "adapter_config.json"}:
@@ -56,9 +58,9 @@ def numbered_folders(folder: Path) -> list[str]:
 
 
 def listed_modules(folder: Path) -> list[Any]:
-    """The entries of modules.json; where it is lost, what the names of the modules' folders say of them.
+    """The entries of modules.json; without that file, entries inferred from the names of the modules' folders.
 
-    A folder whose name does not say which class it is has no entry (see `check_lost_modules`).
+    A folder whose name does not identify a class has no entry (see `check_lost_modules`).
     """
     if not (folders := numbered_folders(folder)):
         return list(read_json(folder / "modules.json", list))
@@ -69,28 +71,28 @@ def listed_modules(folder: Path) -> list[Any]:
 
 
 def check_lost_modules(folder: Path) -> None:
-    """ModelError if modules.json is lost, and the folders of modules do not tell which there are and in which order."""
+    """ModelError if modules.json is missing, and the folders do not show which modules there are in which order."""
     if not (folders := numbered_folders(folder)):
         return
     numbers = [int(name.partition("_")[0]) for name in folders]
     unknown = [name for name in folders if name.partition("_")[2] not in LATER]
     why = ""
     if unknown:
-        why = f"the name of {unknown[0]} is not that of a module"
+        why = f"{unknown[0]} is not the name of a module"
     elif numbers != list(range(1, len(folders) + 1)):
-        why = f"the numbers of {', '.join(folders)} have a gap, or one comes twice"
+        why = f"the numbers of {', '.join(folders)} have a gap or a duplicate"
     elif not any(name.endswith("Pooling") for name in folders):
         why = "none of them is a pooling"
     if why:
         raise ModelError(
-            f"{folder} has no modules.json, and its folders do not tell which modules the model has: {why}. Remedy: "
-            "copy modules.json again, or have the transformer alone pooled here: --model-arg adapter=transformers "
+            f"{folder} has no modules.json, and its folders do not show which modules the model has: {why}. Remedy: "
+            "copy modules.json again, or pool only the transformer's output: --model-arg adapter=transformers "
             "--model-arg pooling=mean"
         )
 
 
 def files_below(folder: Path, above: frozenset[Path] = frozenset()) -> Iterator[Path]:
-    """All files below a folder, through folders that are links too; one that leads back `above` is not entered."""
+    """All files below a folder, links to folders included; a link that leads back `above` is not followed."""
     if (real := folder.resolve()) in above:
         return
     for path in sorted(folder.iterdir()):
@@ -113,8 +115,8 @@ def referenced_paths(file: Path) -> list[Path]:
 
 
 def check_vocabulary(folder: Path) -> None:
-    """ModelError if a tokenizer.json has tokens that the embedding of the config.json beside it has no row for, or
-    multiplies texts.
+    """ModelError if a tokenizer.json has tokens without a row in the embedding of the config.json beside it, or makes
+    texts far longer.
     """
     for path in (p for p in model_files(folder) if p.name == "tokenizer.json"):
         check_tokenizer(path)

@@ -41,8 +41,8 @@ LEARNED = FROM_TWO | {"bert", "distilbert", "albert", "electra", "ernie", "nystr
 
 
 def files_of(folder: Path, *, code: bool = False) -> Mapping[str, Path]:
-    """The files of a checkpoint that make its vectors, by their path inside it; where its code is run, which may read
-    any file, all of them with it.
+    """The files of a checkpoint that determine its vectors, by their path inside it; all files if its own code is run,
+    since that code may read any of them.
     """
     every = files_below(folder) if code else model_files(folder)
     kinds, others = (CONTENT | {".py"}, OTHERS) if code else (CONTENT, set())
@@ -57,8 +57,8 @@ def check_folder(
     marks: tuple[str, ...] = ("modules.json", "config.json"),
     tokenizer: bool = True,
 ) -> None:
-    """ModelError unless the folder looks like a whole checkpoint, and brings no code that was not allowed to run; one
-    that lends nothing but its weights needs no `tokenizer`.
+    """ModelError unless the folder looks like a complete checkpoint without code that was not allowed to run; a
+    checkpoint used for its weights alone needs no `tokenizer`.
     """
     try:
         names = {p.name for p in folder.iterdir()}
@@ -89,7 +89,7 @@ def check_folder(
         raise ModelError(
             f"{folder} has no weights: a checkpoint holds model.safetensors (or pytorch_model.bin). {COPY}, whole"
         )
-    safe = {p.parent for p in weights if p.suffix == ".safetensors"}  # they go before pickles
+    safe = {p.parent for p in weights if p.suffix == ".safetensors"}  # preferred over pickles
     for path in weights:
         if path.suffix == ".safetensors" or path.parent not in safe:
             check_weights(path)
@@ -112,10 +112,10 @@ def _entries(mapping: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 def check_loaded(
     folder: Path, part: Any, model: Any, info: Mapping[str, Any], *, pooler: bool, remedy: str = WHOLE
 ) -> None:
-    """EncoderError if the folder lacks a weight that takes part in the vectors: it would have been drawn at random.
+    """EncoderError if the folder lacks a weight that affects the vectors: it would be initialised at random.
 
-    `part` is what computes of the `model`, with its pooler or without, `told` the loading info of transformers. Weights
-    of layers that the configuration does not count are left out, which is logged.
+    `part` is the part of `model` that computes vectors, with its pooler or without; `info` is the loading info of
+    transformers. Weights of layers that the configuration does not count are left out, with a warning.
     """
     named, computing = dict(model.named_parameters()), {id(p) for p in part.parameters()}
     missing = [n for n in info["missing_keys"] if n not in named or id(named[n]) in computing]
@@ -134,9 +134,9 @@ def check_loaded(
 
 @contextmanager
 def record_loading() -> Iterator[list[tuple[Any, Mapping[str, Any]]]]:
-    """The models that somebody else loads with transformers meanwhile, each with its loading info.
+    """Record the models that other code loads with transformers inside the block, each with its loading info.
 
-    What transformers logs does not serve: it has colours on a terminal, and can be silenced.
+    The log of transformers is no substitute: it has colours on a terminal, and can be silenced.
     """
     from transformers import PreTrainedModel
 
@@ -158,7 +158,7 @@ def record_loading() -> Iterator[list[tuple[Any, Mapping[str, Any]]]]:
 
 @contextmanager
 def quiet_transformers() -> Iterator[None]:
-    """No progress bar of transformers, and no table of weights that a model lacks or leaves out: see `check_loaded`."""
+    """Suppress transformers' progress bar and its table of missing or unused weights: see `check_loaded`."""
     from transformers.utils import logging
 
     before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -174,10 +174,10 @@ def quiet_transformers() -> Iterator[None]:
 
 @contextmanager
 def limit_model_size(*folders: Path) -> Iterator[None]:
-    """EncoderError if a model that is built meanwhile has far more numbers than its weights in the folders have bytes.
+    """EncoderError if a model built in the block has far more numbers than its weights in the folders have bytes.
 
-    A configuration names sizes; whoever builds by them takes memory before the weights are read. Each number is counted
-    where torch registers it: once when it is built, once when it is read.
+    A configuration states sizes; building by them takes memory before the weights are read. Each number is counted when
+    torch registers it: once when it is built, once when it is read.
     """
     from torch.nn.modules import module as torch_modules
 
@@ -191,7 +191,7 @@ def limit_model_size(*folders: Path) -> Iterator[None]:
         if numbers > room or parts > MOST_MODULES:
             what = f"{name} of {type(owner).__name__}"
             raise EncoderError(
-                f"{folders[0]}: its configuration asks for a model of more than {min(numbers, 10**15):,} numbers or "
+                f"{folders[0]}: its configuration describes a model of more than {min(numbers, 10**15):,} numbers or "
                 f"{MOST_MODULES:,} parts (at {what}), which its weights do not have. {WHOLE}"
             )
 
@@ -208,7 +208,7 @@ def limit_model_size(*folders: Path) -> Iterator[None]:
 
 
 def check_tokens(folder: Path, tokenizer: Any, rows: int) -> None:
-    """EncoderError if text can become a token that the loaded model has no row of embeddings for."""
+    """EncoderError if text can become a token without a row in the loaded model's embeddings."""
     special = {i for i, token in getattr(tokenizer, "added_tokens_decoder", {}).items() if token.special}
     largest = max(set(tokenizer.get_vocab().values()) - special, default=-1)
     if largest >= rows:
@@ -219,19 +219,19 @@ def check_tokens(folder: Path, tokenizer: Any, rows: int) -> None:
 
 
 def check_padding(folder: Path, tokenizer: Any) -> None:
-    """EncoderError without a token that fills texts up to one length: no two could be encoded together."""
+    """EncoderError if there is no padding token: texts of different lengths could not be encoded together."""
     if tokenizer.pad_token is None:
         raise EncoderError(f"{folder}/tokenizer_config.json names no padding token: it should have pad_token. {COPY}")
 
 
 def count_truncated(encoded: Any, limit: int) -> int:
-    """How many of these texts, as a tokenizer gave them, lost their end; a slow tokenizer tells who is at the limit."""
+    """How many of these tokenized texts were truncated; of a slow tokenizer's texts, those that reach the limit."""
     made = getattr(encoded, "encodings", None)
     return sum(bool(e.overflowing) for e in made) if made else sum(len(i) >= limit for i in encoded["input_ids"])
 
 
 def positions_of(folder: Path) -> int | None:
-    """How many tokens a model with learned positions has room for; None if it has others."""
+    """The number of learned positions of a model, in tokens; None if it has none."""
     config = read_json(folder / "config.json")
     kind = config.get("model_type") if isinstance(config, dict) else None
     if not isinstance(kind, str) or kind not in LEARNED:
@@ -242,7 +242,7 @@ def positions_of(folder: Path) -> int | None:
 
 
 def check_length(folder: Path, max_length: int | None) -> None:
-    """ModelError if more tokens are asked for than the model has positions."""
+    """ModelError if `max_length` exceeds the model's positions."""
     room = positions_of(folder)
     if max_length and room and max_length > room:
         raise ModelError(

@@ -1,7 +1,7 @@
-"""sentence-transformers checkpoints: a folder, the hub's cache, or a package that carries one.
+"""sentence-transformers checkpoints: a folder, the hub's cache, or a package that contains one.
 
-Encoding sorts by tokens and packs batches by a token budget, so that little is computed on padding, and every text
-is tokenised once.
+Encoding sorts texts by tokens and packs batches by a token budget. So little padding is computed, and every text is
+tokenized once.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ log = logging.getLogger("encheck")
 
 
 def _prompts(source: Path, stored: Mapping[str, Any]) -> Mapping[str, str]:
-    """The prompts that a checkpoint has; ModelError if its default is none of them, or one is no text."""
+    """The prompts of a checkpoint; ModelError if its default is not among them, or a prompt is not text."""
     file, default = source / "config_sentence_transformers.json", stored.get("default_prompt_name")
     prompts = stored.get("prompts") or {}
     if not isinstance(prompts, dict) or not all(isinstance(text, str | None) for text in prompts.values()):
         raise ModelError(f"{file}: prompts is {prompts!r}, but should be a mapping of names to texts")
-    if default is not None and str(default) not in {*prompts, "query", "document"}:  # these two there always are
+    if default is not None and str(default) not in {*prompts, "query", "document"}:  # these two always exist
         raise ModelError(f"{file}: default_prompt_name: {unknown('prompt', str(default), prompts)}")
     return prompts
 
@@ -83,9 +83,9 @@ def load_modules(
     model_kwargs: Mapping[str, Any] | None = None,
     **named: Any,
 ) -> SentenceTransformer:
-    """The model of a checkpoint that sentence-transformers does not load whole: one without modules.json, or one with a
-    module of a class in `own`, by its name. `named` goes to SentenceTransformer. The folder should have been checked
-    (`check_folder`).
+    """The model of a checkpoint that sentence-transformers cannot load by itself: one without modules.json, or one with
+    a module whose class is in `own`, by its name. `named` goes to SentenceTransformer. The folder should have been
+    checked (`check_folder`).
     """
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.util import import_module_class
@@ -108,7 +108,7 @@ def load_modules(
 def open_checkpoint(
     source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]
 ) -> SentenceTransformerEncoder:
-    """The encoder of a folder; ModelError for one whose head or spans would be left out."""
+    """The encoder of a folder; ModelError if its head or its pooling over spans would be ignored."""
     if (source / HEAD).exists() or detect(source)[0] == PAIR_HEAD:
         raise ModelError(
             f"{source} has a head over pairs, or a pooling over spans. Remedy: --model-arg adapter={PAIR_HEAD}, or "
@@ -118,7 +118,7 @@ def open_checkpoint(
 
 
 class SentenceTransformerEncoder(LocalEncoder):
-    """A checkpoint that sentence-transformers loads. Nothing of torch is imported before `encode`."""
+    """A checkpoint that sentence-transformers loads. torch is not imported before `encode`."""
 
     engine = "sentence-transformers-1"
 
@@ -145,7 +145,7 @@ class SentenceTransformerEncoder(LocalEncoder):
         if config.pooling and self.pooling and config.pooling != self.pooling:
             raise ModelError(
                 f"{source} pools by {self.pooling}, but pooling is {config.pooling}. Remedy: leave pooling out, or "
-                f"have it pooled here: --model-arg adapter=transformers --model-arg pooling={config.pooling}"
+                f"let encheck pool: --model-arg adapter=transformers --model-arg pooling={config.pooling}"
             )
         if numbered:
             log.warning(
@@ -161,8 +161,8 @@ class SentenceTransformerEncoder(LocalEncoder):
         self.is_normalised = any(kind.endswith(".Normalize") for kind, _ in listed)
 
     def _bases(self) -> Mapping[str, Path]:
-        """The folder of the base model of each PEFT adapter in the checkpoint, by the adapter's; ModelError where
-        there is none. A path counts from here, as when it is loaded, else it is an id on the hub.
+        """The folder of each PEFT adapter's base model, by the adapter's folder; ModelError if it does not exist. A
+        relative path counts from the working directory, as when it is loaded; otherwise it is an id on the hub.
         """
         from encheck.encoders.load import folder_of
 
@@ -176,14 +176,14 @@ class SentenceTransformerEncoder(LocalEncoder):
                 base = base if base.is_dir() else folder_of(ModelConfig(self.config.label, name=named))
             except ModelError as error:
                 raise ModelError(
-                    f"the base of {file.parent}: {error}. Or write where it is into {file}: base_model_name_or_path"
+                    f"the base of {file.parent}: {error}. Or write its location into {file}: base_model_name_or_path"
                 ) from error
             check_folder(base, trusted=self.config.trust_remote_code, marks=("config.json",), tokenizer=False)
             bases[file.parent.relative_to(self.source).as_posix()] = base
         return bases
 
     def content(self) -> Mapping[str, Path]:
-        """Every file of the folder that makes vectors, and those of an adapter's base."""
+        """Every file of the folder that determines vectors, and those of an adapter's base."""
         code = self.config.trust_remote_code
         bases = {f"{at}/base:{n}": p for at, b in self.bases.items() for n, p in files_of(b, code=code).items()}
         return {**files_of(self.source, code=code), **bases}
@@ -194,14 +194,14 @@ class SentenceTransformerEncoder(LocalEncoder):
         return [str(self.config.max_length), self.dtype, *cut]
 
     def about(self) -> dict[str, Json]:
-        """With the pooling, and the dimension that vectors are cut to."""
+        """Adds the pooling, and the dimension that vectors are cut to."""
         bases = ", ".join(base.name for base in self.bases.values())
         details = {"pooling": self.pooling, "truncate_dim": self.cut_to, "base": bases}
         return super().about() | {name: value for name, value in details.items() if value}
 
     @cached_property
     def maximum_length(self) -> int | None:
-        """As the entry says, else max_seq_length, else what tokenizer and positions allow, as when it is loaded."""
+        """The entry's value, else max_seq_length, else the limit of tokenizer and positions, as when it is loaded."""
         if self.config.max_length or self._first_folder is None:
             return self.config.max_length
         for file in sorted(self._first_folder.glob("sentence_*_config.json")):
@@ -214,7 +214,7 @@ class SentenceTransformerEncoder(LocalEncoder):
 
     @cached_property
     def devices(self) -> list[str]:
-        """One or several."""
+        """One or several devices."""
         return pick_devices(self.device.name)
 
     @cached_property
@@ -224,7 +224,7 @@ class SentenceTransformerEncoder(LocalEncoder):
 
     @cached_property
     def models(self) -> list[SentenceTransformer]:
-        """The loaded model, once a device."""
+        """The loaded model, one copy per device."""
         first, *others = self.devices
         model = self._load(first)
         return [model, *(copy.deepcopy(model).to(device) for device in others)]
@@ -261,7 +261,7 @@ class SentenceTransformerEncoder(LocalEncoder):
         return model.eval()
 
     def made(self, **named: Any) -> SentenceTransformer:
-        """The model of the folder, with these arguments of SentenceTransformer."""
+        """The folder's model, loaded with these arguments of SentenceTransformer."""
         if numbered_folders(self.source):
             return load_modules(self.source, **named)
         from sentence_transformers import SentenceTransformer
@@ -269,16 +269,16 @@ class SentenceTransformerEncoder(LocalEncoder):
         return SentenceTransformer(str(self.source), local_files_only=True, **named)
 
     def is_plain(self, prompt: str) -> bool:
-        """Whether a vector is what the modules make of the tokens: no chat template, no prompt left out."""
+        """Whether the modules alone turn the tokens into a vector: no chat template, no prompt left out of pooling."""
         first = self.model[0]
         tokens = type(first).__name__ == "Transformer" and "message" not in getattr(first, "modality_config", {})
         leaves_out = prompt and not all(getattr(module, "include_prompt", True) for module in self.model)
         return tokens and not leaves_out and not getattr(first, "processing_kwargs", {})
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
-        """Texts of one length in a batch, the longest first, so that too little memory shows at once.
+        """Encode batches of one length, the longest first, so that too little memory shows at once.
 
-        As sentence-transformers does it where a vector is more than what the modules make of the tokens.
+        If other steps affect a vector, sentence-transformers' own method is used.
         """
         import torch
 

@@ -1,4 +1,4 @@
-"""transformers checkpoints through AutoModel, with pooling of our own, and PEFT adapters (LoRA and its kin) on them."""
+"""transformers checkpoints through AutoModel with encheck's own pooling, and PEFT adapters on them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ log = logging.getLogger("encheck")
 
 
 class TransformersEncoder(LocalEncoder):
-    """A checkpoint that AutoModel loads, pooled by `pooling` (default: as 1_Pooling/config.json says, else the mean).
+    """A checkpoint that AutoModel loads, pooled by `pooling` (default: that of 1_Pooling/config.json, else the mean).
 
     `head: mlp` gives the pooler's output (dense layer and tanh on the first token), as SimCSE's authors publish it.
     """
@@ -62,7 +62,7 @@ class TransformersEncoder(LocalEncoder):
         self.head: str | None = config.options.get("head")
         self.layers: list[int] = config.options.get("layers", [-1])
         self.check()
-        has_tokenizer = (source / "tokenizer_config.json").exists()  # an adapter may leave it with its base
+        has_tokenizer = (source / "tokenizer_config.json").exists()  # an adapter may leave the tokenizer in its base
         self._tokenizer_folder = source if has_tokenizer else self.base
         file = self._tokenizer_folder / "tokenizer.json"
         self.tokenizer_file = file if file.is_file() else None
@@ -79,7 +79,7 @@ class TransformersEncoder(LocalEncoder):
 
     @property
     def base(self) -> Path:
-        """The folder of the whole model."""
+        """The folder of the complete model."""
         return self.source
 
     def check(self) -> None:
@@ -88,20 +88,20 @@ class TransformersEncoder(LocalEncoder):
         check_length(self.base, self.config.max_length)
 
     def pooling_of_files(self) -> str | None:
-        """The pooling that the folder, or the base of an adapter, says, which is logged; None if neither does."""
+        """The pooling that the folder, or an adapter's base, states, with a log message; None if neither does."""
         folder = next((place for place in (self.source, self.base) if pooling_file(place).is_file()), None)
         if folder is None or (pooling := stored_pooling(folder)) is None:
             return None
         if pooling not in POOLINGS:
             raise ModelError(
-                f"{pooling_file(folder)} pools by {pooling}, which this adapter does not. Remedy: name one that it "
-                f"does, --model-arg pooling=NAME: {', '.join(POOLINGS)}"
+                f"{pooling_file(folder)} pools by {pooling}, which this adapter does not support. "
+                f"Remedy: name a supported one, --model-arg pooling=NAME: {', '.join(POOLINGS)}"
             )
         log.warning("%s", pooling_note(self.config.label, folder))
         return pooling
 
     def content(self) -> Mapping[str, Path]:
-        """Every file of the folder that makes vectors."""
+        """Every file of the folder that determines vectors."""
         return files_of(self.source, code=self.config.trust_remote_code)
 
     def how(self) -> list[str]:
@@ -110,7 +110,7 @@ class TransformersEncoder(LocalEncoder):
         return [pooling, str(self.config.max_length), self.dtype, str(self.config.truncate_dim)]
 
     def about(self) -> dict[str, Json]:
-        """With the pooling."""
+        """Adds the pooling."""
         pooling = f"layers {self.layers}" if self.pooling == "layers" else self.pooling
         return super().about() | {"pooling": "cls with the MLP head" if self.head else pooling}
 
@@ -129,12 +129,12 @@ class TransformersEncoder(LocalEncoder):
 
     @cached_property
     def devices(self) -> list[str]:
-        """One or several."""
+        """One or several devices."""
         return pick_devices(self.device.name)
 
     @cached_property
     def models(self) -> list[Any]:
-        """The loaded model in evaluation mode, once a device."""
+        """The loaded model in evaluation mode, one copy per device."""
         gc.freeze()  # a million imported objects live to the end: each full collection would walk them again
         first, *others = self.devices
         try:
@@ -151,7 +151,7 @@ class TransformersEncoder(LocalEncoder):
         return [model, *(copy.deepcopy(model).to(device) for device in others)]
 
     def load(self) -> Any:
-        """The model on the CPU; EncoderError if a weight is missing, which would be drawn at random."""
+        """The model on the CPU; EncoderError if a weight is missing, which would be initialised at random."""
         import torch
         from transformers import AutoModel
 
@@ -170,19 +170,19 @@ class TransformersEncoder(LocalEncoder):
 
     @cached_property
     def limit(self) -> int:
-        """The most tokens of a text that are read: as asked for, as the tokenizer says, as there is room for."""
+        """The maximum tokens read from a text: the least of `max_length`, the tokenizer's limit and the positions."""
         limits = [self.config.max_length or self.tokenizer.model_max_length, positions_of(self.base) or UNLIMITED]
         return int(min(*limits, UNLIMITED))
 
     @cached_property
     def maximum_length(self) -> int | None:
-        """As `limit`, by the files alone."""
+        """Like `limit`, but from the files alone."""
         stated = number_of(self._tokenizer_folder / "tokenizer_config.json", "model_max_length")
         smallest = min(self.config.max_length or stated or UNLIMITED, positions_of(self.base) or UNLIMITED)
         return int(smallest) if smallest < UNLIMITED else None
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
-        """In batches of one length, the longest first."""
+        """Encode in batches of one length, the longest first."""
         models, limit = self.models, self.limit
         encoded = self.tokenizer([f"{prompt}{text}" for text in texts], truncation=True, max_length=limit)
         self.note_cut(count_truncated(encoded, limit), len(texts), limit)
@@ -215,7 +215,7 @@ class TransformersEncoder(LocalEncoder):
 def check_adapter(source: Path, bases: Mapping[str, Path], model: Any) -> None:
     """EncoderError if an adapter inside a checkpoint, which transformers has put on the `model`, does not fit it.
 
-    `bases` has the folder of each adapter, from `source`, with that of its base.
+    `bases` maps the folder of each adapter, from `source`, to the folder of its base.
     """
     if not getattr(model, "_hf_peft_config_loaded", False):
         return
@@ -229,7 +229,7 @@ def check_adapter(source: Path, bases: Mapping[str, Path], model: Any) -> None:
 
 
 def refuse_misfits(adapter: Path, base: Path, *, unexpected: set[str], missing: set[str]) -> None:
-    """EncoderError if an adapter has weights that its base has no place for, or lacks some that it needs."""
+    """EncoderError if an adapter has weights without a place in its base, or lacks some that it needs."""
     for what, names in {"the base has no place for": unexpected, "the adapter lacks": missing}.items():
         if names:
             raise EncoderError(
@@ -239,7 +239,7 @@ def refuse_misfits(adapter: Path, base: Path, *, unexpected: set[str], missing: 
 
 
 class PeftEncoder(TransformersEncoder):
-    """adapter_config.json and adapter_model.safetensors on the base that they name, or that `base` names."""
+    """adapter_config.json and adapter_model.safetensors on the base that the former, or `base`, names."""
 
     engine = "peft-2"
 
@@ -257,7 +257,7 @@ class PeftEncoder(TransformersEncoder):
 
     @cached_property
     def base(self) -> Path:
-        """The folder of the base model: a path, from here or from the adapter, or a hub id in the cache."""
+        """The folder of the base model: a path, from the working directory or the adapter, or a hub id in the cache."""
         from encheck.encoders.load import folder_of
 
         file = self.source / "adapter_config.json"
@@ -270,9 +270,7 @@ class PeftEncoder(TransformersEncoder):
         try:
             return folder_of(ModelConfig(self.config.label, name=named, revision=value_of(file, "revision", str)))
         except ModelError as error:
-            raise ModelError(
-                f"the base of {self.source}: {error}. Or say where it is: --model-arg base=PATH"
-            ) from error
+            raise ModelError(f"the base of {self.source}: {error}. Or give its path: --model-arg base=PATH") from error
 
     def content(self) -> Mapping[str, Path]:
         """The files of the adapter and of its base."""
@@ -280,7 +278,7 @@ class PeftEncoder(TransformersEncoder):
         return own | {f"base/{name}": path for name, path in files_of(self.base).items()}
 
     def load(self) -> Any:
-        """The base with the adapter on it; EncoderError unless every weight of the adapter found its place."""
+        """The base with the adapter on it; EncoderError unless every weight of the adapter fits."""
         from peft import PeftModel, get_peft_model_state_dict, load_peft_weights
 
         base, source, misfit = super().load(), str(self.source), f"{self.source} does not fit its base {self.base}"
@@ -289,7 +287,7 @@ class PeftEncoder(TransformersEncoder):
                 warnings.simplefilter("ignore", FutureWarning)  # peft asks transformers by an older name
                 warnings.filterwarnings("ignore", "Found missing adapter keys")  # an error below
                 model = PeftModel.from_pretrained(base, source)
-                # It does not give which keys fitted: the same weights are loaded once more for that.
+                # It does not return which keys fitted, so the same weights are loaded once more.
                 mapping = getattr(base, "_checkpoint_conversion_mapping", {})
                 keys = model.load_adapter(source, "default", key_mapping=mapping)
             stored = load_peft_weights(source, device="cpu")
@@ -307,5 +305,5 @@ class PeftEncoder(TransformersEncoder):
         return model
 
     def about(self) -> dict[str, Json]:
-        """With the base."""
+        """Adds the base."""
         return super().about() | {"base": self.base.name}

@@ -1,7 +1,7 @@
-"""What a checkpoint would import, where it points, and what of it a loader would ignore: told from its JSON.
+"""Checks a checkpoint's JSON: what it would import, where it points, and which settings a loader would ignore.
 
-No prefix of a name is trusted: a name that is in none of the lists here, of classes of sentence-transformers,
-activations of torch and a module of papers/, is code of the checkpoint's own.
+No prefix of a name is trusted: a name that is not in the lists here (classes of sentence-transformers, activations of
+torch and a module of papers/) counts as the checkpoint's own code.
 """
 
 from __future__ import annotations
@@ -102,11 +102,11 @@ PLAIN_PATTERN = re.compile(
     r"(?:(?:[\w.-]|\\[.\-_dw]|\[[\w.^-]*\])(?:[*+?]\??)?|\((?:\?:)?|\)(?![*+?{])|[|^$])*"
 )  # no quantifier after a group
 OWN = ": without that, transformers' own class of this type is loaded"
-REMEDY = "Remedy: leave it out, if the model was trained without"
+REMEDY = "Remedy: leave it out, if the model was trained without it"
 OTHERS = {
     "CrossEncoder": "adapter=cross-encoder scores its pairs",
-    "SparseEncoder": "adapter=transformers pools its states, with a pooling that you name",
-    "MultiVectorEncoder": "adapter=transformers pools its states, with a pooling that you name",
+    "SparseEncoder": "adapter=transformers pools its states with the pooling you choose",
+    "MultiVectorEncoder": "adapter=transformers pools its states with the pooling you choose",
 }
 DENSE_SETTINGS = (
     *("activation_function", "bias", "in_features", "module_input_name", "module_output_name", "out_features"),
@@ -117,13 +117,13 @@ MODALITIES = frozenset({"audio", "image", "message", "text", "video"})
 
 
 def _older(package: str, names: Mapping[str, str]) -> Iterator[str]:
-    """A file of the class's name, as until sentence-transformers 5.3: package.Name and package.Name.Name."""
+    """A file with the class's name, as until sentence-transformers 5.3: package.Name and package.Name.Name."""
     for name in names:
         yield from (f"{package}.{name}", f"{package}.{name}.{name}")
 
 
 def _newer(package: str, names: Mapping[str, str]) -> Iterator[str]:
-    """A file of another name, as since 5.4: package.Name and package.file.Name."""
+    """A file with another name, as since 5.4: package.Name and package.file.Name."""
     for name, file in names.items():
         yield from (f"{package}.{name}", f"{package}.{file}.{name}")
 
@@ -142,7 +142,7 @@ MODULES = frozenset({
 
 
 def refuse_outside_paths(folder: Path) -> None:
-    """ModelError if modules.json, a router or what names a file of weights points out of the folder."""
+    """ModelError if modules.json, a router or a reference to a weights file points outside the folder."""
     for file in (p for p in model_files(folder) if any(map(p.match, POINTING))):
         for named in referenced_paths(file):
             if named.is_absolute() or ".." in named.parts:
@@ -156,7 +156,7 @@ def refuse_outside_paths(folder: Path) -> None:
 
 
 class NamedModule(NamedTuple):
-    """A module that modules.json or a router names: where, by which class, and the folder that holds it."""
+    """A module that modules.json or a router names: the file and key, its class, and its folder."""
 
     file: Path
     key: str
@@ -165,8 +165,8 @@ class NamedModule(NamedTuple):
 
 
 def named_modules(folder: Path) -> Iterator[NamedModule]:
-    """Every module that is named at any depth of a checkpoint; routers of before 5.0 stand in a config.json. Of one
-    that has lost its modules.json, those that the names of its folders tell.
+    """Every module named at any depth of a checkpoint (routers of before 5.0 are in a config.json); without
+    modules.json, those that the names of its folders indicate.
     """
     if numbered_folders(folder):
         for module in listed_modules(folder):
@@ -184,22 +184,22 @@ def named_modules(folder: Path) -> Iterator[NamedModule]:
 
 
 def module_settings(module: NamedModule) -> tuple[Path, Mapping[str, Any]]:
-    """The config.json of a module, and what it holds; nothing if it has none."""
+    """The path and content of a module's config.json; empty if it has none."""
     file = module.folder / "config.json"
     values = read_json(file)
     return file, values if isinstance(values, dict) else {}
 
 
 def refuse_code(folder: Path) -> None:
-    """ModelError if a configuration would run what neither sentence-transformers, torch nor transformers has."""
+    """ModelError if a configuration would run code that is not in sentence-transformers, torch or transformers."""
     for file, key, named in _code_named(folder):
         if named == MOVED_SPAN_POOLING:
             raise ModelError(
-                f"{file}: {key} is {named}, which is {SPAN_POOLING} now. Remedy: write that in its place, and pip "
+                f"{file}: {key} is {named}, whose new name is {SPAN_POOLING}. Remedy: write that instead, and pip "
                 "install ./papers (in a clone of encheck)"
             )
         own = ""
-        if key == "auto_map":  # does transformers have a class of this type itself? Told without importing it
+        if key == "auto_map":  # does transformers have a class of this type? Checked without importing it
             values = read_json(file)
             kind = str(values.get("model_type") if isinstance(values, dict) else None).replace("-", "_")
             spec = importlib.util.find_spec("transformers")
@@ -239,17 +239,17 @@ def refuse_code(folder: Path) -> None:
 
 
 def refuse_patterns(file: Path) -> None:
-    """ModelError if an adapter_config.json has a name of modules that is a costly regular expression, which PEFT would
-    match with each module's name, or sizes that its weights do not have.
+    """ModelError if an adapter_config.json has a costly regular expression for module names, which PEFT would match
+    with each module's name, or sizes that exceed its weights.
     """
     room = max(MOST_RANK, sum(p.stat().st_size for p in file.parent.glob("adapter_model.*")))
     for key, value in read_json(file, dict).items():
         named = isinstance(value, dict) and key.endswith(PATTERNS)
         for text in (*_texts(value), *(value if named else ())) if key.endswith(PATTERNS) else ():
             if (cost := pattern_cost(text)) is None or cost > MOST_STEPS:
-                why = "could take very long" if cost else "has more than names, '.*', '(a|b)' and [a-z] in it"
+                why = "could take very long" if cost else "has more than names, '.*', '(a|b)' and [a-z]"
                 raise ModelError(
-                    f"{file}: {key} has the regular expression {text[:80]!r}, which {why}: it is not matched. Remedy: "
+                    f"{file}: {key} has the regular expression {text[:80]!r}, which {why}: it was not tried. Remedy: "
                     "write the names of the modules there, as a list"
                 )
         for number in value.values() if named else (value,):
@@ -258,10 +258,10 @@ def refuse_patterns(file: Path) -> None:
 
 
 def pattern_cost(pattern: str) -> int | None:
-    """About how many steps matching a pattern with a module's name takes at most; None for a pattern that is not made
-    of names, classes, quantifiers after these, and groups without a quantifier.
+    r"""The approximate maximum number of steps for matching a pattern with a module's name; None for a pattern with
+    anything but names, classes, quantifiers after these, and groups without a quantifier.
 
-    >>> pattern_cost("query"), pattern_cost(r".*\\.(q|v)_proj$"), pattern_cost("(a+)+$")
+    >>> pattern_cost("query"), pattern_cost(r".*\.(q|v)_proj$"), pattern_cost("(a+)+$")
     (1, 202, None)
     >>> pattern_cost("(?:.|.)" * 30) > MOST_STEPS
     True
@@ -284,7 +284,7 @@ def pattern_cost(pattern: str) -> int | None:
 
 
 def _code_named(folder: Path) -> Iterator[tuple[Path, str, str]]:
-    """(file, key, name) of whatever a loader would import that is not known, or fetch to run it."""
+    """(file, key, name) of everything unknown that a loader would import, or fetch to run."""
     yield from ((m.file, m.key, m.kind) for m in named_modules(folder) if m.kind not in MODULES)
     for file in (p for p in model_files(folder) if "config" in p.name and p.suffix == ".json"):
         content = read_json(file)
@@ -310,7 +310,7 @@ def _code_named(folder: Path) -> Iterator[tuple[Path, str, str]]:
 
 
 def _texts(content: object) -> Iterator[str]:
-    """The texts in a JSON, the keys left out."""
+    """The texts in a JSON value, without the keys."""
     if isinstance(content, str):
         yield content
     elif isinstance(content, dict | list):
@@ -319,7 +319,7 @@ def _texts(content: object) -> Iterator[str]:
 
 
 def refuse_kind(folder: Path) -> None:
-    """ModelError if the checkpoint is of another family, which would be pooled by the mean without a word."""
+    """ModelError if the checkpoint is of another family, which would be pooled by the mean without a warning."""
     file = folder / "config_sentence_transformers.json"
     kind = read_json(file, dict).get("model_type") or "SentenceTransformer"
     if kind != "SentenceTransformer":
@@ -331,7 +331,7 @@ def refuse_kind(folder: Path) -> None:
 
 
 def refuse_ignored(folder: Path) -> None:
-    """ModelError if a module has a setting that the library drops, or replaces by its default, while it loads."""
+    """ModelError if a module has a setting that the library drops, or replaces by its default, while loading."""
     for file, key, value in _ignored_settings(folder):
         raise ModelError(f"{file}: {key} is {value!r}, which sentence-transformers ignores. {REMEDY}")
 
