@@ -275,6 +275,6 @@ def test_runs_of_one_model_and_one_setting_are_one(tmp_path):
     other = write_run(tmp_path / "b", near[::-1])
     assert [model.name for model in compare([*one, other]).models] == ["m (a)", "m (b)"]
     wrong = write_run(tmp_path / "wrong", near, fingerprint="same", value=0.1, low=0.0, high=0.2)
-    said = r"a and wrong are of one model, m, with one setting, but disagree on .* and 0\.1"
+    said = r"a and wrong have the same model, m, and settings, but disagree on .* and 0\.1"
     with pytest.raises(UsageError, match=said):
         compare([one[0], wrong, other])

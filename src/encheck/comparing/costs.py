@@ -30,7 +30,7 @@ from encheck.system.typed_files import Count
 Floats = NDArray[np.float64]
 Tables = Mapping[str, CaseScores]
 Pairs = tuple[tuple[str, str], ...]
-Criterion = Literal["quality", "behaviour", "texts a second", "bytes", "price"]
+Criterion = Literal["quality", "behaviour", "texts per second", "bytes", "price"]
 FASTER = 1.1
 
 
@@ -301,7 +301,7 @@ def _better(one: CostRow, other: CostRow) -> Iterator[Criterion]:
         yield "behaviour"
     speeds = one.cost.speed, other.cost.speed
     if speeds[0] and speeds[1] and speeds[0].texts_a_second > FASTER * speeds[1].texts_a_second:
-        yield "texts a second"
+        yield "texts per second"
     if one.cost.dimension < other.cost.dimension:
         yield "bytes"
     prices = one.cost.price, other.cost.price

@@ -244,15 +244,15 @@ def _pairs_table(found: ModelComparison, called: Mapping[str, str]) -> Iterator[
     yield r"{\footnotesize\setlength{\tabcolsep}{2pt}"
     yield r"\begin{longtable}{llrrr}"
     yield (
-        r"\caption{Every two models, on the items that both scored: the second less the first, in points, with 95\% "
+        r"\caption{Every two models, on the items that both scored: the second minus the first, in points, with 95\% "
         r"intervals; $p$ two-sided, after Holm's correction for the properties of a pair on a data set.}"
         r"\label{tab:encheck-pairs} \\"
     )
-    yield r"\toprule Property & Second less first & Difference & 95\% interval & $p$ \\ \midrule \endhead"
+    yield r"\toprule Property & Second minus first & Difference & 95\% interval & $p$ \\ \midrule \endhead"
     for (first, second), some in every_pair(found.models).items():
         for one in some:
             ends = f"{{[}}{100 * one.low:+.1f}, {100 * one.high:+.1f}{{]}}"
-            pair = f"{escape(called[second])} less {escape(called[first])}"
+            pair = f"{escape(called[second])} minus {escape(called[first])}"
             p = _p(one.p).removeprefix("p=").removeprefix("p")
             told = f"{100 * one.difference:+.1f}{SIGNS[one.said]} & {ends} & ${p}$"
             yield f"{escape(titles[one.data, one.property])} & {pair} & {told} \\\\"

@@ -105,7 +105,7 @@ def _joined(first: Run, place: str, results: RunFile, items: Items) -> Run:
         other += [] if is_same else [(old.value, new.value, new.id)]
     if wrong := next(iter(other), None):
         raise UsageError(
-            f"{there} and {place} are of one model, {label}, with one setting, but disagree on {wrong[2]}: {wrong[0]} "
+            f"{there} and {place} have the same model, {label}, and settings, but disagree on {wrong[2]}: {wrong[0]} "
             f"and {wrong[1]}. Remedy: run one of them again"
         )
     rows |= {row.id: row for row in results.checks if row.model == label}

@@ -158,8 +158,8 @@ def _by_ids(
     if missing or extra or len(set(keys)) < len(keys):
         example = f"; the first is {(missing or extra)[0]}" if missing or extra else ""
         raise DataError(
-            f"{predictions.path}: of {len(row_of)} predictions {len(extra)} are of no pair of the data, and of "
-            f"{len(keys)} pairs {len(missing)} have none{example}. A run covers its subtask whole, each candidate once"
+            f"{predictions.path}: {len(extra)} of {len(row_of)} predictions match no pair of the data, and "
+            f"{len(missing)} of {len(keys)} pairs have none{example}. A run has its whole subtask, each candidate once"
         )
     return chosen, np.array([row_of[key] for key in keys], np.intp)
 

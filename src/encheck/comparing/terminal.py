@@ -41,7 +41,7 @@ def lines(found: ModelComparison, *, everything: bool = False) -> Iterator[str]:
         yield ""
     yield from contamination.lines(found.contamination)
     if found.whole and (everything or not found.matrix):
-        yield "figures of whole sets, each with its own interval: not paired, since no item has a part in them"
+        yield "figures of whole sets, each with its own interval: not paired, since they are not computed from items"
         heads = ("check", "level", "data", "figure", *(m.name for m in found.models))
         yield from table([heads, *map(tuple, found.whole)])
 
@@ -103,7 +103,7 @@ def _checks(found: ModelComparison) -> Iterator[str]:
     for name, differences in found.differences.items():
         if not differences:
             continue
-        yield f"{name} less {found.first.name}, on the same items"
+        yield f"{name} minus {found.first.name}, on the same items"
         names = (found.first.name, name)
         head = (
             "check",

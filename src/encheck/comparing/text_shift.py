@@ -96,7 +96,7 @@ def compare_texts(first: Dataset, second: Dataset, *, texts: int = DEFAULT_TEXTS
     for data, side in zip(both, sides, strict=True):
         if (clusters := _clusters(side)) < FEWEST_CLUSTERS:
             raise DataError(
-                f"the {len(side):,} texts that are drawn of {data.name} are in {clusters} clusters, but a comparison "
+                f"the {len(side):,} texts drawn from {data.name} are in {clusters} clusters, but a comparison "
                 f"of texts needs {FEWEST_CLUSTERS}. Remedy: more text of the other set, or a larger --texts"
             )
     split = [[tokens_of(one.texts[0]) for one in side] for side in sides]
@@ -192,7 +192,7 @@ def _folds(drawn: Sequence[SampledText], seed: int) -> Ints:
 def _text_figures(corpus: Corpus, most: int) -> JackknifeFigures:
     part = corpus.start(most)
     kinds = (
-        (("tokens a text",), corpus, lengths),
+        (("tokens per text",), corpus, lengths),
         (tuple(f"Distinct-{n}" for n in range(1, DISTINCT_ORDERS + 1)), part, distinct),
         (("Zipf",), part, zipf),
         (("Self-BLEU-4",), corpus, self_bleu),

@@ -28,7 +28,7 @@ TO_DO = {
     "inconclusive": "No loss that matters is shown, and it is not ruled out either.",
 }
 BLOCK = re.compile(r"^(\d*)([-+=.)\[])")  # what begins a list, a box to tick or a heading
-FAILS = "The gate passes, but the run does not: a check fails by a threshold of its own. `summary.md` names it."
+FAILS = "The gate passes, but the run does not: a check fails its own threshold. `summary.md` names it."
 OPEN = {"pass": "What is known", "block": "What blocks", "inconclusive": "What is open"}
 HEAD = ("what", CHANGE, "verdict")
 
@@ -157,7 +157,7 @@ def _verdict_parts(gate: Gate, run: RunEntry, told: Sequence[GateStory]) -> Iter
     yield from _dropped_in(gate)
     if run.exit_status not in ENDED:
         notes = [_bullet(note) for note in run.notes]
-        yield CommentPart(f"The run did not end well (exit code {run.exit_status}):", notes)
+        yield CommentPart(f"The run ended with an error (exit code {run.exit_status}):", notes)
 
 
 def _ways(gate: Gate) -> Iterator[str]:

@@ -193,7 +193,7 @@ def _collection_facts(dataset: Dataset, found: Collection) -> list[tuple[str, st
         ("queries", f"{len(found.queries):,}"),
         ("split of the judgements", found.split or ALL),
         ("judgements by grade", ", ".join(f"{grade}: {grades[grade]:,}" for grade in sorted(grades))),
-        ("right documents a query", f"{min(right)} to {max(right)}"),
+        ("right documents per query", f"{min(right)} to {max(right)}"),
         ("hard negatives", f"{sum(len(q.negatives) for q in found.queries):,}"),
         ("slices", ", ".join(slices) or "none"),
         ("texts that are edited", f"{len(dataset.groups):,}"),
@@ -209,7 +209,7 @@ def _facts_of_articles(dataset: Dataset, found: Collection) -> list[tuple[str, s
     return [
         ("articles", f"{len({one.article for one in found.passages}):,}"),
         ("passages", f"{len(found.passages):,}"),
-        ("words a passage", f"{lengths[0]:,} to {lengths[-1]:,}, {lengths[len(lengths) // 2]:,} in the middle"),
+        ("words per passage", f"{lengths[0]:,} to {lengths[-1]:,}, median {lengths[len(lengths) // 2]:,}"),
         ("queries", f"{sum(q.weight for q in found.queries):,}"),
         ("different queries", f"{len(found.queries):,}"),
         ("judgements", "none"),
@@ -285,7 +285,7 @@ def describe(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
         yield from table([
             (dataset.name, ""),
             ("texts", f"{dataset.rows:,}"),
-            ("characters", f"{sizes[0]:,} to {sizes[-1]:,}, {sizes[len(sizes) // 2]:,} in the middle"),
+            ("characters", f"{sizes[0]:,} to {sizes[-1]:,}, median {sizes[len(sizes) // 2]:,}"),
             ("texts by split", ", ".join(f"{name}: {splits[name]}" for name in sorted(splits))),
             ("independent clusters", f"{len(dataset.universe):,}"),
             ("malformed rows excluded", str(len(dataset.skipped))),
@@ -335,7 +335,7 @@ def _score_facts(scores: NDArray[np.float64]) -> Iterator[tuple[str, str]]:
     if len(scores):
         found = np.sort(scores)
         middle = found[len(found) // 2]
-        yield "pairs with a score", f"{len(found):,}: {found[0]:g} to {found[-1]:g}, {middle:g} in the middle"
+        yield "pairs with a score", f"{len(found):,}: {found[0]:g} to {found[-1]:g}, median {middle:g}"
 
 
 def counts_text(found: Mapping[str, int]) -> str:

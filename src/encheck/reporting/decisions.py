@@ -166,7 +166,7 @@ def _steps_of_doubt(against: GateAgainst, to_type: GateCommands) -> Iterator[Nex
         return
     yield NextStep(f"Keep {against.baseline} in use until the gate can tell.")
     if against.index_faults:
-        yield NextStep("Then gate the new model against the index that was repaired.", to_type.again)
+        yield NextStep("Then gate the new model against the repaired index.", to_type.again)
         return
     if against.partial:
         ways = tuple(f"{text[0].upper()}{text[1:]}." for text in against.remedies)
@@ -217,7 +217,7 @@ def run_banner(results: RunFile) -> VerdictBanner:
     word, told = _word_and_reason(results)
     told = f"{told[:1].upper()}{told[1:]}"
     if word == view.NOTHING:
-        return VerdictBanner("open", word, told, "", NextStep("See below what each check needs of the data."))
+        return VerdictBanner("open", word, told, "", NextStep("See below what each check needs from the data."))
     lead = "One run does not decide whether a model may ship: a gate does, against the model in use."
     looked = results.first_look is not None
     tone = "bad" if word == FAILED else "open" if looked else ""
@@ -250,7 +250,7 @@ def _word_and_reason(results: RunFile) -> tuple[str, str]:
     standings = [_standing_of(results, model.label, data.name, several=several)
                  for model in results.models for data in results.data]  # fmt: skip
     known = sum(row.verdict == "known_failure" for row in rows)
-    fails = f"no check fails but {known} that {'is' if known == 1 else 'are'} known to" if known else "no check fails"
+    fails = f"no check fails except {known} known failure{'s' if known != 1 else ''}" if known else "no check fails"
     return "PASSED", "; ".join([fails, *filter(None, standings)])
 
 

@@ -85,7 +85,7 @@ def _expectation(row: CheckResult) -> str:
     floor, aim = row.lines.floor, row.lines.aim
     if floor is None or floor == aim or row.estimate.high >= floor:
         return f"should be at least {aim:g}"
-    of = f", what {row.lines.rival} gets" if row.lines.rival else ""
+    of = f", the figure of {row.lines.rival}" if row.lines.rival else ""
     return f"should be at least {round(floor, 3):g}{of} (its floor; the aim is {aim:g})"
 
 
@@ -107,12 +107,12 @@ def shrunk_lines(rows: Sequence[ItemRow], shrink: Shrink) -> Iterator[str]:
             if is_shorter and result.least is not result.shortest:
                 yield from _form_lines("least shrunk", result.least, result.whole)
             if result.shortest is result.whole:
-                yield f"  nothing can go: {result.why}"
+                yield f"  cannot be shortened: {result.why}"
             else:
-                name = "shortest" if is_shorter else "no shorter, in plainer words"
+                name = "shortest" if is_shorter else "same length, in plainer words"
                 yield from _form_lines(name, result.shortest, result.whole)
             if result.is_cut_short:
-                yield f"  stopped after {result.scored} pairs: more may go"
+                yield f"  stopped after {result.scored} pairs: a shorter form may exist"
         yield ""
 
 

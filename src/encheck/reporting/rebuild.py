@@ -31,7 +31,7 @@ def card(results: RunFile, *, model: str | None = None, data: str | None = None)
     name, on = _model_and_data(results, model=model, data=data)
     lines = profile(results, model=name, data=on)
     if not lines:
-        raise UsageError(f"the run measured no property of {name} on {on} that a profile shows; run more checks")
+        raise UsageError(f"the run measured no property of {name} on {on} for a profile; run more checks")
     bottom = TOP + STEP * len(lines)
     # When, by which encheck, on which edition of the data, with which seed.
     (its,) = (one for one in results.data if one.name == on)
@@ -126,5 +126,5 @@ def as_written(*folders: Path) -> Iterator[None]:
     ) as error:
         raise UsageError(
             f"the results in {', '.join(map(str, folders))} are not valid: {type(error).__name__}: "
-            f"{error}. Run again, or hold them to results.schema.json"
+            f"{error}. Run again, or check them against results.schema.json"
         ) from error

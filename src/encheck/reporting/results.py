@@ -97,7 +97,7 @@ def refuse_over(
     if not path or not path.is_file() or files.is_special(path):
         return
     if kinds and path.suffix.lower() not in kinds:
-        said = f"is there, and its name ends in none of {', '.join(kinds)}"
+        said = f"exists, and its name does not end in {' or '.join(kinds)}"
         raise UsageError(f"{option}={path} {said}: name another file")
     for one in filter(None, map(str, reads)):
         if any(files.is_file(name) and path.samefile(name) for name in (one, one.partition(":")[2])):

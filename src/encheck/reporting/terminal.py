@@ -126,7 +126,7 @@ def _short_gate_lines(against: GateAgainst, candidate: str, to_type: GateCommand
     kept = body if len(body) <= room else body[: max(room - 1, 1)]
     yield from (*head, *kept)
     if left := len(body) - len(kept):
-        yield f"  ({left} more lines: -v, or the page)"
+        yield f"  ({left} more lines: see -v or the page)"
     yield from steps
 
 
@@ -211,7 +211,7 @@ def _short_summary(results: RunFile, items: Items, most: int) -> Iterator[str]:
             yield from profile_lines(found, most=most)
         elif run := rows_that_ran(here):  # nothing that a profile shows
             yield from table([COLUMNS[:4], *(_result_row(row)[:4] for row in run[:most])])
-            yield from [f"  and {len(run) - most} more: -v"] * (len(run) > most)
+            yield from [f"  and {len(run) - most} more: see -v"] * (len(run) > most)
         examples = ((line.title, _mistake(there.get(line.case))) for line in found)
         for name, item in islice(((name, item) for name, item in examples if item), int(len(cells) == 1)):
             for score, found_pieces, what in ((item.far_score, item.far_pieces, f"in {name}, the nearer text"),
@@ -247,7 +247,7 @@ def profile_lines(found: Sequence[ProfileLine], *, most: int = MOST) -> Iterator
     if found:
         yield from table([heads, *(_profile_row(line, is_paired=bool(others)) for line in found[:most])])
     if left := len(found[most:]):
-        yield f"  and {left} more: -v, or the page"
+        yield f"  and {left} more: see -v or the page"
 
 
 def _profile_row(line: ProfileLine, *, is_paired: bool) -> tuple[str, ...]:
@@ -293,7 +293,7 @@ def _peers(results: RunFile, cell: MatrixCell) -> Iterator[str]:
     rows = headlines(results, model=cell.model, data=cell.data)
     beside = [(row, known.beside(row)) for row in rows.values() if known and known.beside(row)]
     if known and beside:
-        yield f"  beside models that are known, on all {SENTENCES} (probes {known.version}):"
+        yield f"  compared with known models, on all {SENTENCES} (probes {known.version}):"
         head = ("property", cell.model, *known.models)
         yield from table([
             head,
@@ -330,7 +330,7 @@ def first_profile(results: RunFile) -> Iterator[str]:
         found = weakest_first(profile(results, model=cell.model, data=cell.data))
         weak = ", ".join(f"{line.title} {line.figure}" for line in found[:WEAKEST])
         start = f"First look at {cell.model} on {cell.data} ({look.clusters:,} of {look.of_clusters:,} clusters)"
-        yield visible(in_a_line(f"{start}: {weak or 'nothing'}; it goes on", WIDTH), keep=LINES)
+        yield visible(in_a_line(f"{start}: {weak or 'nothing'}; the run goes on", WIDTH), keep=LINES)
         for row in results.checks:
             if row.property == CONTRACT and (row.model, row.data, row.verdict) == (cell.model, cell.data, "fail"):
                 yield visible(f"contract broken: {sentence(row.check)}: {row.reason}")

@@ -262,8 +262,8 @@ def _nothing_measured(found: tuple[tuple[str, str], DataEntry]) -> str:
     (name, model), data = found
     checks = data.measured[model].selected
     return (
-        f"{NOTHING} of {name} with {model}: {data.rows:,} rows were read, and none of the {checks} "
-        "checks that were selected measured any. Contracts and health do not count, for they are of any text. So this "
+        f"{NOTHING} on {name} with {model}: {data.rows:,} rows were read, but none of the {checks} "
+        "selected checks measured any. Contracts and health do not count, since they accept any text. So this "
         "run does not pass"
     )
 
@@ -424,15 +424,15 @@ def validity_of_rows(rows: Sequence[Result], data: Sequence[DataEntry]) -> list[
 
 
 def _validity_line(one: Validity, made: int, sentences: int, data: str) -> str:
-    start = f"{title_of(one.generator)}: made of {made:,} of {sentences:,} sentences ({data}); "
+    start = f"{title_of(one.generator)}: made from {made:,} of {sentences:,} sentences ({data}); "
     if one.rate is None:
-        return f"{start}nobody has checked them yet, so the share that is right is unknown"
+        return f"{start}not checked yet, so the share that is right is unknown"
     figure = Figure(one.rate, *wilson(one.rate, one.read, z=Z))
     return f"{start}blind readers found {figure.says} of {one.read} right, a ceiling for rates"
 
 
 RECALL, FALSE_ACCEPTS = "recall", "false_positive_rate"
-THRESHOLD_COMMAND = "encheck threshold says which threshold keeps a budget of false accepts, and what it costs"
+THRESHOLD_COMMAND = "encheck threshold shows which threshold keeps a budget of false accepts, and what it costs"
 
 
 def threshold_lines(results: RunFile) -> Iterator[str]:

@@ -37,7 +37,7 @@ from encheck.types import Declaration, content_hash
 Columns = Mapping[str, Sequence[Any]]
 SIDES = {"near": "should be nearer", "far": "should be farther", "pair": "compared with"}
 SHOWN = 160  # characters of a text
-UNKNOWN = "not kept: the baseline is older, or of other documents"
+UNKNOWN = "not kept: the baseline is older or holds other documents"
 
 
 def changed_queries_of(

@@ -31,14 +31,14 @@ def reported_rows(against: GateAgainst) -> list[GateRow]:
 
 
 def folded_rows(against: GateAgainst) -> Iterator[str]:
-    """How much is reported and decided nothing; nothing where all did."""
+    """The number of parts, rows and cases that are reported only; no line if there are none."""
     rows = reported_rows(against)
     parts = [row for row in rows if row.part_of]
     counts = {"parts": len(parts), "rows": len(rows) - len(parts), "cases": len(against.reported_only)}
     named = [f"{count} {name[:-1] if count == 1 else name}" for name, count in counts.items() if count]
     if named:
         told = " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
-        yield f"{told} {'is' if sum(counts.values()) == 1 else 'are'} reported and decided nothing"
+        yield f"{told} {'is' if sum(counts.values()) == 1 else 'are'} reported only"
 
 
 def row_cells(row: GateRow) -> tuple[str, ...]:
@@ -104,11 +104,11 @@ VERDICTS: Mapping[str, tuple[str, Tone | None]] = {
 ORDER = tuple(VERDICTS)
 EXPLAINED: Mapping[str, str] = {
     "cannot tell": "a loss that matters is neither shown nor ruled out, so the row keeps the gate from passing",
-    "a little worse": "both bounds are a loss, but too small a one to block",
-    "decides nothing": "it did not block and is no evidence for passing: a part of a row, too few items, or what the "
-    "old model is not shown to beat guessing in",
-    "worse, beside": "certainly worse, and decides nothing for another model",
-    "better, beside": "certainly better, and decides nothing for another model",
+    "a little worse": "both bounds are a loss, but it is too small to block",
+    "decides nothing": "it did not block and is no evidence for passing: part of a row, too few items, or the "
+    "old model is not shown to beat guessing in it",
+    "worse, beside": "certainly worse, but decides nothing for another model",
+    "better, beside": "certainly better, but decides nothing for another model",
 }
 
 

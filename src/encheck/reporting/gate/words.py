@@ -112,12 +112,12 @@ def made_for(against: GateDecision) -> str:
     """What the gate decided for, and the margin.
 
     >>> made_for(GateDecision("pass", (), (), purpose="search", margin=0.04))
-    ', for another model of this search (a loss of 4 points has to be ruled out)'
+    ', for another model for this search (a loss of 4 points must be ruled out)'
     """
     if against.purpose == "change" or against.margin is None:
-        return ", for the same model, changed (no behaviour may be lost)"
+        return ", for a changed model (no behaviour may be lost)"
     what = {"search": "this search", "pairs": "these pairs", "similarity": "these graded pairs"}[against.purpose]
-    return f", for another model of {what} (a loss of {100 * against.margin:g} points has to be ruled out)"
+    return f", for another model for {what} (a loss of {100 * against.margin:g} points must be ruled out)"
 
 
 def weighed_in(partial: PartialGate) -> str:
@@ -185,7 +185,7 @@ def ruled_out(against: GateAgainst) -> str:
     if not deltas:
         return ""
     most, estimate = (f"{round(100 * share * max(deltas), 1):g} points" for share in (DEFAULT.row, DEFAULT.estimate))
-    return f"This rules out a loss of {most} in a row, and none is estimated at {estimate}"
+    return f"This rules out a loss of {most} in any row, and no estimated loss reaches {estimate}"
 
 
 def _weightiest(gate: Gate, against: GateAgainst) -> Iterator[str]:
@@ -197,7 +197,7 @@ def _weightiest(gate: Gate, against: GateAgainst) -> Iterator[str]:
     if gate.outcome == "pass":
         yield from filter(None, [ruled_out(against)])
     if gate.outcome == "pass" and gate.exit_code:
-        yield f"The run fails all the same (exit code {gate.exit_code})"
+        yield f"The run still fails (exit code {gate.exit_code})"
     index = against.reindex
     if index and index.same_model:
         yield SAME_MODEL
@@ -208,7 +208,7 @@ def _weightiest(gate: Gate, against: GateAgainst) -> Iterator[str]:
 def _also_open(against: GateAgainst, search: UnjudgedSearch) -> str:
     """How many doubts are left once a search is decided, after its command; nothing where none are."""
     others = [text for text in against.reasons if text != f"{search.name}: {search.says}"]
-    return f" ({len(others)} other doubts stay)" if len(others) > 1 else " (another doubt stays)" if others else ""
+    return f" (reasons that remain: {len(others)})" if others else ""
 
 
 def asked_for(search: UnjudgedSearch) -> str:
@@ -281,7 +281,7 @@ def _primary_rows(against: GateDecision) -> list[GateRow]:
 def endpoint_remedy(against: GateDecision) -> str:
     """Which judgements or further queries would decide; empty if nothing is open, or no number of them would."""
     found = [
-        f"{row.unjudged:,} queries have a first answer that nobody judged: add judgements of these (unjudged.tsv)"
+        f"{row.unjudged:,} queries have an unjudged first answer: add judgements for these (unjudged.tsv)"
         for row in _primary_rows(against)
         if row.unjudged
     ]
@@ -302,7 +302,7 @@ def _endpoint_lines(against: GateDecision) -> Iterator[str]:
         yield f"{row.name}: the primary endpoint is {', '.join([row.endpoint, tested, *others])}"
         if row.beside:
             beside = [_other_metric(one, told=row.gates) for one in row.beside]
-            yield f"{row.name}, beside it and not tested: {'; '.join(beside)}"
+            yield f"{row.name}, other metrics (not tested): {'; '.join(beside)}"
 
 
 def _other_metric(one: SecondaryMetric, *, told: bool) -> str:
@@ -329,7 +329,7 @@ def traded(against: GateAgainst) -> Iterator[str]:
             names = ", ".join(
                 _with_change(row, of_several=of_several) for row in sorted(moved, key=lambda row: -sign * row.change)
             )
-            yield f"{word_}, and decides nothing: {names}"
+            yield f"{word_}, but decides nothing: {names}"
 
 
 def _with_change(row: GateRow, *, of_several: bool) -> str:
@@ -434,7 +434,7 @@ def _answer_sentence(against: GateAgainst, candidate: str) -> str:
     if (faults := against.index_faults) and against.outcome != "block":
         return f"Not yet: repair the index of {old} first, since {faults.says}"
     if against.yours:
-        return f"Your decision: {candidate} may replace {old}, but for {listed_names(against.yours)}"
+        return f"Your decision: {candidate} may replace {old}, except for {listed_names(against.yours)}"
     if partial and against.outcome == "inconclusive":
         what = f"a part of the checks ({named})" if (named := weighed_in(partial)) else "a part of the checks"
         return f"Partial: only {what} was weighed, so the gate cannot tell whether {candidate} can take {old}'s place"
@@ -603,7 +603,7 @@ def _loss_of_search(search: UnjudgedSearch, worse: str) -> GateLoss:
         worse = OPEN if worse == MAY_BE_WORSE and judged.new > judged.old else worse
         told = f"in {judged.old:,} of {judged.old + judged.new:,} judged answers the old one is better"
     else:
-        told = f"{search.shares[0].queries:,} of {search.queries:,} logged queries have another first answer"
+        told = f"{search.shares[0].queries:,} of {search.queries:,} logged queries have a different first answer"
     return GateLoss("Search", f"{worse}: {told}", search.says, "", search)
 
 

@@ -176,7 +176,7 @@ def _gate_view(results: RunFile, against: GateAgainst) -> GateView:
     )
     if against.outcome == "pass" and (nothing := view.unmeasured_data(results)):
         names = ", ".join(sorted({data for data, _ in nothing}))
-        answer = f"Not yet: nothing of {names} was measured"
+        answer = f"Not yet: nothing was measured on {names}"
         banner = VerdictBanner("open", "NOT DECIDED", answer, told.lead, NextStep("See what was not run, and why."))
     lines = overview(against)
     said = {*against.reasons, *(f"to decide: {text}" for text in against.remedies)}
@@ -275,7 +275,7 @@ def _unpaired(results: RunFile, drawn: Sequence[sections.ProfileBlock]) -> str:
     if results.gate or any(block.has_others for block in drawn):
         return ""
     if REFERENCE in labels:
-        return f"{REFERENCE} is the reference model itself, so no other one stands beside it."
+        return f"{REFERENCE} is the reference model itself, so there is no other model to pair it with."
     return f"The reference model {REFERENCE} is not drawn: its scores ship for the embedded probes alone."
 
 

@@ -180,7 +180,7 @@ def _pictures(
     """
     drawn = {name for name in declared.pictures if frames}
     has_scale = bool(scales) and all(scales.values())
-    unit = "where 1 is the way from an unrelated pair to an identical one" if has_scale else "in raw similarity"
+    unit = "where 1 is the distance from an unrelated pair to an identical one" if has_scale else "in raw similarity"
     step = declared.step or "step"
     candidates = [
         (
@@ -212,7 +212,7 @@ def _pictures(
     ]
     yield from ((name, text, {"": chart}) for name, text, chart in candidates if chart)
     if "divergence" in drawn and (found := charts.divergence_charts(next(iter(frames.values())))):
-        text = "Divergence of the words by label. Where the two lie alike, word overlap does not give the label away."
+        text = "Divergence of the words by label. Where the two look alike, word overlap does not give the label away."
         yield "divergence", text, found
 
 
@@ -239,12 +239,12 @@ _STANDINGS: Mapping[Standing, str] = {
     "above chance": "above chance", "at chance": "at chance", "below chance": "below chance",
 }  # fmt: skip
 _TITLES = {
-    "meaning kept": "Meaning kept: the same in other words should stay near",
-    "meaning changed": "Meaning changed: a small edit that turns the meaning should show",
+    "meaning kept": "Meaning kept: the same meaning in other words should stay near",
+    "meaning changed": "Meaning changed: a small edit that changes the meaning should show",
     "order": "Order: the same words in another order",
     "retrieval": "Retrieval: the right text comes first",
-    "invariance": "Invariance: what changes no meaning should change nothing",
-    "health": "Health of the space",
+    "invariance": "Invariance: an edit that keeps the meaning should change nothing",
+    "health": "Health of the embedding space",
     "downstream": "Downstream: what a classifier learns from the vectors",
     CONTRACT: "Contracts",
 }
@@ -483,5 +483,5 @@ def standing_facts(lines: Sequence[ProfileLine]) -> list[tuple[str, str]]:
 def _against_reference(paired: Sequence[AgainstReference]) -> list[tuple[str, str]]:
     """In how many properties the model is worse, better or not told from the reference."""
     said = [one.said for one in paired]
-    words = {"worse": "worse than", "better": "better than", "cannot tell": "not told from"}
+    words = {"worse": "worse than", "better": "better than", "cannot tell": "not separable from"}
     return [(f"{said.count(w)} of {len(said)}", f"{text} {paired[0].name}") for w, text in words.items() if w in said]
