@@ -24,7 +24,7 @@ from encheck.system.terminal import guard_log, visible_stream
 __all__ = ["app", "checks", "compare", "data", "gate", "main", "reports", "show", "store"]
 
 
-if found := find_spec("encheck.operations"):  # each of these directories defines a command
+if found := find_spec("encheck.operations"):  # each of these packages adds a command
     for operation in pkgutil.iter_modules(found.submodule_search_locations):
         import_module(f"encheck.operations.{operation.name}.command")
 
@@ -86,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> Any:
 
 
 def _stopped_alike() -> list[int]:
-    """Treat SIGTERM like Ctrl-C; yields a list to which received signals are added."""
+    """Treat SIGTERM like Ctrl-C; return a list that receives the signals."""
     came: list[int] = []
 
     def stop(number: int, _frame: object) -> None:
@@ -94,7 +94,7 @@ def _stopped_alike() -> list[int]:
         raise KeyboardInterrupt
 
     for one in (signal.SIGINT, signal.SIGTERM):
-        if signal.getsignal(one) != signal.SIG_IGN:  # as a shell does for background processes
+        if signal.getsignal(one) != signal.SIG_IGN:  # a shell ignores them for background processes
             signal.signal(one, stop)
     return came
 

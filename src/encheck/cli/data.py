@@ -159,7 +159,7 @@ def _show(
 ) -> None:
     """Print what these generators make, with `n` examples of each.
 
-    If all generators run and none uses a model, texts are streamed.
+    Streams the texts if there is no sample and no model writes.
     """
     from encheck.datasets.load import load, stream
     from encheck.items.catalogue import chosen_works, list_all, list_stream

@@ -12,7 +12,7 @@ from encheck.statistics.bootstrap import Figure
 
 
 def lines(report: CostReport) -> Iterator[str]:
-    """The table, the front, and what cannot be told apart."""
+    """The table, the front, and the pairs that cannot be separated."""
     yield from table(rows(report))
     yield ""
     yield from table(families(report))
@@ -21,7 +21,7 @@ def lines(report: CostReport) -> Iterator[str]:
 
 
 def rows(report: CostReport) -> list[tuple[str, ...]]:
-    """A line a model, those on the front first."""
+    """One row per model, those on the front first."""
     head = (
         "model", "front", report.figure or "quality", "behaviour", "texts/s", "query p50 / p95", "dimension",
         "GB per million", "index", "$ per million tokens",
@@ -46,14 +46,14 @@ def _row(report: CostReport, one: ModelCost) -> tuple[str, ...]:
 
 
 def families(report: CostReport) -> list[tuple[str, ...]]:
-    """Behaviour by family: how far its properties are above guessing, on the mean."""
+    """Behaviour by family: the mean of its properties above guessing."""
     names = sorted({family for one in report.models for family in one.families})
     cells = [(one.name, *(share(one.families.get(family)) for family in names)) for one in report.models]
     return [("behaviour", *names), *cells]
 
 
 def said(report: CostReport) -> Iterator[str]:
-    """What could not be measured, and the front, in words."""
+    """The front in words, and what could not be measured."""
     for one in report.models:
         if one.stored:
             known = "" if one.behaviour else "; it lacks texts of the checks, so its behaviour is unknown"
