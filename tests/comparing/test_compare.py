@@ -196,7 +196,7 @@ def test_a_first_look_is_said_to_be_one(two):
     assert not compare(two).looks
     path.write_text(json.dumps(json.loads(path.read_text()) | {"first_look": look}))
     found = compare(two)
-    said = "m (b) is a first look at 100 of 3,000 clusters: only what it measured is compared"
+    said = "m (b) is a first look at 100 of 3,000 clusters: only its measured cases are compared"
     assert next(lines(found)) == said
     assert f">{said}</p>" in render(found)
 

@@ -249,7 +249,7 @@ class ModelComparison:
     @property
     def looks(self) -> Sequence[str]:
         """Notes on models that stopped after a first look: few checks, and few items that pair."""
-        return [f"{m.name} is {m.look}: only what it measured is compared" for m in self.models if m.look]
+        return [f"{m.name} is {m.look}: only its measured cases are compared" for m in self.models if m.look]
 
     @property
     def first(self) -> ComparedModel:

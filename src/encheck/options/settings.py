@@ -285,11 +285,11 @@ class RunSettings:
     search_index: str = option(
         "search-index", group="machine", metavar="INDEX", parse=search_index_of, default="exact",
         help="How queries search documents: `exact`, or approximately with `faiss`, for millions of documents. "
-            "`faiss:nprobe=128` looks into more of the index. What the index misses is measured and reported.",
+            "`faiss:nprobe=128` searches more of the index. Documents that the index misses are measured and reported.",
     )
     epsilon: float = option(
         "epsilon", group="research", metavar="E", convert=float, parse=epsilon_of, default=0.0, usual="0",
-        help="Margin by which a paraphrase has to be nearer in criteria 3 and 4 of Mahajan et al. 2023 (antonym, "
+        help="Margin by which a paraphrase must be nearer in criteria 3 and 4 of Mahajan et al. 2023 (antonym, "
         "jumble).",
     )
     median_scope: str | float = option(

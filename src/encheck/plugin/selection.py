@@ -74,7 +74,7 @@ def select(config: pytest.Config, process: Process, items: list[pytest.Item]) ->
             if collected and name not in registered | OPERATORS:
                 raise UsageError(
                     f"the marker {name!r} is not registered. Remedy: [tool.pytest.ini_options] of pyproject.toml, or "
-                    f'[pytest] of pytest.ini, should name it: markers = ["{name}: what it is about"]'
+                    f'[pytest] of pytest.ini, should name it: markers = ["{name}: description"]'
                     if name in offered
                     else unknown("marker", name, offered)
                 )

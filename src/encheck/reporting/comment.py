@@ -134,7 +134,7 @@ def _without_gate(results: RunFile | None, made: str) -> Iterator[CommentPart]:
         yield CommentPart("The job's log says why.")
     else:
         yield CommentPart(f"## GATE: NO VERDICT. Exit code {results.run.exit_status}")
-        yield CommentPart("Nothing was weighed against a baseline. What the run noted:")
+        yield CommentPart("Nothing was weighed against a baseline. Notes of the run:")
     if results is not None:
         notes = [_bullet(note) for note in results.run.notes]
         yield from [CommentPart("", notes)] if notes else []

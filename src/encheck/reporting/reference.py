@@ -42,7 +42,7 @@ def unmeasured(one: Reference) -> str:
     """The command that measures a parent that is not in the store; empty if it was measured."""
     if one.role != "parent" or one.properties:
         return ""
-    return f"{heading(one)}: not compared, since the store has no vectors of it (encheck run --model=PARENT makes them)"
+    return f"{heading(one)}: not compared, since the store lacks its vectors (encheck run --model=PARENT makes them)"
 
 
 def head(one: Reference) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Shared by terminal, Markdown and HTML: verdicts in words, the matrix, rivals, the worst examples.
 
 Rivals read no meaning, but are right in both directions more often than guessing. A model that does no better may go
-by what the rival reads: words that deny, or where the texts begin to differ.
+by the rival's cue: negation words, or the position of the first difference.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def skip_reasons(rows: Iterable[Result], *, named: bool = False) -> list[str]:
 
     With `named` all properties are named, else only one that is alone. A single check gives its full reason.
 
-    "2 properties need labels" stands for properties that need the same.
+    Properties with the same need are counted: "2 properties need labels".
     """
     those = [row for row in rows if row.verdict == "skipped"]
     if len(those) == 1 and needed(those[0].reason):

@@ -165,7 +165,7 @@ def kind_lines(found: Sequence[KindSearch]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class KindCard:
-    """A finding in words: its check, what that is on, the kind of items, and (term, text) of each figure."""
+    """A finding in words: its check and data, the kind of items, and (term, text) of each figure."""
 
     check: str
     on: str

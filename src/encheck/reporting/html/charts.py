@@ -230,7 +230,7 @@ def margin_chart(cases: Mapping[str, ItemFrame], scales: Mapping[str, float] | N
             for colour, name, part in halves if len(one[part])
         ]  # fmt: skip
         legend = [("wrong", BAD, False), ("right", GOOD, False)]
-    rules = [(x.at(0.0), "as near as each other")]
+    rules = [(x.at(0.0), "equally near")]
     return Chart(f"How much nearer the right text is, {unit}", x, y, strokes, rules=rules, legend=legend)
 
 
@@ -240,7 +240,7 @@ def similarity_chart(cases: Mapping[str, ItemFrame]) -> Chart | None:
     every = np.concatenate([*(scores for sides in both.values() for scores in sides), np.zeros(0)])
     if not len(every):
         return None
-    title = "Similarity of what should be near and what should be far"
+    title = "Similarity of texts that should be near and of texts that should be far"
     if len(cases) > 1:
         return _similarity_ranges(title, both)
     (sides,) = both.values()

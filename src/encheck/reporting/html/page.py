@@ -177,7 +177,7 @@ def _gate_view(results: RunFile, against: GateAgainst) -> GateView:
     if against.outcome == "pass" and (nothing := view.unmeasured_data(results)):
         names = ", ".join(sorted({data for data, _ in nothing}))
         answer = f"Not yet: nothing was measured on {names}"
-        banner = VerdictBanner("open", "NOT DECIDED", answer, told.lead, NextStep("See what was not run, and why."))
+        banner = VerdictBanner("open", "NOT DECIDED", answer, told.lead, NextStep("See what did not run, and why."))
     lines = overview(against)
     said = {*against.reasons, *(f"to decide: {text}" for text in against.remedies)}
     gate_notes = [

@@ -34,7 +34,7 @@ class CheckSection:
     """One check on one data set, all its levels and models.
 
     `rows` carry the verdicts, `figures` every figure; `cases` are (key of the items, name of the series, model);
-    `validity` has what is known of generated items.
+    `validity` has lines on the quality of generated items.
     """
 
     anchor: str
@@ -201,7 +201,7 @@ def _pictures(
         ),
         (
             "similarities",
-            "Similarities of what should be near and of what should be far.",
+            "Similarities of texts that should be near and of texts that should be far.",
             charts.similarity_chart(frames),
         ),
         (
