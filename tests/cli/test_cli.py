@@ -58,7 +58,7 @@ def test_help_says_what_is_sampled_and_every_form_of_a_device(encheck):
 def test_help_wraps_at_the_width_of_the_terminal(encheck, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")
     said = encheck("gate", "--help-all").output
-    assert " what it is for decides (--for): it has to find as much, to accept as many of your pairs at the " in said
+    assert " its purpose decides (--for): it must find as much, to accept as many of your pairs at the " in said
     assert "    encheck gate ./candidate sbert" in said
     assert not any(option in said for option in ("--quick", "--full", "--strict"))
 
@@ -380,9 +380,9 @@ def test_no_ini_or_conftest_of_the_current_folder_is_read(run, tmp_path):
         (["run", "--store="], "the value of --store is empty"),
         (
             ["run", "--lf"],
-            "--lf relies on what pytest remembers of earlier runs, and `encheck run` keeps no such cache",
+            "--lf needs pytest's cache of earlier runs, which `encheck run` does not keep",
         ),
-        (["run", "--sw", "-q"], "--sw relies on what pytest remembers"),
+        (["run", "--sw", "-q"], "--sw needs pytest"),
     ],
 )
 def test_wrong_use_of_the_command_ends_with_4(encheck, capfd, args, says):
@@ -468,7 +468,7 @@ def test_the_gate_weighs_a_model_against_a_model_or_its_baseline(encheck, some_p
     found = encheck("gate", "random", "oracle", *asked, "--report-dir=r", "--save-baseline=kept")
     assert found.exit_code == 1
     assert (
-        "gate against oracle (partial: numbers), for the same model, changed (no behaviour may be lost): BLOCKED"
+        "gate against oracle (partial: numbers), for a changed model (no behaviour may be lost): BLOCKED"
         in found.output
     )
     results = json.loads((tmp_path / "r" / "results.json").read_text("utf-8"))
@@ -479,7 +479,7 @@ def test_the_gate_weighs_a_model_against_a_model_or_its_baseline(encheck, some_p
     assert part.output.splitlines()[-1].startswith("GATE (partial: numbers): INCONCLUSIVE. ")
 
 
-PASSED = "GATE: PASSED. This rules out a loss of 4 points in a row, and none is estimated at 2 points"
+PASSED = "GATE: PASSED. This rules out a loss of 4 points in any row, and no estimated loss reaches 2 points"
 SAME_MODEL = f"{PASSED}. The candidate is the same model: no vector moved"
 
 

@@ -40,14 +40,14 @@ def test_a_working_folder_that_is_gone_is_one_message(tmp_path):
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ran.returncode == 4
-    assert ran.stderr == "ERROR: the working folder is gone. Remedy: cd to one that is there\n"
+    assert ran.stderr == "ERROR: the working directory is gone. Remedy: cd to one that exists\n"
 
 
 def test_an_unknown_option_before_the_command_is_wrong_use():
     assert subprocess.run([*ENCHECK, "--nonsense"], capture_output=True, check=False).returncode == 4
 
 
-OTHER, READ = "is there, and its name ends in none of", "would overwrite what this command reads"
+OTHER, READ = "exists, and its name does not end in", "would overwrite what this command reads"
 OVER_DATA = [
     ("compare a b --out FILE", OTHER),
     ("compare a b --json FILE", OTHER),

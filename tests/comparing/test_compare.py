@@ -196,7 +196,7 @@ def test_a_first_look_is_said_to_be_one(two):
     assert not compare(two).looks
     path.write_text(json.dumps(json.loads(path.read_text()) | {"first_look": look}))
     found = compare(two)
-    said = "m (b) is a first look at 100 of 3,000 clusters: only what it measured is compared"
+    said = "m (b) is a first look at 100 of 3,000 clusters: only its measured cases are compared"
     assert next(lines(found)) == said
     assert f">{said}</p>" in render(found)
 
@@ -275,6 +275,6 @@ def test_runs_of_one_model_and_one_setting_are_one(tmp_path):
     other = write_run(tmp_path / "b", near[::-1])
     assert [model.name for model in compare([*one, other]).models] == ["m (a)", "m (b)"]
     wrong = write_run(tmp_path / "wrong", near, fingerprint="same", value=0.1, low=0.0, high=0.2)
-    said = r"a and wrong are of one model, m, with one setting, but disagree on .* and 0\.1"
+    said = r"a and wrong have the same model, m, and settings, but disagree on .* and 0\.1"
     with pytest.raises(UsageError, match=said):
         compare([one[0], wrong, other])

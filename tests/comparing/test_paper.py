@@ -94,8 +94,8 @@ def test_every_pair_and_the_picture_have_the_names_that_are_given(tmp_path):
     done = CliRunner().invoke(app, ["compare", *map(str, runs), *asked, f"--out={tmp_path / 't.tex'}"])
     assert done.exit_code == 0, done.output
     found = (tmp_path / "t.tex").read_text()
-    assert r"opposites & A 100\% model less old & -50.0$^{\downarrow}$ & {[}" in found
-    assert [found.count(f" & {pair} & ") for pair in ("m less old", r"m less A 100\% model")] == [1, 1]
+    assert r"opposites & A 100\% model minus old & -50.0$^{\downarrow}$ & {[}" in found
+    assert [found.count(f" & {pair} & ") for pair in ("m minus old", r"m minus A 100\% model")] == [1, 1]
     assert "seed 0" in found
     assert is_balanced(found)
     assert "A 100% model" in drawn.read_text()

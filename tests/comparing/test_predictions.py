@@ -150,7 +150,7 @@ def test_a_run_covers_the_splits_that_it_names_and_no_other():
 def test_missing_and_surplus_candidates_are_counted():
     data = ranking()
     keys = (*(p.key for p in data.pairs[3:]), "Q99/R1")
-    with pytest.raises(DataError, match="1 are of no pair of the data, and of 120 pairs 3 have none; the first is Q0/"):
+    with pytest.raises(DataError, match="match no pair of the data, and 3 of 120 pairs have none; the first is Q0/"):
         aligned(Predictions("run", None, np.ones(len(keys)), keys), data.pairs)
 
 

@@ -108,7 +108,7 @@ def test_a_draw_of_a_few_large_clusters_is_refused(tmp_path, corpus_of_pairs):
     few = written_pairs(tmp_path / "few.csv", corpus_of_pairs[:25])
     rows = [f"{a},{b},1,topic {n % 30}" for n, (a, b) in enumerate(corpus_of_pairs[25:])]
     (tmp_path / "topics.csv").write_text("\n".join(["first,second,label,cluster", *rows]) + "\n")
-    with pytest.raises(DataError, match=r"the \d+ texts that are drawn of pairs are in [23] clusters"):
+    with pytest.raises(DataError, match=r"the \d+ texts drawn from pairs are in [23] clusters"):
         text_shift(few, against=f"pairs:{tmp_path / 'topics.csv'}")
 
 

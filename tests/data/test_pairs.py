@@ -334,7 +334,7 @@ def test_graded_pairs_need_no_label_and_their_range_is_told(tmp_path, ending, ca
     found = load(f"pairs:{path}")
     assert [(p.score, p.label) for p in found.pairs] == [(4.5, None), (-1, None), (0.25, None)]
     assert f"own.{ending}: 3 pairs have a score, from -1 to 4.5: `sts` ranks pairs by it" in caplog.text
-    assert "pairs with a score             3: -1 to 4.5, 0.25 in the middle" in "\n".join(describe(found))
+    assert "pairs with a score             3: -1 to 4.5, median 0.25" in "\n".join(describe(found))
 
 
 def test_pairs_may_have_labels_and_scores_of_some(tmp_path):

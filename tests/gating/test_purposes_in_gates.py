@@ -104,11 +104,11 @@ def first(done):
 def test_a_search_is_gated_for_a_search_unless_something_else_is_asked_for(gate):
     done = gate("counts", "counts")
     assert done.ret == 0
-    assert ", for another model of this search (a loss of 4 points has to be ruled out): PASSED" in first(done)
+    assert ", for another model for this search (a loss of 4 points must be ruled out): PASSED" in first(done)
     changed = gate("counts", "counts", "--for", "change")
     assert changed.ret == 10  # its rule takes 100 queries
     assert first(changed).startswith(
-        "gate against bag-of-words, for the same model, changed (no behaviour may be lost): INCONCLUSIVE"
+        "gate against bag-of-words, for a changed model (no behaviour may be lost): INCONCLUSIVE"
     )
 
 
@@ -133,11 +133,11 @@ def test_a_watched_loss_is_the_users_decision_until_it_is_accepted(gate, tmp_pat
     assert done.outlines[-1].startswith("GATE: YOUR DECISION. number: ")
     assert done.outlines[-1].endswith("for you to accept or not")
     (told,) = [line for line in done.outlines if "  Your decision: " in line]
-    assert "may replace bag-of-words, but for number. number: " in told
+    assert "may replace bag-of-words, except for number. number: " in told
     assert ". Otherwise: recall@1 +0.0 points" in told
     (typed,) = [line.strip() for line in done.outlines if line.endswith("--accept=number")]
     assert typed.startswith("encheck ")
-    assert not any("worse, and decides nothing" in line and "Numbers" in line for line in done.outlines)
+    assert not any("worse, but decides nothing" in line and "Numbers" in line for line in done.outlines)
     results = json.loads((report / "results.json").read_text("utf-8"))
     jsonschema.validate(results, schema(), cls=jsonschema.Draft202012Validator)
     assert results["gate"]["against"][0]["yours"] == ["number"]
@@ -161,14 +161,14 @@ def test_the_decision_says_what_is_the_users(place):
 def test_pairs_are_decided_by_what_each_model_accepts_at_its_own_threshold(gate):
     done = gate("pairs-counts", "pairs-counts", "--for", "pairs")
     assert done.ret == 0
-    assert ", for another model of these pairs (a loss of 4 points has to be ruled out): PASSED" in first(done)
+    assert ", for another model for these pairs (a loss of 4 points must be ruled out): PASSED" in first(done)
     assert re.search(r"share of positives accepted \(at 0\.\d+ before, 0\.\d+ now\)", done.outlines[-1])
 
 
 def test_a_model_without_a_threshold_is_a_no(gate):
     done = gate("pairs-random", "pairs-counts", "--max-false-accepts", 0.05)
     assert done.ret == 1
-    assert ", for another model of these pairs" in first(done)
+    assert ", for another model for these pairs" in first(done)
     assert "no threshold of the candidate keeps 5%" in done.outlines[-1]
     assert any("Accepted pairs got worse: 110 of 110 pairs lost" in line for line in done.outlines)
 
@@ -176,7 +176,7 @@ def test_a_model_without_a_threshold_is_a_no(gate):
 def test_graded_pairs_are_decided_by_the_correlation_with_their_scores(gate, place):
     done = gate("graded-random", "graded-counts", "--report-dir", place / "graded-gate", "-v")
     assert done.ret == 1
-    assert ", for another model of these graded pairs (a loss of 2 points has to be ruled out): BLOCKED" in first(done)
+    assert ", for another model for these graded pairs (a loss of 2 points must be ruled out): BLOCKED" in first(done)
     assert re.search(r"GATE.*: BLOCKED. Graded pairs: 0\.\d+ to -?0\.\d+ .*: a loss is certain", done.outlines[-1])
     results = json.loads((place / "graded-gate" / "results.json").read_text("utf-8"))
     jsonschema.validate(results, schema(), cls=jsonschema.Draft202012Validator)
@@ -190,7 +190,7 @@ def test_graded_pairs_are_decided_by_the_correlation_with_their_scores(gate, pla
     (found,) = [d for d in compared.differences["random"] if d.property == "sts"]
     assert (found.difference, found.low, found.high) == pytest.approx([row[k] for k in ("change", "low", "high")])
     same = gate("graded-counts", "graded-counts", "--for", "similarity", "--margin", 3)
-    assert "(a loss of 3 points has to be ruled out)" in first(same)
+    assert "(a loss of 3 points must be ruled out)" in first(same)
 
 
 def test_pairs_that_nothing_calibrates_have_a_threshold_all_the_same(place):

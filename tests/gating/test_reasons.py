@@ -86,7 +86,7 @@ def test_a_row_that_passes_shows_no_items(weighed):
     (found, _) = weighed(*scores())
     assert found.against[0].rows[0].lost_examples == ()
     assert list(words.headline(found)) == [
-        "GATE: PASSED. This rules out a loss of 4 points in a row, and none is estimated at 2 points"
+        "GATE: PASSED. This rules out a loss of 4 points in any row, and no estimated loss reaches 2 points"
     ]
 
 
@@ -134,7 +134,7 @@ def test_a_partial_gate_is_called_one_everywhere(weighed):
     assert (verdict.name, verdict.result) == ("gate (partial: opposites)", "error")
     told = [*terminal.gate_lines(part), *markdown.gate_markdown(part, {}, most=9)]
     assert (
-        told[0] == "gate against base (partial: opposites), for the same model, changed (no behaviour may be lost): "
+        told[0] == "gate against base (partial: opposites), for a changed model (no behaviour may be lost): "
         "INCONCLUSIVE"
     )
     assert "## Gate against base (partial: opposites): INCONCLUSIVE" in told
@@ -146,7 +146,7 @@ def test_rows_that_do_not_gate_are_folded_and_show_no_interval():
     assert rows.row_cells(few.rows[0])[5] == "-"
     against = gate_against(few.rows[0], reported_only={"a": "b", "c": "d"})
     assert rows.weighed_rows(against) == []
-    assert list(rows.folded_rows(against)) == ["1 row and 2 cases are reported and decided nothing"]
+    assert list(rows.folded_rows(against)) == ["1 row and 2 cases are reported only"]
 
 
 def test_an_interval_that_holds_nearly_anything_is_no_finding():

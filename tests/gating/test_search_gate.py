@@ -77,7 +77,7 @@ def test_a_loss_that_only_unjudged_first_answers_show_asks_for_judgements(weighe
         "are right (+0.0 points)"
     )
     first = next(iter(terminal.gate_lines(entry)))
-    asks = "40 queries have a first answer that nobody judged: add judgements of these (unjudged.tsv)"
+    asks = "40 queries have an unjudged first answer: add judgements for these (unjudged.tsv)"
     assert first.endswith(f"INCONCLUSIVE. {asks}")
     assert len(row.unjudged_answers) == 40
     write_unjudged(tmp_path, entry)
@@ -104,7 +104,7 @@ def test_a_loss_blocks_by_the_primary_endpoint_and_shows_what_came_first(weighed
     assert (row.name, row.endpoint, row.outcome, row.alpha) == ("retrieval/d/1", "recall@1", "block", 0.05)
     text = "\n".join(terminal.gate_lines(entry, verbose=True))
     assert "retrieval/d/1: the primary endpoint is recall@1, tested, at 5%" in text
-    assert "beside it and not tested: nDCG@10 1.000 to 0.867, -0.133" in text
+    assert "other metrics (not tested): nDCG@10 1.000 to 0.867, -0.133" in text
     assert "first before: document 0\n    first now:    document 99" in text
     assert len(row.lost_queries) == 3
     assert len({one.before for one in row.lost_queries}) == 3

@@ -193,7 +193,7 @@ def test_what_cannot_be_told_names_the_command_that_decides():
     assert told[1].endswith(": encheck judge 'reports/a run'")
     assert sum("the first answer changes" in text for text in told) == 1
     lines = list(terminal.gate_lines(shown))
-    purpose = "for the same model, changed (no behaviour may be lost)"
+    purpose = "for a changed model (no behaviour may be lost)"
     assert lines[0] == f"gate against base, {purpose}: INCONCLUSIVE. {told[1]}"
     last = f"GATE: INCONCLUSIVE. {told[1]}"
     assert list(words.headline(shown)) == [last]

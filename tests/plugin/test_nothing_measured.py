@@ -85,7 +85,7 @@ def test_data_of_which_nothing_was_measured_do_not_pass(run, tmp_path):
     found = run(data, "-m", "negation or contract", checks=("negation", "contract"))
     assert found.ret == 5
     assert found.parseoutcomes() == {"skipped": 4, "inconclusive": 2}  # the contracts, which are of any text
-    said = "NOTHING WAS MEASURED of probes with jaccard: 10 rows were read"
+    said = "NOTHING WAS MEASURED on probes with jaccard: 10 rows were read"
     assert said in found.stdout.str()
     assert "passes" not in found.stdout.str().replace("does not pass", "")
     assert said in (tmp_path / "out" / "summary.md").read_text("utf-8")
@@ -100,8 +100,8 @@ def test_one_of_two_data_sets_that_gives_nothing_is_enough(run, tmp_path):
     own = probes(tmp_path / "own.jsonl", "modality_kept", "modality")
     found = run(f"--encheck-data={own}", f"--encheck-data=texts:{tmp_path}/nl.txt")
     assert found.ret == 5
-    assert "NOTHING WAS MEASURED of texts with jaccard: 2 rows were read" in found.stdout.str()
-    assert "NOTHING WAS MEASURED of probes" not in found.stdout.str()
+    assert "NOTHING WAS MEASURED on texts with jaccard: 2 rows were read" in found.stdout.str()
+    assert "NOTHING WAS MEASURED on probes" not in found.stdout.str()
 
 
 def test_whoever_selects_contracts_alone_has_asked_for_no_more(run, tmp_path):

@@ -689,8 +689,8 @@ def test_a_marker_of_ones_own_that_is_not_registered_is_told_how(pytester):
     outcome = pytester.runpytest(*asked)
     assert outcome.ret == 4
     assert "the marker 'honorifics' is not registered." in outcome.stderr.str()
-    assert 'markers = ["honorifics: what it is about"]' in outcome.stderr.str()
-    pytester.makepyprojecttoml('[tool.pytest.ini_options]\nmarkers = ["honorifics: what it is about"]\n')
+    assert 'markers = ["honorifics: description"]' in outcome.stderr.str()
+    pytester.makepyprojecttoml('[tool.pytest.ini_options]\nmarkers = ["honorifics: description"]\n')
     assert pytester.runpytest(*asked).ret != 4
 
 

@@ -108,7 +108,7 @@ def test_a_badge_counts_what_is_above_chance():
 def test_a_model_that_was_not_run_and_a_run_without_figures_are_errors():
     with pytest.raises(UsageError, match="has no 'other' among its models: m"):
         card(results(("a", "roles", {}, {"value": 0.62})), model="other")
-    with pytest.raises(UsageError, match="measured no property of m on probes that a profile shows"):
+    with pytest.raises(UsageError, match="measured no property of m on probes for a profile"):
         card(results())
 
 

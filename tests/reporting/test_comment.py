@@ -104,7 +104,7 @@ def test_a_pass_of_a_run_that_fails_is_not_called_one_to_merge():
     found["run"]["exit_status"] = 1
     found["gate"] = replace(found["gate"], exit_code=1)
     said = comment_on(found)
-    assert "The run fails all the same (exit code 1)" in said
+    assert "The run still fails (exit code 1)" in said
     assert "After the merge" not in said
 
 

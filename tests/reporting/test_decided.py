@@ -114,7 +114,7 @@ def test_a_gate_that_passes_without_having_measured_its_data_does_not_say_yes():
     found = run_file(
         {"checks": [], "gate": gate_of_one(gate_against(outcome="pass")), "data": [{"measured": measured}]}
     )
-    assert "Not yet: nothing of d was measured" in html.render(found, {})
+    assert "Not yet: nothing was measured on d" in html.render(found, {})
 
 
 def test_re_index_and_threshold_are_answered_where_the_gate_has_them():

@@ -93,7 +93,7 @@ def test_a_search_without_labels_shows_what_changed_and_the_command_that_judges_
         outcome="inconclusive", searches=(SEARCH,), reasons=("retrieval/log/1: the first answer changes",)
     )
     (loss,) = gate_story(found).losses
-    assert loss.title == "Search may have got worse: 36 of 500 logged queries have another first answer"
+    assert loss.title == "Search may have got worse: 36 of 500 logged queries have a different first answer"
     assert loss.queries == (QUERY,)
     assert "encheck judge r" in [step.command for step in next_steps(found)]
 
@@ -115,8 +115,8 @@ def test_a_pass_says_yes_how_much_was_seen_and_whether_to_re_index(needed, answe
     assert what_has_to_change(found) == list(changes)
     assert what_has_to_change(replace(found, outcome="block")) == []
     assert told.lead == (
-        "No loss that matters was found in 456 items. This rules out a loss of 4 points in a row, and none is "
-        "estimated at 2 points."
+        "No loss that matters was found in 456 items. This rules out a loss of 4 points in any row, and no "
+        "estimated loss reaches 2 points."
     )
     assert told.losses == ()
     first, keep = next_steps(found, candidate="new", to_type=GateCommands(keep="encheck run ..."))
@@ -217,7 +217,7 @@ def test_the_terminal_tells_the_story_before_the_rows_and_shows_all_figures_on_r
     gate = gate_of_one(gate_against(gate_row(lost_queries=(QUERY,))))
     said = list(gate_lines(gate, candidate="new"))
     assert said[:4] == [
-        "gate against old, for the same model, changed (no behaviour may be lost): BLOCKED",
+        "gate against old, for a changed model (no behaviour may be lost): BLOCKED",
         "  No: do not replace old with new.",
         "  Search got worse: 29 of 456 queries lost, 6 won",
         "    Right in 95.0% before, in 90.0% now. A loss of 2 points matters.",

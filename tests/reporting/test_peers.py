@@ -68,7 +68,7 @@ OTHERS = {
 def test_no_peer_stands_beside_figures_of_anything_else(other):
     found, _ = one_of("both_directions_calibrated", "m", **other)
     assert 'class="peers"' not in page.render(found, {})
-    assert "models that are known" not in "\n".join(terminal.run_lines(found))
+    assert "known models" not in "\n".join(terminal.run_lines(found))
 
 
 def test_another_figure_of_the_same_check_has_no_peers():

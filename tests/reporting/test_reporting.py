@@ -124,7 +124,11 @@ def test_what_nobody_sees_of_a_text_is_made_visible_in_the_message_of_a_failure(
     [
         (Lines(0.9, 0.9), 0.1, "should be at least 0.9"),
         (Lines(0.9, 0.5), 0.1, "should be at least 0.5 (its floor; the aim is 0.9)"),
-        (Lines(0.9, 0.3125, "jaccard"), 0.1, "should be at least 0.312, what jaccard gets (its floor; the aim is 0.9)"),
+        (
+            Lines(0.9, 0.3125, "jaccard"),
+            0.1,
+            "should be at least 0.312, the figure of jaccard (its floor; the aim is 0.9)",
+        ),
         (Lines(0.9, 0.5), 0.6, "should be at least 0.9"),
         (Lines(0.9), 0.1, "should be at least 0.9"),
     ],
@@ -225,8 +229,8 @@ def test_a_baseline_is_shown_as_a_trend():
 def test_a_check_shows_each_model_s_own_threshold_where_they_differ():
     lenient = row(id="antonym_is_farther_than_paraphrase/k-d-1/margin_rate_calibrated", model="k", value=0.77,
                   floor=0.01, aim=0.01, verdict="pass")  # fmt: skip
-    assert "Held to: k: aim 0.01; m: aim 0.8." in html.render(_two_models(lenient), items())
-    assert "Held to: aim 0.8." in html.render(_two_models(replace(lenient, floor=0.8, aim=0.8)), items())
+    assert "Thresholds: k: aim 0.01; m: aim 0.8." in html.render(_two_models(lenient), items())
+    assert "Thresholds: aim 0.8." in html.render(_two_models(replace(lenient, floor=0.8, aim=0.8)), items())
 
 
 def _two_models(other):

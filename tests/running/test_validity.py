@@ -51,7 +51,7 @@ def test_a_run_with_what_is_on_trial_says_how_often_it_is_right(ran):
     assert control.validity == Validity("number_control", 105, 106)
     assert (changed.aim, control.aim) == (0.8, 0.8)
     said = (
-        "other numbers: made of 5 of 7 sentences (texts); blind readers found 96.9% [94.0, 98.4] of 260 right, "
+        "other numbers: made from 5 of 7 sentences (texts); blind readers found 96.9% [94.0, 98.4] of 260 right, "
         "a ceiling for rates"
     )
     assert said in " ".join(line.strip() for line in terminal.run_lines(found.raw))
@@ -96,6 +96,6 @@ def test_a_generator_that_nobody_read_is_said_to_be_so():
     rows = [{"check": "c", "validity": asdict(unread), "excluded": one} for one in ({"a": 5, "b": 3}, {"a": 7})]
     found = run_file({"checks": [*rows, {"check": "d"}], "data": [{"groups": 1_200}]})
     told = " ".join(" ".join(terminal.run_lines(found)).split())
-    said = "made of 1,193 of 1,200 sentences (d); nobody has checked them yet, so the share that is right is unknown"
+    said = "made of 1,193 of 1,200 sentences (d); not checked yet, so the share that is right is unknown"
     assert told.count(f"typo: {said}") == told.count("typo: ") == 1
     assert rule(ESTIMATE, Terms(declared=(None, 0.9), validity=unread)).lines == Lines(0.9)

@@ -38,4 +38,4 @@ def test_an_address_needs_ray(in_files, tmp_path):
     command = [sys.executable, "-m", "encheck", "run", f"--data=pairs:{in_files}", "--model=jaccard", "--address=auto"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=200)
     assert done.returncode == 4
-    assert "--address is where a Ray cluster is: it needs --engine=ray" in done.stdout + done.stderr
+    assert "--address requires --engine=ray" in done.stdout + done.stderr

@@ -24,7 +24,7 @@ from encheck.system.terminal import guard_log, visible_stream
 __all__ = ["app", "checks", "compare", "data", "gate", "main", "reports", "show", "store"]
 
 
-if found := find_spec("encheck.operations"):  # each folder has a command; the others do without
+if found := find_spec("encheck.operations"):  # each of these packages adds a command
     for operation in pkgutil.iter_modules(found.submodule_search_locations):
         import_module(f"encheck.operations.{operation.name}.command")
 
@@ -50,18 +50,18 @@ def _app(
 
 
 def main(argv: Sequence[str] | None = None) -> Any:
-    """Run the command; a closed pipe (`encheck data | head`) is no error, and no text steers the terminal.
+    """Run the command. A closed pipe (`encheck data | head`) is no error, and no text controls the terminal.
 
-    A fault of encheck's own ends with exit code 3; Ctrl-C and SIGTERM end it with 130.
+    A fault in encheck itself ends with exit code 3; Ctrl-C and SIGTERM end with 130.
     """
     try:
         Path.cwd()
     except OSError:
-        tell("ERROR: the working folder is gone. Remedy: cd to one that is there", err=True)
+        tell("ERROR: the working directory is gone. Remedy: cd to one that exists", err=True)
         sys.exit(USAGE)
     for number, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is None:  # closed, as by `>&-`: no file shall take its place, and its output
-            opened = os.open(os.devnull, os.O_RDWR)  # has the lowest number that is free
+        if getattr(sys, name) is None:  # closed, as by `>&-`: no file may take its descriptor, and its output
+            opened = os.open(os.devnull, os.O_RDWR)  # as a new file takes the lowest free number
             stream = os.fdopen(opened, "w" if number else "r", encoding="utf-8", closefd=False)
             setattr(sys, name, stream)
             setattr(sys, f"__{name}__", stream)
@@ -86,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> Any:
 
 
 def _stopped_alike() -> list[int]:
-    """Take SIGTERM for Ctrl-C; the signals that came are in the list that is given back."""
+    """Treat SIGTERM like Ctrl-C; return a list that receives the signals."""
     came: list[int] = []
 
     def stop(number: int, _frame: object) -> None:
@@ -94,18 +94,18 @@ def _stopped_alike() -> list[int]:
         raise KeyboardInterrupt
 
     for one in (signal.SIGINT, signal.SIGTERM):
-        if signal.getsignal(one) != signal.SIG_IGN:  # as a shell does for what it starts in the background
+        if signal.getsignal(one) != signal.SIG_IGN:  # a shell ignores them for background processes
             signal.signal(one, stop)
     return came
 
 
 class _Drain(io.FileIO):
-    """A file that takes what nobody reads any more, so that a run goes on to write its report."""
+    """A stream that discards output that cannot be written, so that the run still writes its report."""
 
     _lost = False
 
     def write(self, data: Any) -> int:
-        """Write, or drop it where the pipe is closed or, which is said once, the disk is full; the bytes that went."""
+        """Write the bytes, or drop them if the pipe is closed or the disk is full (warns once); return their number."""
         if not self._lost:
             try:
                 return super().write(data)

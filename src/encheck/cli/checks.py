@@ -15,20 +15,20 @@ from encheck.cli.shared import MORE, STOPPED, CommonOptions, app, project, shows
 from encheck.errors import UsageError
 from encheck.options import GROUPS
 
-# After the user's own: with -W error, what pytest says of how encheck itself was started would end the run.
+# After the user's own: with -W error, pytest's warning about how encheck was started would end the run.
 NO_WARNING = ("-W", "ignore:Module already imported so cannot be rewritten:pytest.PytestAssertRewriteWarning")
 
 
 def packaged(arguments: Sequence[str], *, plugins: Sequence[str], modules: Iterable[str] = ()) -> list[str]:
-    """These arguments for encheck's checks and those of `modules`, whatever project the working folder belongs to.
+    """Return the pytest arguments that run encheck's checks and those of `modules` in any working directory.
 
-    `plugins` have their entry points' own names: so they are found where plugins are not loaded unasked, and not
+    `plugins` are the names of their entry points, so that they load if plugin autoloading is off, and are not
     registered twice.
     """
     ini = str(resources.files("encheck") / "run.ini")
     named = [part for plugin in plugins for part in ("-p", plugin)]
     where = ["-c", ini, f"--rootdir={Path.cwd()}", "--noconftest", "--pyargs", "encheck.checks", *modules]
-    at = list(arguments).index("--") if "--" in arguments else len(arguments)  # behind it stand names of tests alone
+    at = list(arguments).index("--") if "--" in arguments else len(arguments)  # only names of tests follow it
     return [*named, *where, *arguments[:at], *NO_WARNING, *arguments[at:]]
 
 
@@ -36,7 +36,7 @@ END = "--"
 
 
 def split_at_end_of_options(args: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The arguments before the first `--`, and those after it, which are no options whatever they begin with.
+    """Split the arguments at the first `--`; those after it are never options.
 
     >>> split_at_end_of_options(["--model=old", "--", "-new"])
     (['--model=old'], ['-new'])
@@ -46,10 +46,10 @@ def split_at_end_of_options(args: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 class HandsOn(CommonOptions):
-    """A command that leaves its arguments as they are, except for --help and --help-all."""
+    """A command that passes its arguments on unparsed, except for --help and --help-all."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put them into `ctx.args`."""
+        """Put the arguments into `ctx.args`."""
         if asked := [arg for arg in split_at_end_of_options(args)[0] if arg in ("--help", "--help-all")]:
             return list(super().parse_args(ctx, asked))
         ctx.args = list(args)
@@ -63,7 +63,7 @@ CACHED = (
 )  # fmt: skip
 
 
-QUIETLY = ("-qq",)  # pytest tells nothing by itself: the run ends with a few lines of its own
+QUIETLY = ("-qq",)  # pytest prints nothing itself: the run ends with a few lines of its own
 LOUD = (
     "--verbose", "--verbosity", "--collect-only", "--co", "--markers", "--fixtures", "--fixtures-per-test", "--pdb",
     "--trace", "--setup-plan", "--setup-only", "--setup-show", "--version", "-V", "-h",
@@ -78,7 +78,7 @@ def run(
     m: Annotated[
         str | None,
         typer.Option("-m", metavar="PROPERTIES", rich_help_panel=GROUPS["what"],
-                     help="Run only checks of these: 'antonym or number'."),
+                     help="Run only checks of these properties: 'antonym or number'."),
     ] = None,
     k: Annotated[
         str | None,
@@ -128,7 +128,7 @@ def run(
 
 
 def run_checks(args: Sequence[str]) -> int:
-    """Run encheck's checks and those of installed packages with these arguments of pytest; the exit code."""
+    """Run encheck's checks and those of installed packages with these pytest arguments; return the exit code."""
     import pytest
 
     from encheck.engine.checks import checks_of_packages
@@ -138,7 +138,7 @@ def run_checks(args: Sequence[str]) -> int:
         for option in (arg.partition("=")[0] for arg in args):
             if option in CACHED:  # `encheck run` leaves no cache behind
                 raise UsageError(
-                    f"{option} relies on what pytest remembers of earlier runs, and `encheck run` keeps no such cache. "
+                    f"{option} needs pytest's cache of earlier runs, which `encheck run` does not keep. "
                     f"Remedy: pytest --pyargs encheck.checks {option}, with --encheck-model and the like"
                 )
         packages = Settings(project=project()).chosen_packages
@@ -146,6 +146,6 @@ def run_checks(args: Sequence[str]) -> int:
     modules = dict.fromkeys(function.__module__ for function, _ in added)
     try:
         return int(pytest.main(packaged(args, plugins=["encheck.plugin", "encheck.short_options"], modules=modules)))
-    except KeyboardInterrupt:  # pytest catches the first one alone, and none while the report is written
+    except KeyboardInterrupt:  # pytest catches only the first one, and none while the report is written
         tell("encheck: interrupted. The report is missing or incomplete; run again", err=True)
         return STOPPED

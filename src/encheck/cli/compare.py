@@ -1,4 +1,4 @@
-"""Runs side by side and across seeds; models with what they cost."""
+"""`encheck compare`: runs side by side, runs across seeds, and models with their costs."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ def compare(
         str | None,
         typer.Option(
             metavar="PROPERTY",
-            help="Property that stands for behaviour in the picture of benchmark and behaviour. Default: the balanced "
-            "score.",
+            help="Property on the behaviour axis of the benchmark picture. Default: the balanced score.",
         ),
     ] = None,
     out: Annotated[
@@ -47,18 +46,18 @@ def compare(
         typer.Option(
             "--names",
             metavar="NAME=TEXT",
-            help="With --format latex or --figure: what to call a model. May be repeated.",
+            help="With --format latex or --figure: the name to print for a model. Repeatable.",
         ),
     ] = None,
     pairs: Annotated[
         str,
         typer.Option(
-            metavar="PAIRS", help="With --format latex: compare with the reference, or all pairs: reference, all."
+            metavar="PAIRS", help="With --format latex: compare models with the `reference` only, or in `all` pairs."
         ),
     ] = "reference",
     figure: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Also write the differences as a picture, .svg or .pdf (extra: figure)."),
+        typer.Option(metavar="FILE", help="Also draw the differences to this file, .svg or .pdf (extra: figure)."),
     ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every check of every model.")] = False,
     json_file: Annotated[
@@ -93,7 +92,7 @@ def compare(
 
     A flip is an item that some models get right and others wrong.
 
-    With --cost, run models and say which of them are worth their cost.
+    With --cost, run the models and show which of them are worth their cost.
 
     Examples:
 

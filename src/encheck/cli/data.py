@@ -1,4 +1,4 @@
-"""`encheck data`: what a data set holds, and what generators make of it."""
+"""`encheck data`: show a data set, and the variants that generators make from it."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ SHOW = "show"
 
 
 class DataCommands(typer.core.TyperGroup):
-    """`encheck data NAME` shows a data set where NAME is no command."""
+    """A group in which `encheck data NAME` shows a data set unless NAME is a command."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """As typer's, with the command that may be left out."""
+        """Parse like typer, but insert the command that may be left out."""
         is_named = bool(args) and args[0] in (*self.commands, "--help")
         return super().parse_args(ctx, args if is_named else [SHOW, *args])
 
@@ -136,7 +136,7 @@ def variants(
     store: StorePath = None,
     skip_bad_rows: SkipBadRows = False,
 ) -> None:
-    """Make the variants of a data set: for each generator, how many sentences have one, and why the others have none.
+    """Make the variants of a data set: for each generator, how many sentences have one, and why the others do not.
 
     Examples:
 
@@ -157,9 +157,9 @@ def variants(
 def _show(
     settings: Settings, data: str, generators: list[str], *, n: int, sample: int | None, skip_bad_rows: bool
 ) -> None:
-    """Say what these generators make, with `n` examples of each.
+    """Print what these generators make, with `n` examples of each.
 
-    Texts are read one after the other where all are asked for, and no model writes.
+    Streams the texts if there is no sample and no model writes.
     """
     from encheck.datasets.load import load, stream
     from encheck.items.catalogue import chosen_works, list_all, list_stream

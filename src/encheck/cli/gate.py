@@ -16,7 +16,7 @@ from encheck.errors import EncheckError, NothingToCompare, UsageError
 if TYPE_CHECKING:
     from encheck.engine.gate import FinishedGate
 
-# A gate measures all items of two models, so it stops after no first look; and it has no aims.
+# A gate measures all items of two models, so it never stops after a first look, and it has no aims.
 _NOT_OF_A_GATE = (
     "models", "quick", "full", "strict", "looks_first", "engine", "address", "shards_dir", "save_baseline",
     "seed_replicates", "data", "queries", "report_dir", "threshold",
@@ -37,7 +37,7 @@ Names = Annotated[str | None, typer.Option("-k", metavar="NAMES", help="Weigh on
 OwnChecks = Annotated[
     list[Path] | None,
     typer.Option(
-        metavar="FILE", rich_help_panel=_MORE, help="Python file with checks of your own, weighed too. Repeatable."
+        metavar="FILE", rich_help_panel=_MORE, help="Python file with checks of your own to weigh too. Repeatable."
     ),
 ]
 Anchor = Annotated[
@@ -53,14 +53,14 @@ For = Annotated[
     typer.Option(
         "--for", metavar="PURPOSE", rich_help_panel=_GATE,
         help="What NEW is: `change` (OLD changed), or another model for `search`, `pairs` or `similarity` (graded "
-        "pairs). (default: what the data hold, else change)",
+        "pairs). (default: from the data, else change)",
     ),
 ]  # fmt: skip
 Margin = Annotated[
     float | None,
     typer.Option(
         metavar="POINTS", rich_help_panel=_GATE,
-        help="Loss that has to be ruled out of another model. (default: 4; 2 of graded pairs)",
+        help="Loss in points that must be ruled out for another model. (default: 4; 2 for graded pairs)",
     ),
 ]  # fmt: skip
 Protect = Annotated[
@@ -73,13 +73,15 @@ Accept = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME", rich_help_panel=_GATE, help="Watched behaviour whose loss you accept. Repeatable."),
 ]
-Tried = Annotated[int, typer.Option(metavar="K", rich_help_panel=_MORE, help="How many candidates NEW is the best of.")]
+Tried = Annotated[
+    int, typer.Option(metavar="K", rich_help_panel=_MORE, help="Number of candidates NEW was chosen from.")
+]
 MaxFalseAccepts = Annotated[
     float | None,
     typer.Option(
         metavar="SHARE",
         rich_help_panel=_MORE,
-        help="For pairs: false accepts that a threshold may have. (default: 0.05)",
+        help="For pairs: share of false accepts that a threshold may have. (default: 0.05)",
     ),
 ]
 Primary = Annotated[
@@ -95,7 +97,7 @@ Thresholds = Annotated[
     typer.Option(
         metavar="T",
         rich_help_panel=_GATE,
-        help="Threshold on similarities in use: what it accepts now, and which one accepts as many. Repeatable.",
+        help="Similarity threshold in use: show what it accepts now, and which threshold accepts as many. Repeatable.",
     ),
 ]
 Inconclusive = Annotated[
@@ -110,7 +112,7 @@ Save = Annotated[
     typer.Option(metavar="DIR", rich_help_panel=_GATE, help="If NEW passes, save its baseline in this directory."),
 ]
 JUnit = Annotated[str | None, typer.Option("--junitxml", metavar="FILE", help="Write the gate as JUnit XML.")]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print the verdict alone.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print only the verdict.")]
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Show every gate row and every figure.")]
 
 
@@ -142,11 +144,11 @@ def gate(
     save_baseline: Save = None,
     **options: Any,
 ) -> None:
-    """Decide whether the model NEW may replace the model OLD, and say what has to change with it.
+    """Decide whether the model NEW may replace the model OLD, and show what must change with it.
 
-    If NEW is OLD changed, no behaviour may be lost. If it is another model, what it is for decides (--for): it has to
+    If NEW is OLD changed, no behaviour may be lost. If it is another model, its purpose decides (--for): it must
     find as much, to accept as many of your pairs at the threshold, or to rank your graded pairs as well.
-    With a part of the checks (-m, -k) the gate is partial: it can block, and never passes.
+    With only some of the checks (-m, -k) the gate is partial: it can block but never pass.
 
     Exit code: 0 pass, 1 block, 4 wrong usage or bad input, 5 nothing was measured, 10 not decided.
 
@@ -167,10 +169,8 @@ def gate(
             ("NEW", new), ("OLD", old), ("-m", m), ("-k", k), ("--anchor", anchor), ("--junitxml", junitxml),
             ("--save-baseline", save_baseline), ("--report-dir", report_dir), *(("--twin", one) for one in twin or ()),
         ):  # fmt: skip
-            if value is not None and not value.strip():  # an unset variable must not switch off what it asks for
-                raise UsageError(
-                    f"the value of {name} is empty (a variable that is not set?): give a value, or leave it out"
-                )
+            if value is not None and not value.strip():  # an unset variable must not silently switch an option off
+                raise UsageError(f"the value of {name} is empty (an unset variable?): give a value, or leave it out")
         try:
             decided = decide(
                 new, old, data=data or ["probes"], checks=m, names=k, own_checks=own_checks or (), purpose=purpose,
@@ -194,7 +194,7 @@ def gate(
 
 
 def _tell(decided: FinishedGate, junitxml: str | None, *, verbose: bool, quiet: bool) -> int:
-    """Write the report, show what was decided, its verdict last; the exit code."""
+    """Write the report, print the decision with the verdict last, and return the exit code."""
     from encheck.engine.folder import GATE
     from encheck.reporting.gate.words import headline
     from encheck.reporting.junit import write_junit

@@ -1,4 +1,4 @@
-"""`encheck export`: a finished run in other formats; and scores of predictions that somebody else made."""
+"""`encheck export`: write a finished run in other formats. Also scores prediction files of other systems."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def export(
         typer.Option(help="File to write, or directory of tables. Default: in RUN; a comment is printed."),
     ] = None,
     where: Annotated[
-        bool, typer.Option("--where", help="page: also say which kinds of items are wrong more often.")
+        bool, typer.Option("--where", help="page: also show which kinds of items are wrong more often.")
     ] = False,
     model: Annotated[str | None, typer.Option(help="card, badge: the model. Default: the first.")] = None,
     data: Annotated[str | None, typer.Option(help="card, badge: the data set. Default: the first.")] = None,
@@ -45,7 +45,7 @@ def export(
         str | None, typer.Option(metavar="HOST", help="comment: post it with the API of github or gitlab.")
     ] = None,
     name: Annotated[
-        str | None, typer.Option(help="comment: its name, gate by default. One of this name is replaced.")
+        str | None, typer.Option(help="comment: its name, gate by default. A comment of this name is replaced.")
     ] = None,
     pull: Annotated[
         int | None,
@@ -53,7 +53,7 @@ def export(
     ] = None,
     made: Annotated[
         str | None,
-        typer.Option("--made-baseline", metavar="DIR", help="comment: baseline that this run saved, having none."),
+        typer.Option("--made-baseline", metavar="DIR", help="comment: baseline that this run saved for lack of one."),
     ] = None,
     store: StorePath = None,
 ) -> None:

@@ -1,4 +1,4 @@
-"""What the commands share: the application, options that mean the same everywhere, errors and output."""
+"""Shared by the commands: the application, common options, errors and output."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def as_option(setting: str, **attributes: Any) -> Any:
-    """The typer option of one setting of a run, with the help that it has everywhere."""
+    """The typer option of one setting of a run, with the same help in every command."""
     return _typer_option(OPTIONS[setting], **attributes)
 
 
 def shows_options(command: Command, *, but: Collection[str] = (), common: bool = True) -> Command:
-    """Have typer take the options of a run, except for these settings, as keywords of a command beside its own.
+    """Add the options of a run, except for these settings, to a command's own typer options.
 
-    Its own keyword-only options stand behind those of a run. `CommonOptions` shows those of a run that are common,
+    The command's own keyword-only options come after those of a run. `CommonOptions` shows only the common ones,
     unless `common` is false; --help-all shows all of them.
     """
     listed = [option for name, option in OPTIONS.items() if not option.hidden and name not in but]
@@ -55,14 +55,14 @@ def shows_options(command: Command, *, but: Collection[str] = (), common: bool =
     return command
 
 
-MORE = "More: "  # what panels begin with that --help leaves out
+MORE = "More: "  # the start of the names of panels that --help leaves out
 
 
 class CommonOptions(typer.core.TyperCommand):
-    """A command of which --help leaves out the panels that begin with `MORE`."""
+    """A command whose --help leaves out the panels that begin with `MORE`."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """As typer's, of the common options."""
+        """Format the help like typer, with the common options only."""
         shown = copy(self)
         shown.params = [one for one in self.params if not str(getattr(one, "rich_help_panel", "")).startswith(MORE)]
         super(CommonOptions, shown).format_help(ctx, formatter)
@@ -92,7 +92,7 @@ def _typer_option(option: Option, **attributes: Any) -> Any:
     return typer.Option(f"--{option.name}", help=option.text, metavar=metavar, show_default=False, **attributes)
 
 
-WrongUse: Any = typer.BadParameter.__base__  # of click, or of the copy of it that newer typers carry
+WrongUse: Any = typer.BadParameter.__base__  # from click, or from the copy of it in newer versions of typer
 
 
 PANELS = {
@@ -102,11 +102,11 @@ PANELS = {
 }
 
 
-STOPPED = 130  # exit code of what Ctrl-C or SIGTERM ended
+STOPPED = 130  # exit code after Ctrl-C or SIGTERM
 
 
 def _unwrap(command: Any) -> None:
-    """Put each paragraph of a command's help on one line, and of its subcommands'; indented examples stay."""
+    """Join each paragraph of the help of a command and its subcommands into one line, except for indented examples."""
     if command is not None and command.help:
         parts = command.help.split("\n\n")
         command.help = "\n\n".join(part if part[:1].isspace() else " ".join(part.split()) for part in parts)
@@ -117,7 +117,7 @@ def _unwrap(command: Any) -> None:
 class CommandGroup(typer.core.TyperGroup):
     """The commands, in the panels of `PANELS`; those of installed packages are in "More".
 
-    Wrong use ends with exit code 4, as where encheck finds it.
+    Wrong usage ends with exit code 4, also if typer finds it.
     """
 
     def _packaged(self) -> dict[str, EntryPoint]:
@@ -131,9 +131,9 @@ class CommandGroup(typer.core.TyperGroup):
         return [*(name for name in panels if name in self.commands), *self._packaged()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """As typer's, with each paragraph of the help on one line, so that it wraps at the terminal's width.
+        """Return the command like typer, with each paragraph of the help on one line, to wrap at the terminal's width.
 
-        What stands in the list for a command of a package imports nothing, and says where it is from.
+        For the list of commands, a package's command is a stub that names the package and imports nothing.
         """
         command = super().get_command(ctx, cmd_name)
         if command is None and (point := self._packaged().get(cmd_name)):
@@ -143,7 +143,7 @@ class CommandGroup(typer.core.TyperGroup):
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """As typer's; an unknown name lists what exists, and the nearest. That of a package is imported here."""
+        """Resolve like typer; an unknown name lists the commands and the nearest match. Imports a package's command."""
         if args and args[0] not in self.commands and not args[0].startswith("-"):
             if point := self._packaged().get(args[0]):
                 return args[0], _command_of(point), args[1:]
@@ -178,7 +178,7 @@ class CommandGroup(typer.core.TyperGroup):
 
 
 def _command_of(point: EntryPoint) -> Any:
-    """The command that a package adds: a typer application, or a function of which typer makes one."""
+    """The command that a package adds: a typer application, or a function that typer turns into one."""
     found = entry_points.load_entry_point(point)
     if not isinstance(found, typer.Typer):
         if not callable(found):
@@ -217,7 +217,7 @@ Scope = Annotated[str, as_option("median_scope")]
 
 @contextmanager
 def told() -> Iterator[None]:
-    """Say what the user got wrong in one line, and leave with exit code 4."""
+    """Print a user's error in one line, and exit with code 4."""
     try:
         yield
     except EncheckError as error:
@@ -233,18 +233,18 @@ def project() -> Project:
 
 
 def print_table(rows: Sequence[tuple[str, ...]]) -> None:
-    """Print rows as aligned columns, the first one being the heading."""
+    """Print rows as aligned columns; the first row is the heading."""
     from encheck.reporting.text import table
 
     say(table(rows))
 
 
 def say(lines: Iterable[str]) -> None:
-    """Print lines, each in its own."""
+    """Print each line."""
     for line in lines:
         typer.echo(visible(line))
 
 
 def tell(message: object, *, err: bool = False) -> None:
-    """Print a message, which may have lines; nothing else of the commands prints."""
+    """Print a message, which may have several lines; all output of the commands goes through here."""
     typer.echo(visible(str(message), keep=LINES), err=err)

@@ -1,4 +1,4 @@
-"""`encheck models` and `encheck show`: which models there are; one item of a past run in full."""
+"""`encheck models` and `encheck show`: list the models; show one item of a past run in full."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def models(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Show this model in full.")] = None,
 ) -> None:
-    """List the models that --model knows by name, or show one: where its weights are, what pins them, its licence."""
+    """List the models that --model knows by name, or show one: where its weights are, how it is pinned, its licence."""
     from encheck.encoders.hub import describe_pin
     from encheck.encoders.load import find_weights
     from encheck.encoders.models_file import known_models
@@ -82,7 +82,7 @@ def show(
 
     with told():
         if shrink and not model:
-            raise UsageError("--shrink needs a model to ask: name it with --model")
+            raise UsageError("--shrink requires --model")
         folder = run_folder or newest_run(Path("reports"))
         asked = Settings(models=(model or "",), model_args=tuple(model_arg or ()), store=store, project=project())
         rows = find_item(folder, item)
@@ -104,7 +104,7 @@ Scorer = Callable[[str, str], float]
 
 
 def describe(rows: Sequence[ItemRow], scorer: Scorer | None) -> Iterator[str]:
-    """Lines that show each row, the edits marked; with a scorer, what it says now."""
+    """Lines that show each row with its edits marked and, with a scorer, its scores now."""
     for row in rows:
         yield f"{row.item}  ({row.case})"
         kind = kind_named(row.kind)
@@ -124,7 +124,7 @@ def describe(rows: Sequence[ItemRow], scorer: Scorer | None) -> Iterator[str]:
 def _side(row: ItemRow, side: str, scorer: Scorer | None) -> Iterator[str]:
     found = row.near if side == "near" else row.far
     now = f", now {scorer(*_pair(row, side)):.4f}" if scorer else ""
-    overlap = "" if found.overlap is None else f"  (word overlap {found.overlap:.2f})"  # none of one encoded twice
+    overlap = "" if found.overlap is None else f"  (word overlap {found.overlap:.2f})"  # no text is encoded twice
     yield f"  {side:4} {found.score:.4f}{now}{overlap}"
     yield f"                   {marked(row.source, found.text or '', found.edits)}"
     if found.why:
@@ -132,7 +132,7 @@ def _side(row: ItemRow, side: str, scorer: Scorer | None) -> Iterator[str]:
 
 
 def _pair(row: ItemRow, side: str) -> tuple[str, str]:
-    """The two texts of a row as they were scored, the one of this side beside the source."""
+    """The two texts of a row as they were scored: the source and the text of this side."""
     near, far = row.near.text or "", row.far.text or ""
     if side == "source":
         return near, row.source
@@ -141,7 +141,7 @@ def _pair(row: ItemRow, side: str) -> tuple[str, str]:
 
 
 def rescore(settings: Settings, rows: Sequence[ItemRow]) -> Scorer:
-    """A function that scores pairs of these rows' texts with the settings' one model."""
+    """A function that scores pairs of these rows' texts with the only model of the settings."""
     from encheck.running.service import EncoderService
     from encheck.system.progress import Progress
 
@@ -154,12 +154,12 @@ def rescore(settings: Settings, rows: Sequence[ItemRow]) -> Scorer:
         pairs += [_pair(row, side) for side in ("near", other) if side]
     score = service.scorer_anew(pairs)
     if service.model.fingerprint() != before:
-        log.warning("%s learns from a run's texts, and here from this item's alone: other scores", service.label)
+        log.warning("%s learns from a run's texts, but here only from this item's: its scores differ", service.label)
     return lambda first, second: float(score([first], [second])[0])
 
 
 def shrinker(settings: Settings, run: RunSettings) -> Shrink:
-    """What shrinks a row of items.parquet for the settings' one model; `run` has the settings that made the row."""
+    """A function that shrinks a row of items.parquet for the only model of the settings; `run` made the row."""
     from encheck.engine import shrinking
     from encheck.running.resources import resolve_english
     from encheck.running.service import EncoderService

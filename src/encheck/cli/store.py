@@ -1,4 +1,4 @@
-"""`encheck store`: the embeddings that are kept."""
+"""`encheck store`: list and delete stored embeddings."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def prune(
 
 
 def _refuse_wrong(limit_mb: float, where: Path) -> None:
-    """UsageError for a size that is none, and for a store that there is not."""
+    """UsageError for an invalid size or a missing store."""
     if not 0 <= limit_mb < math.inf:
         raise UsageError(f"--limit-mb is {limit_mb}, but should be a number of megabytes, 0 or more")
     if not where.exists():

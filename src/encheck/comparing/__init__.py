@@ -1,1 +1,1 @@
-"""Runs side by side: models, seeds, and the predictions of others."""
+"""Comparisons of models and seeds across runs, and scores of other systems' predictions."""

@@ -1,7 +1,7 @@
-"""Models by properties: one model of several, the reference, compared with each of the others.
+"""Models by properties: a reference model, compared with each other model.
 
 A difference is certain if its 95% interval excludes zero and it holds at 5% after correction for all properties of the
-two models on the data set (Holm 1979), as in a run's profile. A certain rise is no evidence where the model is not
+two models on the data set (Holm 1979), as in a run's profile. A certain rise is no evidence if the model is not
 shown to beat guessing, as in the gate.
 """
 
@@ -48,9 +48,9 @@ Key = tuple[str, str]  # data, property
 class PropertyCell:
     """One model's figure of a property with its 95% interval, and how it differs from the reference.
 
-    `said` is "not compared" of the reference itself, and of figures that cannot be paired or have no better side;
-    `change` is None where nothing is paired. `adjusted` is the rate under weights that balance the surface, `figure`
-    the value as it is printed everywhere.
+    `said` is "not compared" for the reference itself, and for figures that cannot be paired or have no better side;
+    `change` is None if nothing is paired. `adjusted` is the rate under weights that balance the surface, `figure`
+    the value as printed.
     """
 
     value: float
@@ -66,9 +66,9 @@ class PropertyCell:
 
 @dataclass(frozen=True, slots=True)
 class PropertyLine:
-    """One property on one data set: the check and figure that stand for it, and a cell a model (None: not measured).
+    """One property on one data set: its main check and figure, and a cell per model (None: not measured).
 
-    `chance` and the best surface scorer's figure are None where there is none.
+    `chance` and `surface` (the best surface scorer's figure) are None if there is none.
     """
 
     property: str
@@ -90,10 +90,10 @@ class PropertyLine:
 
 
 def matrix(models: Sequence[ComparedModel]) -> list[PropertyLine]:
-    """A line for each property and data set of the models, by data, family and name; the first is the reference.
+    """One line per property and data set, by data, family and name; the first model is the reference.
 
-    Its row stands for the property, else that of the first model that has one. A model has no cell where it has no
-    value with an interval of the same check, data, level and figure.
+    The reference's row represents the property, else that of the first model with one. A model has no cell without a
+    value with an interval for the same check, data, level and figure.
     """
     rows = _headline_rows(models)
     changes = {(m.name, one.data, one.property): one
@@ -131,7 +131,7 @@ def _headline_rows(models: Sequence[ComparedModel]) -> dict[Key, Result]:
 
 
 def every_pair(models: Sequence[ComparedModel]) -> dict[Pair, tuple[Difference, ...]]:
-    """The differences of every two models, the second less the first; each pair is corrected by itself."""
+    """The differences of every two models, the second minus the first; each pair is corrected separately."""
     rows = _headline_rows(models).values()
     return {(one.name, two.name): property_differences(rows, one.side, two.side)
             for one, two in combinations(models, 2)}  # fmt: skip
@@ -140,22 +140,22 @@ def every_pair(models: Sequence[ComparedModel]) -> dict[Pair, tuple[Difference, 
 def tallies(
     lines: Sequence[PropertyLine], models: Sequence[ComparedModel]
 ) -> Iterator[tuple[str, dict[Compared, int]]]:
-    """Of each model but the reference, in how many lines each thing is said of it."""
+    """For each model but the reference, the number of lines by verdict."""
     for place, model in enumerate(models[1:], 1):
         cells = [line.cells[place] for line in lines]
         yield model.name, {said: sum(cell is not None and cell.said == said for cell in cells) for said in SIGNS}
 
 
 Floats = NDArray[np.float64]
-HALF = 0.5  # what a tie is worth
+HALF = 0.5  # the score of a tie
 
 
 @dataclass(frozen=True, slots=True)
 class Flip:
     """An item of a case that the models in `wrong` lose and those in `right` win, by their names.
 
-    `margins` has near less far of each model of the case, by its name. `row` is the item's place among the items of
-    its case, by the name of the model.
+    `margins` has near minus far by model name. `row` is the index of the item among the items of
+    its case, by model name.
     """
 
     item: str
@@ -169,19 +169,19 @@ class Flip:
 
     @builtins.property
     def alone(self) -> str:
-        """The one model that gets it wrong where every other gets it right; else empty."""
+        """The only model that gets the item wrong; empty if there are several."""
         return self.wrong[0] if len(self.wrong) == 1 else ""
 
     def case(self, model: ComparedModel) -> str:
-        """The id of its case under a model, as items.parquet has it."""
+        """The id of its case under a model, as in items.parquet."""
         return str(CaseId(self.check, model.label, self.data, self.level))
 
 
 def flips(models: Sequence[ComparedModel], *, epsilons: Mapping[str, float]) -> list[Flip]:
-    """Each item that some models win and the others lose; what fewer get wrong first, then by how wrong they get it.
+    """Items that some models win and the others lose, sorted by how many models lose and then by how far.
 
-    Nothing of a check in which no model is shown to beat guessing: who wins an item there is luck. Only items that
-    every model scored; one with a tie is left out, and the same texts are listed once.
+    Leaves out checks in which no model is shown to beat guessing: who wins an item there is luck. Only items that
+    every model scored count; ties are left out, and the same texts are listed once.
     """
     tables = in_common([m.side.tables for m in models])
     found: dict[tuple[str, str], Flip] = {}
@@ -222,12 +222,12 @@ def _of_case(
 
 @dataclass(frozen=True)
 class ModelComparison:
-    """The reference, which is the first of `models`, and each other model's differences from it.
+    """The reference, the first of `models`, and the differences of the other models from it.
 
-    `matrix` has a line for each property, with a cell a model. `whole` has a line for each figure of a whole set, which
-    no item has a part in: it is not paired. `dilemma` has a point a model, if two or more have a benchmark's figure and
-    behaviour. `flips` are the items that some models win and others lose. `contamination`
-    has a row for each other model that was run on the written probes and on fresh ones, as the reference was.
+    `matrix` has one line per property, with a cell per model. `whole` has one line per figure of a whole set, which
+    is not computed from items, so it is not paired. `dilemma` has a point per model, if two or more have a benchmark's
+    figure and behaviour. `flips` are the items that some models win and others lose. `contamination` has a row
+    for each other model that, like the reference, ran on the written probes and on fresh ones.
     """
 
     models: Sequence[ComparedModel]
@@ -239,7 +239,7 @@ class ModelComparison:
     contamination: Sequence[Contamination] = ()
 
     def surface_of(self, difference: CaseDifference) -> str:
-        """The best surface scorer on a case, with the same figure of it; a dash where none was measured."""
+        """The best surface scorer on a case and its figure; a dash if none was measured."""
         names = (difference.figure, f"{difference.figure}_calibrated")
         for row in self.first.rows:
             if row.case.of_any_model == difference.case and row.metric in names and row.surface:
@@ -248,8 +248,8 @@ class ModelComparison:
 
     @property
     def looks(self) -> Sequence[str]:
-        """Which models stopped after a first look: their checks are few, and so are the items that pair."""
-        return [f"{m.name} is {m.look}: only what it measured is compared" for m in self.models if m.look]
+        """Notes on models that stopped after a first look: few checks, and few items that pair."""
+        return [f"{m.name} is {m.look}: only its measured cases are compared" for m in self.models if m.look]
 
     @property
     def first(self) -> ComparedModel:
@@ -260,9 +260,9 @@ class ModelComparison:
 def compare(
     folders: Sequence[Path], *, reference: str | None = None, behaviour: str | None = None, seed: int = 0
 ) -> ModelComparison:
-    """Compare every model of the runs with the `reference`, by default the first; UsageError where none share items.
+    """Compare every model of the runs with the `reference`, by default the first; UsageError if none share items.
 
-    `behaviour` names the property that stands for behaviour beside a benchmark, by default the balanced score.
+    `behaviour` names the property to plot against a benchmark, by default the balanced score.
     """
     models = read_models(folders, reference=reference)
     first = models[0]
@@ -270,7 +270,7 @@ def compare(
     criteria: dict[str, int] = {}
     for declared in first.declared.values():
         criteria[declared.property] = max(declared.criterion, criteria.get(declared.property, 0))
-    # the four criteria first, as everywhere, each with the controls of its property
+    # the four criteria first, each with the controls of its property
     differences = {
         m.name: sorted(
             case_differences(first.side, m.side, epsilons=epsilons),
@@ -283,7 +283,7 @@ def compare(
         named = ", ".join(map(str, folders))
         raise UsageError(f"the runs share no items ({named}): compare runs on the same data, seed and generators")
     lines = matrix(models)
-    rows = [  # the reference is taken for the older model
+    rows = [  # the reference counts as the older model
         row
         for m in models[1:]
         for row in contaminations(first.side, m.side, first.editions, names=(first.name, m.name), seed=seed)
@@ -295,7 +295,7 @@ def compare(
 
 
 def epsilons_of(models: Sequence[ComparedModel]) -> dict[str, float]:
-    """By how much an item of each case is won; UsageError where the runs had several --epsilon."""
+    """The margin by which an item of each case is won; UsageError if the runs had different --epsilon."""
     found: dict[str, float] = {}
     for model in models:
         for row in model.rows:
@@ -308,7 +308,7 @@ def epsilons_of(models: Sequence[ComparedModel]) -> dict[str, float]:
 
 
 def _whole(models: Sequence[ComparedModel]) -> list[list[str]]:
-    """Check, level, data, figure, and each model's value with its interval, for checks judged by a whole set's."""
+    """Check, level, data, figure, and each model's value with its interval, for checks judged on a whole set."""
     rows = {
         (row.case.of_any_model, row.metric or ""): row
         for model in models
@@ -326,7 +326,7 @@ def _whole(models: Sequence[ComparedModel]) -> list[list[str]]:
 
 
 def _is_whole(declared: Declaration) -> bool:
-    """Whether no item has a part in the metric that a check is judged and weighed by."""
+    """Whether the metric that judges a check is not computed from items."""
     try:
         return bool(declared.metric) and not declared.gates and named(declared.metric).values is None
     except UsageError:

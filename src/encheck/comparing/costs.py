@@ -1,9 +1,9 @@
-"""Which of several models: quality, behaviour, speed, size and price side by side, and the Pareto front.
+"""Compare models by quality, behaviour, speed, size and price, and find the Pareto front.
 
-A model is left out of the front where another one is better in something and worse in nothing. In quality and behaviour
+A model is not on the front if another is better in one respect and worse in none. In quality and behaviour
 "better" means that the 95% interval of the paired difference leaves 0 out (one bootstrap over clusters, the same draws
-for all models); in speed, a tenth faster; in size and price, less. Behaviour counts from guessing, and what neither of
-two models is shown to do better than guessing tells them apart in nothing.
+for all models); in speed, a tenth faster; in size and price, less. Behaviour counts from guessing. A property
+in which neither of two models is shown to beat guessing does not separate them.
 """
 
 from __future__ import annotations
@@ -30,33 +30,33 @@ from encheck.system.typed_files import Count
 Floats = NDArray[np.float64]
 Tables = Mapping[str, CaseScores]
 Pairs = tuple[tuple[str, str], ...]
-Criterion = Literal["quality", "behaviour", "texts a second", "bytes", "price"]
+Criterion = Literal["quality", "behaviour", "texts per second", "bytes", "price"]
 FASTER = 1.1
 
 
 @dataclass(frozen=True)
 class BootstrapFigure:
-    """A figure with its bootstrap replicates, shape [r], which are of the same draws for all models."""
+    """A figure with its bootstrap replicates, shape [r], from the same draws for all models."""
 
     value: float
     replicates: Floats
 
     @property
     def figure(self) -> Figure:
-        """With its 95% interval."""
+        """The figure with its 95% interval."""
         low, high = percentile_interval(self.replicates)
         return Figure(self.value, float(low), float(high))
 
     def beats(self, other: BootstrapFigure) -> bool:
-        """Whether the difference is above 0 for certain."""
+        """Whether the 95% interval of the difference lies above 0."""
         return float(percentile_interval(self.replicates - other.replicates)[0]) > 0
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a model costs, beside its vectors: speed, None if it cannot be timed; dollars a million tokens.
+    """The costs of a model: dimension, speed (None if it cannot be timed), and dollars per million tokens.
 
-    `is_stored` says that it is a file of vectors: there is no model to time.
+    `is_stored`: it is a file of vectors, without a model to time.
     """
 
     dimension: int
@@ -67,7 +67,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class CheckShare:
-    """How far a model's rate in a case of a check is above guessing, 0, towards all won, 1; 0 below guessing.
+    """A model's rate in a case, rescaled from 0 (guessing or worse) to 1 (all won).
 
     `beats_chance` says whether the model is shown to beat guessing, by the gate's rule for headroom.
     """
@@ -81,7 +81,7 @@ class CheckShare:
 
 @dataclass(frozen=True)
 class CostRow:
-    """A model: quality on the user's data, None without such data; its shares in behaviour checks; what it costs."""
+    """A model: quality on the user's data (None without such data), its shares in behaviour checks, and its cost."""
 
     name: str
     quality: BootstrapFigure | None
@@ -95,13 +95,13 @@ class CostRow:
 
     @property
     def behaviour(self) -> BootstrapFigure | None:
-        """The mean of the families; None where no check was measured."""
+        """The mean of the families; None if no check was measured."""
         return _mean(self.families.values())
 
     def behaves_better(self, other: CostRow) -> bool:
-        """Whether behaviour is better for certain, on the cases of both.
+        """Whether behaviour is certainly better on the shared cases.
 
-        A case counts nothing where neither model is shown to beat guessing: damage moves such a rate in any direction.
+        A case counts as unchanged if neither model is shown to beat guessing: damage moves such a rate either way.
         """
         theirs = {one.case: one for one in other.checks}
         moved = []
@@ -118,11 +118,11 @@ class CostRow:
 
 @dataclass(frozen=True, slots=True)
 class ModelCost:
-    """A model as a file of costs has it.
+    """A model in the JSON of costs.
 
-    `families` are how far the properties of each are above guessing, 0, towards all won, 1, and `behaviour` is their
+    `families` are rates rescaled from 0 (guessing) to 1 (all won), averaged by family, and `behaviour` is their
     mean. `bytes_per_million` are those of vectors in fp32, `index_bytes` of the documents of the data. `p50` and `p95`
-    are milliseconds for one query, `price` is dollars a million tokens. `stored` says that this is a file of vectors,
+    are milliseconds per query, `price` is dollars per million tokens. `stored`: it is a file of vectors,
     without a model that can be timed.
     """
 
@@ -141,7 +141,7 @@ class ModelCost:
 
     @classmethod
     def of(cls, row: CostRow, documents: int) -> Self:
-        """The row of a model, with an index of so many documents."""
+        """The row of a model, with an index of this many documents."""
         speed, dimension = row.cost.speed, row.cost.dimension
         return cls(
             row.name, row.quality.figure if row.quality else None, row.behaviour.figure if row.behaviour else None,
@@ -153,11 +153,12 @@ class ModelCost:
 
 @dataclass(frozen=True, slots=True)
 class CostReport:
-    """What `encheck compare --cost --json` writes: shares are proportions, intervals are of 95%.
+    """The JSON of `encheck compare --cost --json`: shares are proportions, intervals are 95%.
 
-    `figure` is what quality is, empty without data. `beaten` has of a model that is not on the `front` one that is
-    better in something and worse in nothing, `inseparable` the pairs of models that quality and behaviour do not tell
-    apart. `at_chance` names the properties in which no model is shown to beat guessing: no difference in them counts.
+    `figure` names the figure of quality, empty without data. `beaten` maps each model that is not on the `front` to one
+    that is better in one respect and worse in none. `inseparable` has the pairs of models that quality or behaviour
+    does not tell apart. `at_chance` names the properties in which no model is shown to beat guessing: no difference in
+    them counts.
     """
 
     schema_version: Literal[1] = field(default=1, kw_only=True)
@@ -172,7 +173,7 @@ class CostReport:
 
 @dataclass(frozen=True)
 class CostComparison:
-    """The models, the figure that `quality` is, those on the front, and pairs that cannot be told apart.
+    """The models, the figure of `quality`, the front, and the pairs that cannot be told apart.
 
     `at_chance` names the properties in which no model is shown to beat guessing: no difference in them counts.
     """
@@ -187,7 +188,7 @@ class CostComparison:
 
     @property
     def report(self) -> CostReport:
-        """Without the replicates, as a file has it."""
+        """The report for JSON, without replicates."""
         models = tuple(ModelCost.of(row, self.documents) for row in self.rows)
         return CostReport(
             self.figure, self.documents, models, self.front, self.beaten, self.inseparable, self.at_chance
@@ -197,7 +198,7 @@ class CostComparison:
 def cost_comparison(
     models: Sequence[ComparedModel], cost: Mapping[str, Cost], *, data: str | None, documents: int = 0, seed: int = 0
 ) -> CostComparison:
-    """Hold models of one run side by side; `data` labels the search with labels that quality is measured on."""
+    """Compare the models of one run; `data` labels the search with labels that measures quality."""
     cut = in_common([model.side.tables for model in models])
     quality = [_quality(tables, data, seed) if data else None for tables in cut]
     behaviour = [check_shares(tables, seed, but=data) for tables in _behaving(models, cost)]
@@ -217,7 +218,7 @@ def cost_comparison(
 
 
 def _behaving(models: Sequence[ComparedModel], cost: Mapping[str, Cost]) -> list[Tables]:
-    """Each model's tables on what all have; empty of a file of vectors that lacks texts of what the models have."""
+    """Each model's tables on the shared items; empty for a file of vectors that lacks texts of these items."""
     every = [model.side.tables for model in models]
     computed = [tables for tables, model in zip(every, models, strict=True) if not cost[model.label].is_stored]
     wanted = set.intersection(*(set(tables) for tables in computed or every))
@@ -227,7 +228,7 @@ def _behaving(models: Sequence[ComparedModel], cost: Mapping[str, Cost]) -> list
 
 
 def _quality(tables: Tables, data: str, seed: int) -> tuple[str, BootstrapFigure] | None:
-    """The primary endpoint of the search, as the gate names it."""
+    """The primary endpoint of the search, by the gate's name."""
     for table in tables.values():
         if table.data == data and (metric := endpoint_of(table)):
             values = metric.per_item(table, RANKS)
@@ -236,7 +237,7 @@ def _quality(tables: Tables, data: str, seed: int) -> tuple[str, BootstrapFigure
 
 
 def check_shares(tables: Tables, seed: int, *, but: str | None) -> tuple[CheckShare, ...]:
-    """The share of each case that gates by a rate and counts in the balanced score, all drawn together."""
+    """The share of each case that gates by a rate and counts in the balanced score, with shared bootstrap draws."""
     known = [
         (table, metric) for table in tables.values()
         if table.data != but and table.items and part_of(declared_of(table).family)
@@ -271,7 +272,7 @@ def _resampled(values: Floats, resampler: Resampler) -> BootstrapFigure:
 
 
 def _mean(some: Iterable[BootstrapFigure | None]) -> BootstrapFigure | None:
-    """The mean of figures of the same draws; None of none."""
+    """The mean of figures with the same draws; None if there are none."""
     found = [one for one in some if one is not None]
     if not found:
         return None
@@ -281,9 +282,9 @@ def _mean(some: Iterable[BootstrapFigure | None]) -> BootstrapFigure | None:
 
 
 def beaten_by(row: CostRow, rows: Sequence[CostRow]) -> str:
-    """The first model that is better in something and worse in nothing; empty if there is none.
+    """The first model that is better in one respect and worse in none; empty if there is none.
 
-    A model of which quality, behaviour or speed is not known beats none of which it is.
+    A model with unknown quality, behaviour or speed never beats one with a known value.
     """
     known = [[one.quality is not None, one.behaviour is not None, one.cost.speed is not None] for one in (row, *rows)]
     for other, its in zip(rows, known[1:], strict=True):
@@ -294,14 +295,14 @@ def beaten_by(row: CostRow, rows: Sequence[CostRow]) -> str:
 
 
 def _better(one: CostRow, other: CostRow) -> Iterator[Criterion]:
-    """In what one model is better than another, of what is known of both."""
+    """The criteria in which one model is better than another, if known for both."""
     if one.quality and other.quality and one.quality.beats(other.quality):
         yield "quality"
     if one.behaves_better(other):
         yield "behaviour"
     speeds = one.cost.speed, other.cost.speed
     if speeds[0] and speeds[1] and speeds[0].texts_a_second > FASTER * speeds[1].texts_a_second:
-        yield "texts a second"
+        yield "texts per second"
     if one.cost.dimension < other.cost.dimension:
         yield "bytes"
     prices = one.cost.price, other.cost.price
@@ -310,7 +311,7 @@ def _better(one: CostRow, other: CostRow) -> Iterator[Criterion]:
 
 
 def inseparable_pairs(rows: Sequence[CostRow], name: Literal["quality", "behaviour"]) -> Iterator[tuple[str, str]]:
-    """Pairs of models that one figure does not tell apart."""
+    """Pairs of models that a figure does not separate."""
     for one, other in combinations(rows, 2):
         if getattr(one, name) and getattr(other, name) and name not in {*_better(one, other), *_better(other, one)}:
             yield one.name, other.name

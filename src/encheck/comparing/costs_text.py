@@ -12,7 +12,7 @@ from encheck.statistics.bootstrap import Figure
 
 
 def lines(report: CostReport) -> Iterator[str]:
-    """The table, the front, and what cannot be told apart."""
+    """The table, the front, and the pairs that cannot be separated."""
     yield from table(rows(report))
     yield ""
     yield from table(families(report))
@@ -21,10 +21,10 @@ def lines(report: CostReport) -> Iterator[str]:
 
 
 def rows(report: CostReport) -> list[tuple[str, ...]]:
-    """A line a model, those on the front first."""
+    """One row per model, those on the front first."""
     head = (
         "model", "front", report.figure or "quality", "behaviour", "texts/s", "query p50 / p95", "dimension",
-        "GB a million", "index", "$ a million tokens",
+        "GB per million", "index", "$ per million tokens",
     )  # fmt: skip
     ordered = sorted(report.models, key=lambda one: one.name not in report.front)
     return [head, *(_row(report, one) for one in ordered)]
@@ -46,20 +46,20 @@ def _row(report: CostReport, one: ModelCost) -> tuple[str, ...]:
 
 
 def families(report: CostReport) -> list[tuple[str, ...]]:
-    """Behaviour by family: how far its properties are above guessing, on the mean."""
+    """Behaviour by family: the mean of its properties above guessing."""
     names = sorted({family for one in report.models for family in one.families})
     cells = [(one.name, *(share(one.families.get(family)) for family in names)) for one in report.models]
     return [("behaviour", *names), *cells]
 
 
 def said(report: CostReport) -> Iterator[str]:
-    """What could not be measured, and the front, in words."""
+    """The front in words, and what could not be measured."""
     for one in report.models:
         if one.stored:
             known = "" if one.behaviour else "; it lacks texts of the checks, so its behaviour is unknown"
             yield f"{one.name} is a file of vectors: it has no speed{known}"
     for name, by in report.beaten.items():
-        yield f"{name} is not on the Pareto front: {by} is better in something and worse in nothing"
+        yield f"{name} is not on the Pareto front: {by} is better in one respect and worse in none"
     for what, pairs in report.inseparable.items():
         if pairs:
             yield f"not separable in {what}: {', '.join(f'{one} and {other}' for one, other in pairs)}"
@@ -80,10 +80,10 @@ def render(report: CostReport) -> str:
 
     front, beaten = report.front, len(report.beaten)
     names = " and ".join(filter(None, (", ".join(front[:-1]), front[-1])))
-    out = f"{beaten} of {len(report.models)} models {'is' if beaten == 1 else 'are'} beaten: another one"
+    out = f"{beaten} of {len(report.models)} models {'is' if beaten == 1 else 'are'} beaten: another model"
     banner = VerdictBanner(
         "", "FRONT", f"Take {names}" if len(front) == 1 else f"Choose among {names}",
-        f"{out} is better in something and worse in nothing." if beaten else "No model is beaten by another one.",
+        f"{out} is better in one respect and worse in none." if beaten else "No model beats another.",
         NextStep("Gate it against the model in use before you ship it." if len(front) == 1
                  else "Weigh speed, size and price against quality on your data."),
     )  # fmt: skip

@@ -1,6 +1,6 @@
-"""Paired differences of two models on the items that they share, of every case.
+"""Paired differences of two models in each case, on the items that they share.
 
-Reported, never judged: the gate is what decides.
+They are reported and never judged: only the gate decides.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ class CaseDifference:
 
     @builtins.property
     def is_clear(self) -> bool:
-        """Whether the interval leaves zero out, rests on clusters enough to be one, and is evidence of anything."""
+        """Whether the interval excludes zero, has enough clusters, and is evidence."""
         return self._leaves_zero_out and not self.is_no_evidence
 
     @builtins.property
     def is_no_evidence(self) -> bool:
-        """Whether the figure rose for certain, but not to where the model beats guessing: damage does that too."""
+        """Whether the figure certainly rose but the model does not beat guessing: damage raises it too."""
         return self._leaves_zero_out and self.low > 0 and not self.beats_chance
 
     @builtins.property
@@ -63,12 +63,12 @@ class CaseDifference:
 
     @builtins.property
     def is_small(self) -> bool:
-        """Whether there are too few clusters to tell, as for a verdict."""
+        """Whether there are too few clusters, as for a verdict."""
         return self.clusters < MIN_CLUSTERS
 
 
 def flips_count(d: CaseDifference) -> bool:
-    """Whether the items of a case are won or lost, one by one."""
+    """Whether single items of a case are won or lost."""
     metric = named(d.figure)
     return metric.kind == "rate" and metric.unit == "item"
 
@@ -76,9 +76,9 @@ def flips_count(d: CaseDifference) -> bool:
 def case_differences(
     first: ModelScores, other: ModelScores, *, epsilons: Mapping[str, float] = MappingProxyType({})
 ) -> list[CaseDifference]:
-    """A `Difference` for every case of which both sides scored the same items, at least two of them.
+    """A `Difference` for every case in which both sides scored at least two of the same items.
 
-    An item is won by more than the `epsilons` of its case. What only has a figure of the whole set is left out.
+    An item is won by more than the `epsilons` of its case. Leaves out cases with only a figure of the whole set.
     """
     found = []
     for case, table in first.tables.items():
@@ -93,7 +93,7 @@ def case_differences(
 
 
 def in_common(several: Sequence[Mapping[str, CaseScores]]) -> list[dict[str, CaseScores]]:
-    """Each model's tables, cut down to the cases and items (id and texts) that all the models have."""
+    """Each model's tables, reduced to the cases and items (id and texts) that all models have."""
     cases = [case for case in several[0] if all(case in tables for tables in several)]
     found: list[dict[str, CaseScores]] = [{} for _ in several]
     for case in cases:

@@ -1,4 +1,4 @@
-"""Benchmark against behaviour, a point a model: the dilemma of Mahajan et al. 2023, section 6."""
+"""Benchmark against behaviour, one point per model: the dilemma of Mahajan et al. 2023, section 6."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from encheck.run_file import Result
 from encheck.statistics.bootstrap import Figure, percentile_interval
 
 Floats = NDArray[np.float64]
-Key = tuple[str, str, str]  # data, case, and the fingerprint of the data: one name may stand for other data elsewhere
-BENCHMARKS = (  # the metric that a check is judged by, its family where that matters, the row's metric, in words
+Key = tuple[str, str, str]  # data, case, and the data's fingerprint, since names may be reused
+BENCHMARKS = (  # the check's metric, its family if that matters, the row's metric, and the words for it
     ("spearman", "", "spearman_all", "Spearman with people's scores, all sets"),
     ("spearman", "", "spearman", "Spearman with people's scores"),
     ("recall_at_1", "retrieval", "recall_at_1", "recall@1 of plain retrieval"),
@@ -38,7 +38,7 @@ FEWEST_TO_DRAW, FEWEST_TO_CORRELATE = 2, 5  # models
 
 @dataclass(frozen=True, slots=True)
 class DilemmaPoint:
-    """A model by its name here."""
+    """A model with its two figures."""
 
     model: str
     benchmark: Figure
@@ -47,7 +47,7 @@ class DilemmaPoint:
 
 @dataclass(frozen=True, slots=True)
 class Dilemma:
-    """The points of all models that have both figures, and what the figures are, in words."""
+    """The points of all models with both figures, and the figures in words."""
 
     points: Sequence[DilemmaPoint]
     benchmark: str
@@ -55,7 +55,7 @@ class Dilemma:
 
     @property
     def correlation(self) -> float | None:
-        """Spearman's of the two figures; None of fewer than five models, and where all have the same figure."""
+        """Spearman's correlation of the two figures; None for fewer than five models or if all have the same figure."""
         if len(self.points) < FEWEST_TO_CORRELATE:
             return None
         from scipy.stats import rankdata
@@ -67,7 +67,7 @@ class Dilemma:
 
     @property
     def words(self) -> str:
-        """What the picture allows to be said."""
+        """The sentence under the picture."""
         count = len(self.points)
         if self.correlation is not None:
             return f"Spearman's correlation of the two figures over these {count} models is {self.correlation:+.2f}."
@@ -77,10 +77,10 @@ class Dilemma:
 
 
 def dilemma(models: Sequence[ComparedModel], *, behaviour: str | None = None, seed: int = 0) -> Dilemma | None:
-    """The points of the models, on the benchmark that most of them share; None where fewer than two have both figures.
+    """The points of the models, on the benchmark that most of them share; None if fewer than two have both figures.
 
     The benchmark is the mean accuracy of the downstream tasks, else one of `BENCHMARKS`. The behaviour is that of the
-    property named, else the balanced score, else where that was not measured its part sensitivity; on the items that
+    named property, else the balanced score, else its sensitivity part; on the items that
     the models share. UsageError for a property that was not measured.
     """
     words, scores = _benchmark(models)
@@ -96,7 +96,7 @@ def dilemma(models: Sequence[ComparedModel], *, behaviour: str | None = None, se
 
 
 def _benchmark(models: Sequence[ComparedModel]) -> tuple[str, dict[str, Figure]]:
-    """What stands for a benchmark, in words, with the figure of each model that has it."""
+    """The benchmark figure in words, and its value for each model that has it."""
     if len((found := _downstream(models))[1]) >= FEWEST_TO_DRAW:
         return found
     for judged_by, family, metric, words in BENCHMARKS:
@@ -110,7 +110,7 @@ def _benchmark(models: Sequence[ComparedModel]) -> tuple[str, dict[str, Figure]]
 
 
 def _downstream(models: Sequence[ComparedModel]) -> tuple[str, dict[str, Figure]]:
-    """The mean accuracy of the tasks that all models have which have any; their intervals add up as independent."""
+    """The mean accuracy of the tasks shared by all models with tasks; intervals are combined as independent."""
     rows = {m.name: own for m in models if (own := _figures(m, task_accuracy.name, "", task_accuracy.name))}
     shared = sorted(set.intersection(*(set(own) for own in rows.values()))) if rows else []
     if not shared:
@@ -130,7 +130,7 @@ def _mean(figures: Sequence[Figure]) -> Figure:
 
 
 def _figures(model: ComparedModel, judged_by: str, family: str, metric: str) -> dict[Key, Result]:
-    """The rows of a figure that have a value, of checks that are judged by this metric."""
+    """The rows of a figure with a value, in checks judged by this metric."""
     own = {
         name
         for name, declared in model.declared.items()
@@ -148,9 +148,9 @@ def _figure(row: Result) -> Figure:
 def _behaviour(
     several: Sequence[Mapping[str, PropertyWins]], families: Mapping[str, str], wanted: str | None, seed: int
 ) -> tuple[str, list[Figure | None]]:
-    """What stands for behaviour, in words, and the figure of each model.
+    """The behaviour figure in words, and its value for each model.
 
-    Without a property it is the balanced score, else the mean of the properties that ask for sensitivity to meaning and
+    Without a property it is the balanced score, else the mean of the properties for sensitivity to meaning and
     order, each counted from chance.
     """
     if wanted is not None:

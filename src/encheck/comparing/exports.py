@@ -1,7 +1,7 @@
-"""A comparison for other tools: JSON, a tidy CSV, a LaTeX table, and the BibTeX of what its figures rest on.
+"""A comparison for other tools: JSON, a tidy CSV, a LaTeX table, and the BibTeX of its sources.
 
 Sources are declared once: with the check (`@claim(source=...)`), in the data set's `CITATION`, in the first sentence of
-the generator's file. `references.bib` has the entries; `declared` in each says by which words declarations name it.
+the generator's file. `references.bib` has the entries; `declared` in each lists the words that declarations use for it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasc
 
 @dataclass(frozen=True, slots=True)
 class BibEntry:
-    """One entry: its key, its BibTeX, and the words by which declarations name it."""
+    """One entry: its key, its BibTeX, and the words that declarations use for it."""
 
     key: str
     text: str
@@ -54,7 +54,7 @@ class BibEntry:
 
 
 def escape(text: str) -> str:
-    r"""Text as LaTeX sets it: nothing in it is a command, an argument or a comment.
+    r"""Text escaped for LaTeX: no commands, arguments or comments.
 
     >>> escape("50% of a_b {x} \\y [z]")
     '50\\% of a\\_b \\{x\\} \\textbackslash{}y {[}z{]}'
@@ -77,7 +77,7 @@ def entries() -> Mapping[str, BibEntry]:
 
 
 def entries_named_in(source: str) -> list[BibEntry]:
-    """The entries that a declaration names; encheck's own for a page of its docs, a new one for a source unknown here.
+    """The entries that a declaration names; encheck's own for a page of its docs, a new entry for an unknown source.
 
     >>> [one.key for one in entries_named_in("Radovanovic et al. 2010; Ethayarajh 2019")]
     ['ethayarajh2019', 'radovanovic2010']
@@ -92,7 +92,7 @@ def entries_named_in(source: str) -> list[BibEntry]:
 
 
 def encheck_entry(year: str = "") -> BibEntry:
-    """The entry of encheck in this version, of the year that it was used in; with its address once it has one."""
+    """The entry of this version of encheck, with the year of use, and its address if it has one."""
     about = metadata.metadata("encheck")
     lines = ["author = {{The encheck authors}}", "title = {encheck: behavioural tests for sentence encoders}",
              f"note = {{Version {metadata.version('encheck')}}}"]  # fmt: skip
@@ -102,7 +102,7 @@ def encheck_entry(year: str = "") -> BibEntry:
 
 
 def model_entries(model: ComparedModel) -> list[BibEntry]:
-    """What a model is cited by: what is declared of it, else its own name, address, revision and the year of use."""
+    """The entries for a model: the declared ones, else one of its name, address, revision and year of use."""
     source = model.about.name if model.about else ""
     if known := [one for one in entries().values() if source in one.declared]:
         return known
@@ -123,9 +123,9 @@ def _entry(kind: str, key: str, lines: Sequence[str]) -> str:
 
 
 def line_sources(found: ModelComparison, line: PropertyLine) -> list[BibEntry]:
-    """What a line of the matrix rests on, by key: its check's source, its data, and the generators of its items.
+    """The sources of a line of the matrix, by key: its check's source, its data, and the generators of its items.
 
-    The items are those of the first model that has any; of a generator, what its file says of itself.
+    The items are those of the first model with any; a generator's sources are those in its file.
     """
     sources, kind = [line.source], re.split(r"[@:]", line.data)[0]
     if kind in OWN_DATA:
@@ -161,17 +161,17 @@ SIGNS: Mapping[Compared, str] = {
     "better": r"$^{\uparrow}$", "worse": r"$^{\downarrow}$", "cannot tell": r"$^{\approx}$",
     "no evidence": r"$^{\ast}$", "not compared": "",
 }  # fmt: skip
-MOST_NARROW = 2  # models that stand side by side on a page without being scaled
+MOST_NARROW = 2  # models that fit side by side on a page unscaled
 SMALL = "{{\\scriptsize {}}}"
 
 
 def printed_names(found: ModelComparison, given: Sequence[str] = ()) -> dict[str, str]:
-    """What each model is called in a table or picture: its full name, or as `given` ("sbert=MiniLM") says.
+    """The name of each model in a table or picture: its full name, or the one in `given` ("sbert=MiniLM").
 
-    UsageError for a name that no model has here.
+    UsageError for an unknown name.
     """
     names = {model.name: model.own_name for model in found.models}
-    for name, full in names.items():  # runs of one model are told apart by their names here
+    for name, full in names.items():  # several runs of one model keep their distinct names
         if list(names.values()).count(full) > 1:
             names = names | {name: name}
     for text in given:
@@ -185,7 +185,7 @@ def printed_names(found: ModelComparison, given: Sequence[str] = ()) -> dict[str
 def latex_table(
     found: ModelComparison, *, cite: bool = False, names: Sequence[str] = (), pairs: Pairs = "reference"
 ) -> str:
-    """The table, for `booktabs`, and `graphicx` where it is scaled; with `cite` each property and model cites sources.
+    """The table, for `booktabs`, and `graphicx` if it is scaled; with `cite` each property and model cites sources.
 
     `names` as for `printed_names`. With `pairs` "all" a second table (`longtable`) has every two models.
     """
@@ -220,12 +220,12 @@ def _cited(some: Sequence[BibEntry]) -> str:
 
 
 def _number(metric: str, value: float) -> str:
-    """A figure without its sign of percent: the caption says the unit."""
+    """A figure without its percent sign: the caption gives the unit."""
     return escape(printed(metric, value).removesuffix("%").replace("under 1%", "<1").replace("over 99%", ">99"))
 
 
 def _cell(metric: str, one: PropertyCell | None) -> str:
-    """Figure and sign; smaller: the interval, the adjusted rate, and p."""
+    """Figure and sign, then in small type the interval, the adjusted rate, and p."""
     if one is None:
         return "--"
     small = [f"{{[}}{printed_interval(metric, one.low, one.high).replace(' to ', ', ')}{{]}}"]
@@ -239,20 +239,20 @@ def _p(p: float) -> str:
 
 
 def _pairs_table(found: ModelComparison, called: Mapping[str, str]) -> Iterator[str]:
-    """Every two models, a line a property and pair."""
+    """The table of every two models, one line per property and pair."""
     titles = {(line.data, line.property): line.title for line in found.matrix}
     yield r"{\footnotesize\setlength{\tabcolsep}{2pt}"
     yield r"\begin{longtable}{llrrr}"
     yield (
-        r"\caption{Every two models, on the items that both scored: the second less the first, in points, with 95\% "
+        r"\caption{Every two models, on the items that both scored: the second minus the first, in points, with 95\% "
         r"intervals; $p$ two-sided, after Holm's correction for the properties of a pair on a data set.}"
         r"\label{tab:encheck-pairs} \\"
     )
-    yield r"\toprule Property & Second less first & Difference & 95\% interval & $p$ \\ \midrule \endhead"
+    yield r"\toprule Property & Second minus first & Difference & 95\% interval & $p$ \\ \midrule \endhead"
     for (first, second), some in every_pair(found.models).items():
         for one in some:
             ends = f"{{[}}{100 * one.low:+.1f}, {100 * one.high:+.1f}{{]}}"
-            pair = f"{escape(called[second])} less {escape(called[first])}"
+            pair = f"{escape(called[second])} minus {escape(called[first])}"
             p = _p(one.p).removeprefix("p=").removeprefix("p")
             told = f"{100 * one.difference:+.1f}{SIGNS[one.said]} & {ends} & ${p}$"
             yield f"{escape(titles[one.data, one.property])} & {pair} & {told} \\\\"
@@ -261,7 +261,7 @@ def _pairs_table(found: ModelComparison, called: Mapping[str, str]) -> Iterator[
 
 
 def _caption(found: ModelComparison, called: Mapping[str, str], *, cite: bool) -> str:
-    """Metric, data with their edition, seed, n, and what the signs say."""
+    """Metric, data with their edition, seed, n, and the meaning of the signs."""
     by = f"encheck{_cited([encheck_entry()]) if cite else ''} {escape(metadata.version('encheck'))}"
     data = dict.fromkeys(line.data for line in found.matrix)
     told = []
@@ -289,10 +289,10 @@ def _caption(found: ModelComparison, called: Mapping[str, str], *, cite: bool) -
 
 @dataclass(frozen=True, slots=True)
 class TidyRow:
-    """A figure of a model: `low` and `high` end its 95% interval, `chance` is what guessing gets, None if unknown.
+    """A figure of a model with its 95% interval from `low` to `high`; `chance` is None if unknown.
 
-    The last four are there for the figure that stands for a property: its difference from the reference on the same
-    items, and what the matrix says of it.
+    The last four are set for the main figure of a property: its difference from the reference on the same
+    items, and the verdict of the matrix.
     """
 
     model: str
@@ -319,7 +319,7 @@ COLUMNS = tuple(one.name for one in fields(TidyRow))
 
 
 def tidy_rows(found: ModelComparison) -> Iterator[TidyRow]:
-    """Every figure of the models: a row a model, case and figure."""
+    """Every figure of the models: one row per model, case and figure."""
     cells = {
         (model.name, line.data, line.check, line.level, line.figure): cell
         for line in found.matrix
@@ -357,7 +357,7 @@ def as_csv(found: ModelComparison) -> str:
 
 
 def write_json(path: Path, found: ModelComparison) -> None:
-    """The differences as JSON, for other tools; UsageError where the disk does not take it."""
+    """Write the differences as JSON for other tools; UsageError if writing fails."""
     differences = {name: [asdict(d) for d in some] for name, some in found.differences.items()}
     matrix = [
         asdict(line)

@@ -1,4 +1,4 @@
-"""Differences from the reference as one picture a model: where each property's interval lies."""
+"""Differences from the reference as one forest plot per model, with the interval of each property."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from encheck.system.files import write_whole
 WIDTH, LEFT, RIGHT, ROW, TOP = 420, 172, 408, 19, 22  # pixels
 STEP = 0.1  # of the axis
 ENDINGS = (".svg", ".pdf")
-DRAWN: Mapping[Compared, tuple[str, str]] = {  # colour (readable by the colour-blind) and marker
+DRAWN: Mapping[Compared, tuple[str, str]] = {  # colour (safe for colour-blind readers) and marker
     "better": ("#0072b2", "^"), "worse": ("#d55e00", "v"), "cannot tell": ("#555555", "o"),
     "no evidence": ("#555555", "s"), "not compared": ("#555555", "o"),
 }  # fmt: skip
@@ -23,7 +23,7 @@ DRAWN: Mapping[Compared, tuple[str, str]] = {  # colour (readable by the colour-
 
 @dataclass(frozen=True, slots=True)
 class ForestBar:
-    """One property: the ends of the interval and the difference in pixels, and all of it in words."""
+    """One property: the ends of the interval and the difference in pixels, and all in words."""
 
     label: str
     low: float
@@ -48,7 +48,7 @@ class ForestPanel:
 
 
 def panels(found: ModelComparison) -> list[ForestPanel]:
-    """One for each model but the reference that has a paired difference, all on the same scale."""
+    """One panel for each other model with a paired difference, all on the same scale."""
     changes = [c.change for line in found.matrix for c in line.cells if c and c.change]
     if not changes:
         return []
@@ -77,9 +77,9 @@ def _at(value: float, limit: float) -> float:
 
 
 def write_figure(path: Path, found: ModelComparison, names: Mapping[str, str]) -> None:
-    """Write the differences from the reference as a picture, a panel a model, as SVG or PDF by the file's ending.
+    """Write the differences from the reference as a picture, one panel per model, as SVG or PDF by the file's ending.
 
-    UsageError for another ending, without matplotlib, and where nothing is paired.
+    UsageError for another ending, without matplotlib, and if nothing is paired.
     """
     if path.suffix not in ENDINGS:
         raise UsageError(f"--figure={path} should end in {' or '.join(ENDINGS)}")

@@ -1,4 +1,4 @@
-"""The models of several runs, each with what a comparison needs of it."""
+"""The models of several runs, with the data that a comparison needs."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from encheck.types import Declaration
 log = logging.getLogger("encheck")
 MAX_MODELS = 10
 HUB_ID = r"[\w.-]+/[\w.-]+"  # owner/name
-ROUNDING = 1e-6  # of figures that two machines compute
-Run = tuple[str, str, RunFile, Items]  # the folder's name, a model's label, results and items
+ROUNDING = 1e-6  # tolerance between figures from two machines
+Run = tuple[str, str, RunFile, Items]  # folder name, model label, results, items
 
 
 @dataclass(frozen=True)
 class ComparedModel:
-    """One model of one run: its name here, what it scored, its rows, its items, the data's fingerprints and
-    editions, what its checks declare.
+    """One model of one run: its name here, its scores, rows and items, the data's fingerprints and editions, and the
+    declarations of its checks.
 
-    `headlines` has by (data, property) the row that stands for the property. `run` is the folder's name, `started` when
-    the run began, in ISO 8601. `look` says what a first look was taken from, and nothing of a whole run. `about` is
-    what the run says of the model, `seed` the run's. `full_name` has the last part of the model's own name before
-    `name`, where that is another.
+    `headlines` has the main row of each (data, property). `run` is the folder's name, `started` when
+    the run began, in ISO 8601. `look` describes a first look, and is empty for a whole run. `about` is
+    the run's entry of the model, `seed` the run's seed. `full_name` puts the last part of the model's own name before
+    `name`, if they differ.
     """
 
     name: str
@@ -54,16 +54,16 @@ class ComparedModel:
 
     @property
     def own_name(self) -> str:
-        """What the model was loaded from, without its folders where it is a path; its name here if it is in memory."""
+        """The source of the model, without its folders if it is a path; its name here if it is in memory."""
         source = self.about.name if self.about else ""
         return source if re.fullmatch(HUB_ID, source) else Path(source.rpartition(":")[2]).name or self.name
 
 
 def read_models(folders: Sequence[Path], *, reference: str | None = None) -> list[ComparedModel]:
-    """Every model of the runs in the order given, the `reference` first; runs of one model and one setting are one.
+    """Every model of the runs in the given order, the `reference` first; merges runs of one model and setting.
 
-    UsageError for too few, too many, a run without items, runs of one model that disagree, and a reference that no run
-    has.
+    UsageError for too few or too many models, a run without items, runs of one model that disagree, and a missing
+    reference.
     """
     found: list[Run] = []
     for folder in folders:
@@ -79,11 +79,11 @@ def read_models(folders: Sequence[Path], *, reference: str | None = None) -> lis
 
 
 def _merged(found: Sequence[Run]) -> list[Run]:
-    """The runs with those made one that are of one fingerprint, label and setting, and of no first look."""
+    """The runs, with whole runs of one fingerprint, label and setting merged."""
     merged: dict[Any, Run] = {}
     for place, label, results, items in found:
         (about,) = (m for m in results.models if m.label == label)
-        asked = replace(results.run.settings, models=(), model_args=(), data=(), queries=None)  # change no figure
+        asked = replace(results.run.settings, models=(), model_args=(), data=(), queries=None)  # these change no figure
         key = about.fingerprint, label, asked, place if results.first_look else ""
         cases = {str(row.case) for row in results.checks if row.model == label}
         own = {case: columns for case, columns in items.items() if case in cases}
@@ -92,7 +92,7 @@ def _merged(found: Sequence[Run]) -> list[Run]:
 
 
 def _joined(first: Run, place: str, results: RunFile, items: Items) -> Run:
-    """A run and another of the same model; UsageError where a figure of one is not the other's."""
+    """Join a run with another of the same model; UsageError if a shared figure differs."""
     there, label, known, kept = first
     data = {d.name: d for d in known.data}
     rows = {row.id: row for row in known.checks}
@@ -105,7 +105,7 @@ def _joined(first: Run, place: str, results: RunFile, items: Items) -> Run:
         other += [] if is_same else [(old.value, new.value, new.id)]
     if wrong := next(iter(other), None):
         raise UsageError(
-            f"{there} and {place} are of one model, {label}, with one setting, but disagree on {wrong[2]}: {wrong[0]} "
+            f"{there} and {place} have the same model, {label}, and settings, but disagree on {wrong[2]}: {wrong[0]} "
             f"and {wrong[1]}. Remedy: run one of them again"
         )
     rows |= {row.id: row for row in results.checks if row.model == label}
@@ -117,14 +117,14 @@ def _joined(first: Run, place: str, results: RunFile, items: Items) -> Run:
 
 
 def in_named_order(results: RunFile) -> list[ModelEntry]:
-    """The models of a run in the order in which its command names them: the first is the reference."""
+    """The models of a run in the order of its command: the first is the reference."""
     named = results.run.settings.models
     labels = [Path(one).name for one in named]
     return sorted(results.models, key=lambda m: labels.index(m.label) if m.label in labels else len(named))
 
 
 def read_run(folder: Path) -> tuple[RunFile, Items]:
-    """The results and items of a run; UsageError where there are none."""
+    """The results and items of a run; UsageError if it has none."""
     results, items = read_results(folder), read_items(folder)
     if not items:
         raise UsageError(f"{folder} has no items.parquet: a comparison pairs items. Run again")
@@ -132,7 +132,7 @@ def read_run(folder: Path) -> tuple[RunFile, Items]:
 
 
 def model_of(name: str, label: str, results: RunFile, items: Items, *, folder: str = "") -> ComparedModel:
-    """One model of a run, called `name`; without what was measured in shards, whose items are a sample."""
+    """One model of a run, called `name`; leaves out cases measured in shards, whose items are a sample."""
     if sampled := measured_in_shards(results, items):
         said = "%s: %d cases were measured in shards and keep a sample of their items: they are not paired"
         log.warning(said, name, len(sampled))
@@ -153,7 +153,7 @@ def model_of(name: str, label: str, results: RunFile, items: Items, *, folder: s
 
 
 def _first(reference: str, models: Sequence[ComparedModel]) -> list[ComparedModel]:
-    """The models with this one at the front: by its name here, else by its label or its run where one alone has it."""
+    """The models with this one moved to the front: by its name here, else by a label or run that is unique."""
     for names in ([m.name for m in models], [m.label for m in models], [m.run for m in models]):
         if names.count(reference) == 1:
             place = names.index(reference)
@@ -162,7 +162,7 @@ def _first(reference: str, models: Sequence[ComparedModel]) -> list[ComparedMode
 
 
 def names_of(models: Sequence[tuple[str, str]]) -> list[str]:
-    """A name for each (run, model): the model, with its run where two share it.
+    """A name for each (run, model): the model, with its run if two share it.
 
     >>> names_of([("a", "m"), ("b", "m"), ("b", "n")])
     ['m (a)', 'm (b)', 'n']

@@ -25,15 +25,15 @@ from encheck.scoring.item import edits_of
 from encheck.system.terminal import visible
 from encheck.verdict import MIN_CLUSTERS
 
-MOST_ALONE, MOST_OF_PROPERTY, MOST_OTHERS = 10, 3, 10  # items that are shown: of a model, of one property of it, others
-MOST_SAID = 3  # models of which the first sentence says how they compare
+MOST_ALONE, MOST_OF_PROPERTY, MOST_OTHERS = 10, 3, 10  # items shown: per model, per property of a model, others
+MOST_SAID = 3  # models compared in the first sentence
 HEALTH = "health"  # the family of checks of the whole space
 DILEMMA = "A high benchmark score does not mean that a model behaves well: the dilemma of Mahajan et al. 2023."
 
 
 @dataclass(frozen=True, slots=True)
 class CaseRows:
-    """One case with a row a model: its name, its figure, and its difference from the reference (None of its own)."""
+    """One case with a row per model: name, figure, and difference from the reference (None for the reference)."""
 
     check: str
     level: str
@@ -47,7 +47,7 @@ class CaseRows:
 
 @dataclass(frozen=True, slots=True)
 class ItemScores:
-    """The similarities of an item under a model; None where it has no such text."""
+    """The similarities of an item under a model; None if it lacks the text."""
 
     model: str
     near: float | None
@@ -56,7 +56,7 @@ class ItemScores:
 
 @dataclass(frozen=True, slots=True)
 class MarkedTexts:
-    """The texts of an item, those beside the source in pieces that say what an edit did."""
+    """The texts of an item, the variants in pieces that mark the edits."""
 
     source: str
     near: Sequence[tuple[str, str]]
@@ -65,7 +65,7 @@ class MarkedTexts:
 
 @dataclass(frozen=True, slots=True)
 class FlipCard:
-    """An item that a model loses and another one wins."""
+    """An item that one model loses and another wins."""
 
     flip: Flip
     wrong: ItemScores
@@ -75,7 +75,7 @@ class FlipCard:
 
 @dataclass(frozen=True, slots=True)
 class WrongAlone:
-    """The items that one model alone gets wrong: how many, `by` property, and the worst of each."""
+    """The items that only one model gets wrong: their number, `by` property, and the worst of each."""
 
     model: str
     count: int
@@ -84,7 +84,7 @@ class WrongAlone:
 
 
 def render(found: ModelComparison) -> str:
-    """The page: the matrix, what stands behind each property, the pictures, and what flipped."""
+    """The page: the matrix, the checks of each property, the pictures, and the flips."""
     ids = {name: f"property-{i}" for i, name in enumerate(dict.fromkeys(_properties(found)))}
     return html.page(
         "compare.html",
@@ -117,7 +117,7 @@ def render(found: ModelComparison) -> str:
 
 
 def banner(found: ModelComparison) -> VerdictBanner:
-    """How many properties each model is better and worse in than the reference; of many models, of the best one."""
+    """The number of properties in which each model, or the best of many, is better or worse than the reference."""
     every = list(tallies(found.matrix, found.models))
     first = found.first.name
     of = f"{len(found.matrix)} {'property' if len(found.matrix) == 1 else 'properties'}"
@@ -139,7 +139,7 @@ def banner(found: ModelComparison) -> VerdictBanner:
 
 
 def _health(models: Sequence[ComparedModel]) -> list[tuple[str, list[PropertyLine]]]:
-    """What each check of the space measures of each model, without a sign: no item has a part in such a figure."""
+    """Each model's figure in each check of the embedding space, without a sign: they are not computed from items."""
     rows: dict[tuple[str, str], Result] = {}
     for model in models:
         for row in model.rows:
@@ -164,13 +164,13 @@ def _health(models: Sequence[ComparedModel]) -> list[tuple[str, list[PropertyLin
 
 
 def _properties(found: ModelComparison) -> Iterator[str]:
-    """Those of the matrix first."""
+    """The properties, those of the matrix first."""
     yield from (line.property for line in found.matrix)
     yield from (d.property for some in found.differences.values() for d in some)
 
 
 def _groups(lines: Sequence[PropertyLine]) -> list[tuple[str, list[PropertyLine]]]:
-    """The lines of each family under its name, with the data where there are several."""
+    """The lines of each family under its name, with the data if there are several."""
     several = len({line.data for line in lines}) > 1
     return [
         (f"{family}, {data}" if several else family, list(some))
@@ -192,7 +192,7 @@ def _details(found: ModelComparison) -> dict[str, list[CaseRows]]:
 
 
 def _label(figure: str) -> str:
-    """A metric in words; its name where it is no metric of encheck."""
+    """A metric in words; its name if encheck does not know it."""
     try:
         return named(figure).label or sentence(figure)
     except UsageError:
@@ -200,14 +200,14 @@ def _label(figure: str) -> str:
 
 
 def _colour(d: CaseDifference) -> str:
-    """Whether a difference, by itself, is for the better or the worse; empty where that is not clear."""
+    """Whether a single difference is better or worse; empty if it is not clear."""
     if not d.is_clear or not has_better_side(d.figure):
         return ""
     return "better" if d.difference > 0 else "worse"
 
 
 def _wrong_alone(found: ModelComparison, model: ComparedModel) -> WrongAlone | None:
-    """The items that this model alone gets wrong: how many, and the worst of each property."""
+    """The items that only this model gets wrong: their number, and the worst of each property."""
     mine = [flip for flip in found.flips if flip.alone == model.name]
     if not mine:
         return None

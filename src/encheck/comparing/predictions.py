@@ -42,9 +42,9 @@ STRICT = BadRows(remedy="Fix the row: every pair needs its prediction")
 
 @dataclass(frozen=True)
 class Predictions:
-    """What a system said, row by row: shape [n]; what the file does not have is None.
+    """The predictions of a system by row, shape [n]; None for columns that the file lacks.
 
-    `keys` are "question id/candidate id", or empty if rows go by their order alone.
+    `keys` are "question id/candidate id", or empty if rows are matched by order.
     """
 
     path: Path
@@ -54,7 +54,7 @@ class Predictions:
 
 
 def read_predictions(path: Path) -> Predictions:
-    """The predictions in a file; DataError names file and line of whatever is wrong."""
+    """The predictions in a file; DataError names the file and line of an error."""
     if file_ending(path) not in (".json", ".parquet") and path.suffix.lower() != ".gz":
         lines = [(number, line) for number, line in enumerate(lines_of(path), 1) if line.strip()]
         if not lines:
@@ -126,9 +126,9 @@ def _score(value: object) -> float:
 def aligned(
     predictions: Predictions, pairs: Sequence[SentencePair], *, split: str | None = None
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """(positions of the pairs that were predicted, positions of their predictions), in the order of the pairs.
+    """(indices of the predicted pairs, indices of their predictions), in the order of the pairs.
 
-    By ids, the splits that the ids name have to be there in full; by order, all pairs or those of `split`. DataError
+    With ids, the splits that the ids name must be complete; by order, all pairs or those of `split`. DataError
     says how many are missing or too many.
     """
     chosen = np.array([i for i, p in enumerate(pairs) if split is None or p.split == split], np.intp)
@@ -158,15 +158,15 @@ def _by_ids(
     if missing or extra or len(set(keys)) < len(keys):
         example = f"; the first is {(missing or extra)[0]}" if missing or extra else ""
         raise DataError(
-            f"{predictions.path}: of {len(row_of)} predictions {len(extra)} are of no pair of the data, and of "
-            f"{len(keys)} pairs {len(missing)} have none{example}. A run covers its subtask whole, each candidate once"
+            f"{predictions.path}: {len(extra)} of {len(row_of)} predictions match no pair of the data, and "
+            f"{len(missing)} of {len(keys)} pairs have none{example}. A run has its whole subtask, each candidate once"
         )
     return chosen, np.array([row_of[key] for key in keys], np.intp)
 
 
 @dataclass(frozen=True)
 class ScoredPredictions:
-    """The figures of a prediction file; `baselines` maps a figure to what constant and random predictions get."""
+    """The figures of a prediction file; `baselines` maps a figure to those of constant and random predictions."""
 
     cases: Cases
     figures: tuple[Estimate, ...]
@@ -185,7 +185,7 @@ def score(
 ) -> ScoredPredictions:
     """Figures of the predictions on the data's labelled pairs.
 
-    `threshold` turns the file's scores into predictions, in place of those it has. Where it has none and no threshold
+    `threshold` turns the file's scores into predictions and overrides the file's own. If it has none and no threshold
     is given, one is chosen as the checks do: the best F1 on the other folds of ten that keep clusters whole.
     """
     at, rows = aligned(predictions, dataset.pairs, split=split)
@@ -236,7 +236,7 @@ def _figures(cases: Cases, *, ranked: bool) -> Iterator[Estimate]:
 
 
 def _baselines(cases: Cases, metric: str) -> dict[str, float]:
-    """What always 1, always 0 and a coin get; of figures of a ranking, what a random order gets."""
+    """The figures of always 1, always 0 and a coin; for rankings, those of a random order."""
     if metric == "auc_n":
         return {"random": 0.5}
     if metric == "map":
@@ -250,7 +250,7 @@ def _baselines(cases: Cases, metric: str) -> dict[str, float]:
 
 
 def random_average_precision(candidates: int, relevant: int, *, depth: int = 10) -> float:
-    """The expectation of `average_precision` where the order is random: over how many of the `depth` best are relevant.
+    """The expectation of `average_precision` in random order, over how many of the `depth` best are relevant.
 
     >>> random_average_precision(2, 1)
     0.75
@@ -259,7 +259,7 @@ def random_average_precision(candidates: int, relevant: int, *, depth: int = 10)
     found = 0.0
     for hits in range(1, min(k, relevant) + 1):
         chance = comb(relevant, hits) * comb(candidates - relevant, k - hits) / comb(candidates, k)
-        others = (hits - 1) / max(k - 1, 1)  # of the places before a hit, this share is hits
+        others = (hits - 1) / max(k - 1, 1)  # share of hits among the places before a hit
         found += chance * sum((1 + (place - 1) * others) / place for place in range(1, k + 1)) / k
     return found
 
@@ -283,9 +283,9 @@ def lines(scored: ScoredPredictions) -> Iterator[str]:
 
 
 def write(path: Path, scored: ScoredPredictions, *, data: Dataset, predictions: Predictions) -> None:
-    """Write the figures to a JSON file, with the cells' sizes and the medians; UsageError if the disk takes it not.
+    """Write the figures to a JSON file, with the cells' sizes and the medians; UsageError if writing fails.
 
-    Figures that are no number are null.
+    Missing figures are null.
     """
     difficulty = scored.cases.difficulty
     figures = {}

@@ -1,4 +1,4 @@
-"""Where the parts of the dilemma's picture stand, in pixels; labels keep clear of points and of each other."""
+"""Layout of the dilemma's picture in pixels; labels avoid points and each other."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from encheck.comparing.dilemma import Dilemma
 from encheck.statistics.bootstrap import Figure
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 360, 300, 40, 350, 24, 256
-RADIUS, LINE, LETTER = 3.5, 13, 6.2  # of a mark; of a label's height and of a letter's width
+RADIUS, LINE, LETTER = 3.5, 13, 6.2  # radius of a mark; height of a label and width of a letter
 LONGEST = 20  # letters of a label; the whole name is in its title
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 TICKS = 5
@@ -19,7 +19,7 @@ Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What lies between two ends in pixels; `ticks` are (pixels, label)."""
+    """A range of values mapped to pixels; `ticks` are (pixels, label)."""
 
     low: float
     high: float
@@ -27,7 +27,7 @@ class Axis:
     end: float
 
     def at(self, value: float) -> float:
-        """Where a value stands."""
+        """The position of a value."""
         share = (value - self.low) / (self.high - self.low)
         return round(self.start + share * (self.end - self.start), 1)
 
@@ -41,9 +41,9 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class ScatterMark:
-    """One model: its place, the ends of its bars, its label with its place, and all of it in words.
+    """One model: its position, the ends of its bars, its label with its position, and all in words.
 
-    `line` is where a line to the label ends; None where that stands beside the mark.
+    `line` is the end of a line to the label; None if the label is next to the mark.
     """
 
     x: float
@@ -59,7 +59,7 @@ class ScatterMark:
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """The picture: axes, and a mark a model, that of the reference first."""
+    """The picture: axes, and one mark per model, the reference's first."""
 
     x: Axis
     y: Axis
@@ -102,7 +102,7 @@ def _step(width: float) -> float:
 
 
 def _free(place: tuple[float, float], width: float, taken: Sequence[Box]) -> tuple[Box, bool]:
-    """The first place for a label that meets nothing, and whether it is far from its mark."""
+    """The first free position for a label, and whether it is far from its mark."""
     for distance in range(0, HEIGHT, LINE):
         for box in _around(place, width, distance):
             inside = box[0] >= 0 and box[2] <= WIDTH and box[1] >= 0 and box[3] <= BOTTOM
@@ -114,7 +114,7 @@ def _free(place: tuple[float, float], width: float, taken: Sequence[Box]) -> tup
 
 
 def _around(place: tuple[float, float], width: float, distance: float) -> Iterator[Box]:
-    """Boxes right, left, above and below a mark, so far away from it."""
+    """Boxes right, left, above and below a mark, at a given distance."""
     x, y = place
     for dx, dy in ((1, 0), (-1, 0), (1, -1), (1, 1), (-1, -1), (-1, 1), (0, -1), (0, 1)):
         middle = x + dx * (RADIUS + 3 + width / 2 + (distance if dy == 0 else 0))

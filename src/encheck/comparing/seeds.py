@@ -1,4 +1,4 @@
-"""Mean and standard error of each figure over checkpoints that differ only in their seed, as far as that can be known.
+"""Mean and standard error of each figure over checkpoints that, as far as can be checked, differ only in their seed.
 
 How papers report fine-tuning (RISE; "Predicate-Argument Based Bi-Encoder ..."): the spread over seeds, which no
 interval of a single checkpoint can show.
@@ -22,7 +22,7 @@ from encheck.reporting.text import table
 from encheck.reporting.view import sentence
 from encheck.run_file import RunFile
 
-ITS_OWN = ("vectors",)  # what a report says of a model that differs between seeds, or between data
+ITS_OWN = ("vectors",)  # fields of a model's entry that differ between seeds or data
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class OverSeeds:
-    """The spread of each figure, and the seed noise of the gate rows; None where no row tells."""
+    """The spread of each figure, and the seed noise of the gate rows; None if no row gives it."""
 
     spreads: tuple[Spread, ...]
     noise: Noise | None = None
@@ -51,8 +51,8 @@ class OverSeeds:
 def over_seeds(folders: Sequence[Path], *, everything: bool = False) -> OverSeeds:
     """Every figure that decides (or all of them) over all models of the runs.
 
-    UsageError for fewer than two models, a model that is there twice, other data under the same name, and models that
-    are not seeds of one training: of another kind or architecture, used in another way, with the same weights, or with
+    UsageError for fewer than two models, a repeated model, different data under one name, and models that
+    are not seeds of one training: a different kind, architecture or use, the same weights, or
     gate rows that drift in one direction.
     """
     values: dict[tuple[str, str, str, str], dict[str, tuple[float, str]]] = {}
@@ -93,7 +93,7 @@ def over_seeds(folders: Sequence[Path], *, everything: bool = False) -> OverSeed
 
 @dataclass(frozen=True)
 class _Checkpoint:
-    """One checkpoint, measured in one run or several; `design` is what all seeds of one training share, by name."""
+    """One checkpoint, measured in one run or several; `design` has the fields that all seeds of one training share."""
 
     place: str
     weights: str | None
@@ -118,7 +118,7 @@ def _checkpoints(runs: Sequence[tuple[Path, RunFile]]) -> list[_Checkpoint]:
                 if known:
                     side = ModelScores({**known.side.tables, **side.tables}, {**known.side.scales, **side.scales})
                 place = known.place if known else f"{model.label} of {folder}"
-                design: dict[str, object] = {  # what all seeds of one training have in common, as far as results say it
+                design: dict[str, object] = {  # shared by all seeds of one training, as far as results show it
                     "vectors or scores of pairs": model.kind, "adapter": model.adapter, "dimension": model.dimension,
                     "architecture": model.architecture, "prompt": model.prompt,
                     **{name: value for name, value in model.how.items() if name not in ITS_OWN},
@@ -128,7 +128,7 @@ def _checkpoints(runs: Sequence[tuple[Path, RunFile]]) -> list[_Checkpoint]:
 
 
 def _refuse_another(one: _Checkpoint, known: Sequence[_Checkpoint]) -> None:
-    """UsageError for a checkpoint that cannot be another seed of those that are known."""
+    """UsageError for a checkpoint that cannot be another seed of the known ones."""
     first = known[0]
     for name in sorted({*first.design, *one.design}):
         mine, theirs = one.design.get(name), first.design.get(name)
@@ -145,7 +145,7 @@ def _refuse_another(one: _Checkpoint, known: Sequence[_Checkpoint]) -> None:
 
 
 def _refuse_other_data(runs: Sequence[tuple[Path, RunFile]]) -> None:
-    """UsageError if two runs call different data by one name."""
+    """UsageError if two runs use one name for different data."""
     known: dict[str, tuple[str, Path]] = {}
     for folder, results in runs:
         for data in results.data:
@@ -158,7 +158,7 @@ def _refuse_other_data(runs: Sequence[tuple[Path, RunFile]]) -> None:
 
 
 def lines(found: OverSeeds) -> Iterator[str]:
-    """The table on the terminal, and a doubt where the models differ by more than seeds should."""
+    """The table on the terminal, with a warning if the models differ by more than seeds should."""
     head = ("check", "level", "data", "figure", "mean \u00b1 SE", "least", "greatest", "checkpoints")
     rows = [
         (sentence(s.check), s.level, s.data, s.metric.replace("_", " "), f"{s.mean:.4f} \u00b1 {s.error:.4f}",

@@ -19,18 +19,18 @@ SIGNS: Mapping[Compared, str] = {
     "no evidence": "*",
     "not compared": " ",
 }
-MAX_HEAD = 12  # characters of a model's name above its column; longer ones are numbered
+MAX_HEAD = 12  # characters of a model's name above its column; longer names are numbered
 
 
 def lines(found: ModelComparison, *, everything: bool = False) -> Iterator[str]:
-    """The matrix, what it comes to, and which items flipped; with `everything` each check of every model."""
+    """The matrix, its summary, and the flipped items; with `everything` each check of every model."""
     yield from found.looks
     if found.matrix:
         yield from _matrix(found)
     if everything or not found.matrix:
         yield from _checks(found)
     if found.dilemma:
-        dilemma = found.dilemma  # benchmark and behaviour of each model, and what may be said of the two
+        dilemma = found.dilemma  # benchmark and behaviour of each model, and their relation
         yield f"benchmark: {dilemma.benchmark}; behaviour: {dilemma.behaviour}"
         rows = [
             (p.model, *(f"{one.value:.3f} [{one.low:.3f}, {one.high:.3f}]" for one in (p.benchmark, p.behaviour)))
@@ -41,7 +41,7 @@ def lines(found: ModelComparison, *, everything: bool = False) -> Iterator[str]:
         yield ""
     yield from contamination.lines(found.contamination)
     if found.whole and (everything or not found.matrix):
-        yield "figures of whole sets, each with its own interval: not paired, since no item has a part in them"
+        yield "figures of whole sets, each with its own interval: not paired, since they are not computed from items"
         heads = ("check", "level", "data", "figure", *(m.name for m in found.models))
         yield from table([heads, *map(tuple, found.whole)])
 
@@ -80,7 +80,7 @@ def _matrix(found: ModelComparison) -> Iterator[str]:
 
 
 def _cell_words(one: PropertyCell | None) -> str:
-    """A figure with its sign and, after it, the adjusted rate."""
+    """A figure with its sign, then the adjusted rate."""
     if one is None:
         return "-"
     adjusted = "" if one.adjusted is None else f" ({percent(one.adjusted)})"
@@ -88,7 +88,7 @@ def _cell_words(one: PropertyCell | None) -> str:
 
 
 def _named(found: ModelComparison, model: str, said: Compared) -> str:
-    """The properties of which this is said of a model, in brackets; empty where there is none."""
+    """A model's properties with this verdict, in brackets; empty if there are none."""
     some = [
         line.title
         for line in found.matrix
@@ -99,11 +99,11 @@ def _named(found: ModelComparison, model: str, said: Compared) -> str:
 
 
 def _checks(found: ModelComparison) -> Iterator[str]:
-    """A table for each further model: every check."""
+    """A table of every check for each further model."""
     for name, differences in found.differences.items():
         if not differences:
             continue
-        yield f"{name} less {found.first.name}, on the same items"
+        yield f"{name} minus {found.first.name}, on the same items"
         names = (found.first.name, name)
         head = (
             "check",

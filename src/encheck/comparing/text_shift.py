@@ -27,7 +27,7 @@ Ints = NDArray[np.int64]
 Tokens = tuple[str, ...]
 ORDERS, DISTINCT_ORDERS = 4, 3
 ZIPF_TYPES = 5_000
-SMOOTHED = 0.1  # of a match, where a text shares no n-gram of an order with the others
+SMOOTHED = 0.1  # of a match, if a text shares no n-gram of an order with the others
 FOLDS = 40  # of the jackknife
 FEWEST_CLUSTERS = 20
 LEVEL = 0.05
@@ -53,7 +53,7 @@ class TextMeasure:
 
 @dataclass(frozen=True, slots=True)
 class TextShift:
-    """Two sets of text side by side: how many texts, tokens and pairs of each were measured, and the measures."""
+    """A comparison of two sets of text: the texts, tokens and pairs measured per set, and the measures."""
 
     first: str
     second: str
@@ -64,14 +64,14 @@ class TextShift:
 
 
 class SampledText(NamedTuple):
-    """A text, or a pair of texts, of one cluster."""
+    """A text or a pair of texts, with its cluster."""
 
     texts: tuple[str, ...]
     cluster: str
 
 
 class JackknifeFigures(NamedTuple):
-    """Measures by name: of all, shape [m]; and with one fold left out, shape [folds, m]."""
+    """Measures by name: over all texts, shape [m], and with one fold left out, shape [folds, m]."""
 
     names: tuple[str, ...]
     whole: Floats
@@ -79,16 +79,16 @@ class JackknifeFigures(NamedTuple):
 
 
 def compare_texts(first: Dataset, second: Dataset, *, texts: int = DEFAULT_TEXTS, seed: int = 0) -> TextShift:
-    """Compare as many texts, and pairs, of both sets as the smaller one has, at most `texts` of each.
+    """Compare equal numbers of texts and pairs of both sets, at most `texts` of each.
 
-    Texts that stand in pairs are alike by twos, and those of a cluster by more. So whole clusters are drawn of the
-    larger set until it is as large as the smaller one; beside a set without pairs, one side of each pair is measured.
-    Distinct-N and the Zipf coefficient fall with the number of tokens, so they are taken over equally many. What stands
-    within pairs is measured where both sets hold pairs. Standard errors are those of a delete-a-group jackknife over
+    Texts in a pair are similar, and so are texts in a cluster. So whole clusters are drawn from the
+    larger set until the sizes match; against a set without pairs, one side of each pair is measured.
+    Distinct-N and the Zipf coefficient fall with the number of tokens, so they use equal numbers. Measures
+    within pairs need pairs in both sets. Standard errors come from a delete-a-group jackknife over
     clusters; the two sets count as independent.
 
     Raises:
-        DataError: a set holds no texts, or fewer than 20 clusters of them, or those that are drawn are in fewer.
+        DataError: a set, or the part drawn from it, has no texts or fewer than 20 clusters.
     """
     both = (first, second)
     is_one_side = any(not data.pairs for data in both)
@@ -96,7 +96,7 @@ def compare_texts(first: Dataset, second: Dataset, *, texts: int = DEFAULT_TEXTS
     for data, side in zip(both, sides, strict=True):
         if (clusters := _clusters(side)) < FEWEST_CLUSTERS:
             raise DataError(
-                f"the {len(side):,} texts that are drawn of {data.name} are in {clusters} clusters, but a comparison "
+                f"the {len(side):,} texts drawn from {data.name} are in {clusters} clusters, but a comparison "
                 f"of texts needs {FEWEST_CLUSTERS}. Remedy: more text of the other set, or a larger --texts"
             )
     split = [[tokens_of(one.texts[0]) for one in side] for side in sides]
@@ -117,13 +117,13 @@ def compare_texts(first: Dataset, second: Dataset, *, texts: int = DEFAULT_TEXTS
 
 
 def singles(data: Dataset) -> list[SampledText]:
-    """The distinct texts of a data set, each with the first cluster that it is in; DataError if there are few."""
+    """The distinct texts of a data set, each with its first cluster; DataError if there are few."""
     of_pairs = ((text, pair.cluster) for pair in data.pairs for text in (pair.first, pair.second))
     return _distinct(data, chain(of_pairs, ((group.source, group.cluster) for group in data.groups)))
 
 
 def one_side(data: Dataset, seed: int) -> list[SampledText]:
-    """The same with one text of each pair, the first of both by hash; of data without pairs, all texts."""
+    """As above, with one text of each pair, the first by hash; for data without pairs, all texts."""
     if not data.pairs:
         return singles(data)
     chosen = (min((pair.first, pair.second), key=lambda text: content_hash(str(seed), text)) for pair in data.pairs)
@@ -145,13 +145,13 @@ def _distinct(data: Dataset, texts: Iterable[tuple[str, str]]) -> list[SampledTe
 
 
 def pairs(data: Dataset) -> list[SampledText]:
-    """The pairs of a data set, each once; none of text without pairs."""
+    """The distinct pairs of a data set; empty for text without pairs."""
     found = {(pair.first, pair.second): pair.cluster for pair in data.pairs}
     return [SampledText(two, cluster) for two, cluster in found.items()]
 
 
 def tokens_of(text: str) -> Tokens:
-    """The lower-cased tokens of a text, punctuation by itself.
+    """The lower-cased tokens of a text, with separate punctuation.
 
     >>> tokens_of("It's 5 p.m.")
     ('it', "'", 's', '5', 'p', '.', 'm', '.')
@@ -167,10 +167,10 @@ def _clusters(drawn: Sequence[SampledText]) -> int:
 
 
 def _equal(sides: Sequence[list[SampledText]], most: int, seed: int) -> list[list[SampledText]]:
-    """Equally many of both sides, `most` of each.
+    """Equal numbers from both sides, at most `most` of each.
 
-    The larger side is cut to whole clusters first (but for the last), so that it is drawn from as densely as the other:
-    a random part of a cluster has fewer texts that are alike than the whole of it.
+    The larger side is first cut to whole clusters (except the last), so that both are sampled equally densely:
+    a random part of a cluster has fewer similar texts than the whole cluster.
     """
     size = min(map(len, sides))
     order = [sorted(side, key=lambda one: (content_hash(str(seed), one.cluster), one.texts)) for side in sides]
@@ -178,12 +178,12 @@ def _equal(sides: Sequence[list[SampledText]], most: int, seed: int) -> list[lis
 
 
 def _drawn(found: list[SampledText], size: int, seed: int) -> list[SampledText]:
-    """So many, by their hash with the seed: the same ones whatever their order in the file."""
+    """`size` of them, chosen by hash with the seed, so independent of their order in the file."""
     return sorted(found, key=lambda one: content_hash(str(seed), *one.texts))[:size]
 
 
 def _folds(drawn: Sequence[SampledText], seed: int) -> Ints:
-    """The fold of each, all of a cluster in one; clusters are dealt out in the order of their hash."""
+    """The fold of each text; clusters stay whole and are dealt out in the order of their hash."""
     clusters = sorted({one.cluster for one in drawn}, key=lambda name: content_hash(str(seed), name))
     place = {name: i % min(FOLDS, len(clusters)) for i, name in enumerate(clusters)}
     return np.array([place[one.cluster] for one in drawn])
@@ -192,7 +192,7 @@ def _folds(drawn: Sequence[SampledText], seed: int) -> Ints:
 def _text_figures(corpus: Corpus, most: int) -> JackknifeFigures:
     part = corpus.start(most)
     kinds = (
-        (("tokens a text",), corpus, lengths),
+        (("tokens per text",), corpus, lengths),
         (tuple(f"Distinct-{n}" for n in range(1, DISTINCT_ORDERS + 1)), part, distinct),
         (("Zipf",), part, zipf),
         (("Self-BLEU-4",), corpus, self_bleu),
@@ -205,7 +205,7 @@ def _text_figures(corpus: Corpus, most: int) -> JackknifeFigures:
 
 
 def _with_mean(figures: JackknifeFigures, start: str) -> JackknifeFigures:
-    """With the mean of the measures whose names begin so, behind them."""
+    """Insert the mean of the measures whose names begin with `start` after them."""
     at = [i for i, name in enumerate(figures.names) if name.startswith(start)]
     end = at[-1] + 1
     names = (*figures.names[:end], f"{start}N, mean", *figures.names[end:])
@@ -221,7 +221,7 @@ class Corpus:
     folds: Ints
 
     def start(self, most: int) -> Corpus:
-        """The first texts that hold at most this many tokens, one text at least."""
+        """The first texts with at most this many tokens in all, at least one text."""
         size = max(1, int(np.searchsorted(np.cumsum([len(one) for one in self.tokens]), most, side="right")))
         return Corpus(self.tokens[:size], self.folds[:size])
 
@@ -232,19 +232,19 @@ class Corpus:
 
     @cached_property
     def lengths(self) -> Ints:
-        """The tokens of each text, shape [n]."""
+        """The number of tokens of each text, shape [n]."""
         return np.array([len(one) for one in self.tokens])
 
     def stays(self, fold: int | None) -> NDArray[np.bool_]:
-        """Which texts are left without a fold, shape [n]."""
+        """Mask of the texts outside a fold, shape [n]."""
         return np.ones(len(self.folds), bool) if fold is None else self.folds != fold
 
 
 @dataclass(frozen=True)
 class Grams:
-    """The n-grams of one order: an entry for each distinct one of a text, those that a text repeats most first.
+    """The n-grams of one order: one entry per distinct n-gram of a text, the most repeated first.
 
-    Arrays of shape [entries]: `ids` of n-grams in order, `texts` that they are in, `counts` in that text.
+    Arrays of shape [entries]: `ids` of n-grams, the `texts` that contain them, `counts` in that text.
     """
 
     ids: Ints
@@ -253,7 +253,7 @@ class Grams:
 
     @classmethod
     def of(cls, tokens: Sequence[Tokens], n: int) -> Grams:
-        """Counted in each text."""
+        """Count the n-grams of each text."""
         known: dict[Tokens, int] = {}
         found = [
             (known.setdefault(text[i : i + n], len(known)), place)
@@ -265,13 +265,13 @@ class Grams:
         return cls(entries[order, 0], entries[order, 1], counts[order])
 
     def left(self, stays: NDArray[np.bool_]) -> Grams:
-        """Without those of other texts."""
+        """The entries of the kept texts."""
         there = stays[self.texts]
         return Grams(self.ids[there], self.texts[there], self.counts[there])
 
 
 def lengths(corpus: Corpus, fold: int | None) -> Floats:
-    """Mean number of tokens a text, shape [1]."""
+    """Mean number of tokens per text, shape [1]."""
     return np.array([corpus.lengths[corpus.stays(fold)].mean()])
 
 
@@ -286,7 +286,7 @@ def distinct(corpus: Corpus, fold: int | None) -> Floats:
 
 
 def zipf(corpus: Corpus, fold: int | None) -> Floats:
-    """The falling slope of log frequency over log rank, of the most frequent tokens, shape [1]; NaN for one token."""
+    """The negative slope of log frequency over log rank for the most frequent tokens, shape [1]; NaN for one token."""
     grams = corpus.grams[1].left(corpus.stays(fold))
     counts = np.sort(np.bincount(grams.ids, grams.counts))[::-1][:ZIPF_TYPES]
     counts = counts[counts > 0]
@@ -297,7 +297,7 @@ def zipf(corpus: Corpus, fold: int | None) -> Floats:
 
 
 def self_bleu(corpus: Corpus, fold: int | None) -> Floats:
-    """Mean BLEU-4 of each text against all others as its references, smoothed, shape [1]: high where texts are alike.
+    """Mean smoothed BLEU-4 of each text against all others as references, shape [1]: high if texts are similar.
 
     >>> round(float(self_bleu(Corpus([tuple("abcd"), tuple("abcd"), tuple("wxyz")], np.array([0, 1, 2])), None)[0]), 2)
     0.67
@@ -315,7 +315,7 @@ def self_bleu(corpus: Corpus, fold: int | None) -> Floats:
 
 
 def _clipped(grams: Grams) -> Ints:
-    """How often each entry's n-gram counts as matched: as often as the one other text that has it most often."""
+    """The matched count of each entry's n-gram: its maximum count in any one other text."""
     starts = np.flatnonzero(np.diff(grams.ids, prepend=-1))
     sizes = np.diff(np.append(starts, len(grams.ids)))
     is_first = np.zeros(len(grams.ids), bool)
@@ -326,7 +326,7 @@ def _clipped(grams: Grams) -> Ints:
 
 
 def _brevity(tokens: Ints, stays: NDArray[np.bool_]) -> Floats:
-    """The penalty of each text that is shorter than the nearest length of another one, shape [n]."""
+    """The brevity penalty of each text against the nearest length of another text, shape [n]."""
     known, counts = np.unique(tokens[stays], return_counts=True)
     penalties: dict[int, float] = {}
     for length in np.unique(tokens).tolist():
@@ -347,7 +347,7 @@ def _pair_figures(drawn: Sequence[SampledText], folds: Ints) -> JackknifeFigures
 
 
 def pair_counts(reference: Tokens, hypothesis: Tokens) -> tuple[float, ...]:
-    """What the sums of a corpus are made of: matches and n-grams by order, both lengths, Jaccard, one."""
+    """The summands of the corpus figures: matches and n-grams by order, both lengths, Jaccard, one."""
     import_nltk()
     from nltk.translate.bleu_score import modified_precision
 
@@ -359,7 +359,7 @@ def pair_counts(reference: Tokens, hypothesis: Tokens) -> tuple[float, ...]:
 
 
 def pair_measures(sums: Floats) -> Floats:
-    """BLEU-1 to 4, cumulative, and the mean Jaccard, of the sums over pairs; shape [5]."""
+    """BLEU-1 to 4, cumulative, and the mean Jaccard, from sums over pairs; shape [5]."""
     matches, totals = sums[:ORDERS], sums[ORDERS : 2 * ORDERS]
     spoken, wanted, jaccard, count = sums[2 * ORDERS :]
     with np.errstate(divide="ignore"):
@@ -386,7 +386,7 @@ def _measure(name: str, first: float, second: float, error: float, freedom: int,
 
 
 def lines(found: TextShift) -> Iterator[str]:
-    """For the terminal: rates in percent; a star where the difference is certain."""
+    """Lines for the terminal: rates in percent, a star if the difference is certain."""
     on_pairs = (
         f"; within {found.pairs:,} pairs of each" if found.pairs else "; not within pairs, since one side has none"
     )

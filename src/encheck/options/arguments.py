@@ -1,4 +1,4 @@
-"""The options on a command line: pytest's, and those that encheck prints for who goes on."""
+"""The options on a command line: pytest's, and those in the commands that encheck prints."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Any, Protocol
 from encheck.errors import UsageError, unknown
 from encheck.options.settings import OPTIONS
 
-PREFIX = "encheck-"  # of the options that the installed plugin adds to every pytest run
+PREFIX = "encheck-"  # prefix of the options that the installed plugin adds to every pytest run
 
 
 class OptionGroup(Protocol):
-    """The part of pytest's option group that is used here."""
+    """The part of pytest's option group used here."""
 
     def addoption(self, *names: str, **attributes: Any) -> None:
         """As pytest's."""
@@ -42,7 +42,7 @@ def add_options(group: OptionGroup, *, prefix: str = "", but: Collection[str] = 
 
 
 def given_after_a_blank(args: Sequence[str], *, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """(option, path), where an existing path is given to its option as an argument of its own."""
+    """The (option, path) pairs in which an existing path follows its option as a separate argument."""
     known = [f"--{prefix}{option.name}" for option in OPTIONS.values() if option.takes_path]
     for option, value in pairwise(args):
         if option in known and not value.startswith("-") and os.path.exists(value.partition("::")[0]):  # noqa: PTH110
@@ -50,7 +50,7 @@ def given_after_a_blank(args: Sequence[str], *, prefix: str = "") -> Iterator[tu
 
 
 def refuse_misspelt(args: Iterable[str], *, prefix: str = "") -> None:
-    """UsageError for an argument that no plugin knows, where it is near to an option of encheck."""
+    """UsageError for an argument that no plugin knows and that resembles an option of encheck."""
     known = [f"--{prefix}{option.name}" for option in OPTIONS.values()]
     for name in (arg.partition("=")[0] for arg in args if arg.startswith("--")):
         if difflib.get_close_matches(name, known, cutoff=0.75):
@@ -58,7 +58,7 @@ def refuse_misspelt(args: Iterable[str], *, prefix: str = "") -> None:
 
 
 def refuse_baseline(args: Sequence[str], *, prefix: str = "") -> None:
-    """UsageError for --baseline, which belongs to a gate: it says what to type."""
+    """UsageError for --baseline, which belongs to a gate, with the command to type."""
 
     def values(option: str) -> list[str]:
         named = ((*arg.partition("="), following) for arg, following in pairwise([*args, ""]))
@@ -68,11 +68,11 @@ def refuse_baseline(args: Sequence[str], *, prefix: str = "") -> None:
         new, old = [*values("model"), "NEW"][0], [*values("baseline"), "OLD"][0]
         more = [f"--{name}={value}" for name in ("model-arg", "data", "queries") for value in values(name)]
         typed = shlex.join([new, old, *more])
-        raise UsageError(f"a run is compared with no baseline: that is a gate. Type: encheck gate {typed}")
+        raise UsageError(f"a run is not compared with a baseline, a gate is. Type: encheck gate {typed}")
 
 
 def without_quick(argv: Sequence[str]) -> str:
-    """The command that goes on after a first look; empty where nobody typed one.
+    """The command that continues after a first look; empty if the run had no command line.
 
     >>> without_quick(["/bin/encheck", "run", "--model", "./my model", "--quick"])
     "encheck run --model './my model' --full"
@@ -87,7 +87,7 @@ def without_quick(argv: Sequence[str]) -> str:
 
 
 def arguments_for(label: str, given: Sequence[str]) -> dict[str, str]:
-    """What --model-arg says for one model: KEY=VALUE is for all of them, MODEL:KEY=VALUE for that one.
+    """The --model-arg values for one model: KEY=VALUE applies to all models, MODEL:KEY=VALUE to that one.
 
     >>> arguments_for("sbert", ["prompt=query: ", "gte:pooling=cls"])
     {'prompt': 'query: '}
@@ -104,7 +104,7 @@ def arguments_for(label: str, given: Sequence[str]) -> dict[str, str]:
 
 
 def model_options(label: str, spec: str, given: Sequence[str]) -> str:
-    """What names a model on a command line once more, with what --model-arg says for it.
+    """The options that name a model on a command line, with its --model-arg values.
 
     >>> model_options("ckpt", "./a b", ["pooling=cls", "gte:dtype=fp16"])
     "--model='./a b' --model-arg=pooling=cls"
@@ -114,9 +114,9 @@ def model_options(label: str, spec: str, given: Sequence[str]) -> str:
 
 
 def gate_options(label: str, given: Sequence[str]) -> str:
-    """What --model-arg says for one model of a gate, where an argument without a label would be for both.
+    """The --model-arg options for one model of a gate. Each has a label, since one without would apply to both models.
 
-    A blank before each.
+    Each option starts with a blank.
 
     >>> gate_options("ckpt", ["prompt=query: ", "gte:dtype=fp16"])
     " --model-arg='ckpt:prompt=query: '"

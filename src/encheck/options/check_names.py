@@ -1,4 +1,4 @@
-"""Whether the checks that thresholds and known failures name exist."""
+"""Refuse thresholds and known failures that name checks that do not exist."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from encheck.errors import ConfigError, unknown
 from encheck.ids import check_and_rest
 from encheck.options.settings import Settings
 
-OF_PROPERTIES = "test_own.py"  # has checks that stand for one of each property of the user's own
+OF_PROPERTIES = "test_own.py"  # holds templates of the checks for properties of the user's own
 
 
 def refuse_unknown_thresholds(
@@ -27,10 +27,10 @@ def refuse_unknown_thresholds(
 ) -> None:
     """ConfigError for thresholds and known failures of checks that do not exist: the project's and the models'.
 
-    Under a misspelt name, a threshold would decide nothing unseen. `models` are by their labels, `offered` are the
-    levels of each check that can run. Others are known too: encheck's own, what any Python file in or below `places`
-    and the project defines, and those of a property of the user's own, which other data may have. The keys of known
-    failures may be patterns, those of thresholds not.
+    A threshold under a misspelt name would silently decide nothing. `models` are by label, `offered` are the
+    levels of each check that can run. Also valid: encheck's own checks, the tests of any Python file below `places`
+    or in the project, and the checks for properties of the user's own, which other data may have. The keys of known
+    failures may be patterns; those of thresholds may not.
     """
     here = "[tool.encheck] of pyproject.toml"
     tables: dict[str, Iterable[str]] = {f"{here}: thresholds": settings.project.thresholds}
@@ -64,13 +64,13 @@ def refuse_unknown_thresholds(
 
 
 def _tests_in(files: Iterable[Any]) -> set[str]:
-    """The names of the tests that these Python files define, without `test_`."""
+    """The names of the tests in these Python files, without `test_`."""
     texts = (file.read_text("utf-8", errors="replace") for file in files if file.name.endswith(".py"))
     return {name for text in texts for name in re.findall(r"^\s*def test_(\w+)", text, re.MULTILINE)}
 
 
 def _python_files(place: Path) -> Iterator[Path]:
-    """A Python file, or every one below a folder, except for what is hidden and for installed packages."""
+    """A Python file, or every Python file below a folder, except for hidden ones and installed packages."""
     if place.is_file():
         yield place
     for folder, below, names in os.walk(place):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 TABLE = ("tool", "encheck")
-MOST_BYTES, MOST_DOTS = 10**6, 50  # the time that Python's reader takes grows with the square of a key's parts
+MOST_BYTES, MOST_DOTS = 10**6, 50  # Python's parser takes time quadratic in the parts of a key
 KEY = re.compile(r"""[\s\w.\["'\]-]+""")
 MAX_MEGABYTES = 1_000_000_000
 WANTED = {
@@ -39,9 +39,9 @@ _HEADER, _ASSIGNED = re.compile(rf"\s*\[\[?\s*{_NAME}\s*\]"), re.compile(rf"\s*{
 
 @dataclass(frozen=True)
 class Project:
-    """The settings of a project; `known_failures` are by model, and `check_packages` None where it names none.
+    """The settings of a project. `known_failures` are by model; `check_packages` is None if the project names none.
 
-    `store_limit_mb` is None for the usual limit of the store.
+    `store_limit_mb` is None for the store's default limit.
     """
 
     thresholds: Mapping[str, float] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class Project:
 
 
 def project_table(path: Path) -> Project:
-    """[tool.encheck] of a pyproject.toml; the usual settings if there is none. ConfigError names file, line and key."""
+    """Read [tool.encheck] of a pyproject.toml, else the defaults. ConfigError names file, line and key."""
     if not path.exists():
         return Project()
     text = config_text(path, most=MOST_BYTES)
@@ -78,7 +78,7 @@ def project_table(path: Path) -> Project:
 
 
 def keys() -> set[str]:
-    """The keys that there are."""
+    """The keys that exist."""
     return {field.alias or name for name, field in _schema().model_fields.items()}
 
 
@@ -107,14 +107,14 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
         raise ConfigError(f"{path}:{line[1] if line else text.count(chr(10)) + 1}: is not TOML: {what}") from error
     except RecursionError as error:
         raise ConfigError(f"{path}: is nested too deeply") from error
-    except ValueError as error:  # a whole number of thousands of digits
+    except ValueError as error:  # an integer of thousands of digits
         raise ConfigError(f"{path}: cannot be read as TOML: {error}") from error
 
 
 def line_of(text: str, place: Sequence[str | int]) -> int:
-    """The line of the key of a TOML file, or of the nearest one around it, which Python's own reader does not give.
+    """The line of a key in a TOML file, or of the nearest key around it; Python's parser does not report it.
 
-    What looks like a key in a line inside a text of several lines counts too.
+    A line inside a multi-line string that looks like a key counts too.
 
     >>> line_of("[tool.encheck]\\nmodels = 1", ("tool", "encheck", "models"))
     2
@@ -125,7 +125,7 @@ def line_of(text: str, place: Sequence[str | int]) -> int:
         header, assigned = _HEADER.match(content), _ASSIGNED.match(content)
         if header or assigned:
             parts = re.findall(_PART, (header or assigned)[1])  # type: ignore[index]
-            path = tuple(next(iter(tomllib.loads(f"{part} = 0"))) for part in parts)  # as TOML reads them
+            path = tuple(next(iter(tomllib.loads(f"{part} = 0"))) for part in parts)  # parsed as TOML
             table, path = (path, path) if header else (table, (*table, *path))
             for end in range(1, len(path) + 1):
                 lines.setdefault(path[:end], line)

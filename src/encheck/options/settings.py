@@ -1,4 +1,4 @@
-"""The settings of a run. Each field that an option fills declares that option: this is the one table of options."""
+"""The settings of a run. Each field that an option sets also declares it: this is the only table of options."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ GROUPS: dict[Group, str] = {
 class Option:
     """One option of a run.
 
-    `name` has no dashes. `convert` makes a value of one text (argparse's `type`); `parse` makes the
-    setting of all that was given, and raises UsageError for what it may not be. `default` is what `parse` gets where
-    nothing was given; `usual` describes it where the value itself says little. `is_common`: --help shows it, and not
-    --help-all alone. `is_pytests`: pytest has an option of that name, and the short one is read from it.
+    `name` has no dashes. `convert` turns one text into a value (argparse's `type`); `parse` turns all given values
+    into the setting, and raises UsageError for invalid ones. `default` is what `parse` gets if
+    none was given; `usual` describes it in the help. `is_common`: --help shows it, and not
+    only --help-all. `is_pytests`: pytest has an option of that name, and the short one is read from it.
     """
 
     name: str
@@ -63,28 +63,28 @@ class Option:
 
     @property
     def default_text(self) -> str:
-        """What holds where the option is not given; empty if that needs no word."""
+        """The default in words; empty if the help does not mention it."""
         return self.usual or ("" if self.default is None or self.is_flag else str(self.default))
 
     @property
     def text(self) -> str:
-        """The help with the default."""
+        """The help text with the default."""
         return f"{self.help} (default: {self.default_text})" if self.default_text else self.help
 
 
 def option(name: str, **attributes: Any) -> Any:
-    """A dataclass field that is filled by this option; the attributes are those of `Option`."""
+    """A dataclass field set by this option; the attributes are those of `Option`."""
     made = Option(name=name, **attributes)
     return field(default=made.parse(made.default), metadata={"option": made})
 
 
 MODES = ("careful", "paper")
 ENGINES = ("local", "ray")
-INDEX_SIZES = ("nprobe", "nlist")  # as Faiss calls them: lists that a query looks into, and all of them
+INDEX_SIZES = ("nprobe", "nlist")  # Faiss's names: lists that a query searches, and all lists
 
 
 def each_once(*default: str) -> Callable[[Sequence[str] | None], tuple[str, ...]]:
-    """What was given, each once and in order; else the default."""
+    """The given values without duplicates, in order; else the default."""
 
     def parse(given: Sequence[str] | None) -> tuple[str, ...]:
         return tuple(dict.fromkeys(given or default))
@@ -93,12 +93,12 @@ def each_once(*default: str) -> Callable[[Sequence[str] | None], tuple[str, ...]
 
 
 def all_given(given: Sequence[str] | None) -> tuple[str, ...]:
-    """Everything that was given, in order."""
+    """All given values, in order."""
     return tuple(given or ())
 
 
 def path_of(text: str | None) -> Path | None:
-    """A path, `~` being the user's home."""
+    """A path, with `~` expanded."""
     return None if text is None else expand_home(text)
 
 
@@ -110,7 +110,7 @@ def mode_of(text: str) -> str:
 
 
 def epsilon_of(epsilon: float) -> float:
-    """A margin of cosines; UsageError for what no two cosines differ by."""
+    """A margin of cosines; UsageError outside -2 to 2."""
     if not -2 <= epsilon <= 2:
         raise UsageError(f"--epsilon is {epsilon}, but a margin of cosines lies between -2 and 2")
     return epsilon
@@ -126,7 +126,7 @@ def sample_of(text: str) -> int | None:
 
 
 def engine_of(text: str | None) -> str | None:
-    """What measures shards: local or ray, each also with a number of workers; UsageError for anything else.
+    """The engine of a run: local or ray, each also with a number of workers; UsageError for anything else.
 
     >>> engine_of("local:2")
     'local:2'
@@ -148,7 +148,7 @@ def seed_of(seed: int) -> int:
 
 
 def words_of(count: int) -> int:
-    """How many words a passage may have; UsageError for fewer than 10."""
+    """The maximum number of words in a passage; UsageError for fewer than 10."""
     if count < 10:
         raise UsageError(f"--passage-words is {count}, but should be 10 or more")
     return count
@@ -165,7 +165,7 @@ def search_index_of(text: str) -> str:
 
 
 def index_sizes(text: str) -> dict[str, int] | None:
-    """The sizes that --search-index names, in lists; None where searches are exact; UsageError for anything else."""
+    """The sizes in --search-index, in lists; None if searches are exact; UsageError for anything else."""
     if text == "exact":
         return None
     kind, colon, rest = text.partition(":")
@@ -184,7 +184,7 @@ def _is_count(text: str) -> bool:
 
 
 def threshold_of(threshold: float | None) -> float | None:
-    """The user's own threshold; UsageError if it is no finite number."""
+    """The user's own threshold; UsageError if it is not a finite number."""
     if threshold is not None and not math.isfinite(threshold):
         raise UsageError(f"--threshold is {threshold}, but should be a number to compare scores with")
     return threshold
@@ -207,9 +207,9 @@ def scope_of(text: str) -> str | float:
 
 @dataclass(frozen=True)
 class RunSettings:
-    """The settings that results.json keeps, and by which runs are compared. `models` include seed replicates.
+    """The settings in results.json, by which runs are compared. `models` include seed replicates.
 
-    `check_packages` are the packages whose checks took part.
+    `check_packages` are the packages whose checks ran.
     """
 
     # fmt: off
@@ -285,11 +285,11 @@ class RunSettings:
     search_index: str = option(
         "search-index", group="machine", metavar="INDEX", parse=search_index_of, default="exact",
         help="How queries search documents: `exact`, or approximately with `faiss`, for millions of documents. "
-            "`faiss:nprobe=128` looks into more of the index. What the index misses is measured and reported.",
+            "`faiss:nprobe=128` searches more of the index. Documents that the index misses are measured and reported.",
     )
     epsilon: float = option(
         "epsilon", group="research", metavar="E", convert=float, parse=epsilon_of, default=0.0, usual="0",
-        help="Margin by which a paraphrase has to be nearer in criteria 3 and 4 of Mahajan et al. 2023 (antonym, "
+        help="Margin by which a paraphrase must be nearer in criteria 3 and 4 of Mahajan et al. 2023 (antonym, "
         "jumble).",
     )
     median_scope: str | float = option(
@@ -303,8 +303,8 @@ class RunSettings:
     )
     experimental: bool = option(
         "experimental", group="research", is_flag=True, default=False,
-        help="On all data but the probes, also make the edits that blind readers (language models) did not find good "
-        "enough, or have not read.",
+        help="On all data but the probes, also make the edits that blind readers (language models) rejected or "
+        "have not read.",
     )
     lexicon: str = option(
         "lexicon", group="research", metavar="NAME", default="embedded",
@@ -339,11 +339,11 @@ class Settings(RunSettings):
     )
     looks_first: bool = option(
         "look-first", group="what", is_flag=True, default=False, hidden=True,
-        help="Show a first look, and stop after it where the rest takes over 5 minutes or costs money.",
+        help="Show a first look, and stop after it if the rest takes over 5 minutes or costs money.",
     )
     threshold: float | None = option(
         "threshold", group="what", metavar="T", convert=float, parse=threshold_of,
-        help="Similarity from which on you say yes: report how many pairs of each label score T or more.",
+        help="Similarity from which you accept a pair: report how many pairs of each label score T or more.",
     )
     save_baseline: Path | None = option(
         "save-baseline", group="baseline", metavar="DIR", takes_path=True, is_common=True, parse=path_of,
@@ -365,7 +365,7 @@ class Settings(RunSettings):
         help="Do not keep embeddings after the run.",
     )
     address: str | None = option(
-        "address", group="machine", metavar="ADDRESS", usual="a cluster of this machine alone",
+        "address", group="machine", metavar="ADDRESS", usual="a cluster on this machine only",
         help="With --engine=ray, the Ray cluster to join: `auto` for the one of this machine, or host:port.",
     )
     shards_dir: str | None = option(
@@ -398,9 +398,9 @@ class Settings(RunSettings):
 
     @property
     def chosen_packages(self) -> tuple[str, ...]:
-        """The packages whose checks take part beside encheck's: those of `check-packages`, else all that are installed.
+        """The packages whose checks run with encheck's: those in `check-packages`, else all that are installed.
 
-        ConfigError for one that is not installed.
+        ConfigError for a package that is not installed.
         """
         installed = entry_points.entry_points_of(entry_points.CHECKS)
         named = installed if self.project.check_packages is None else self.project.check_packages
@@ -415,9 +415,9 @@ OPTIONS: Mapping[str, Option] = {f.name: f.metadata["option"] for f in fields(Se
 
 
 def from_options(parsed: Any, *, root: Path, store: str | None = None) -> Settings:
-    """Settings from pytest's parsed options; UsageError says what is wrong with one.
+    """The settings from pytest's parsed options; UsageError for an invalid one.
 
-    `store` goes before `--store`: the temporary one of a run without a store.
+    `store` overrides `--store`: the temporary store of a run without one.
     """
     given = {name: one.parse(getattr(parsed, one.dest)) for name, one in OPTIONS.items()}
     given |= {"models": models_of(parsed), "data": data_of(parsed), "store": path_of(store) or given["store"]}
@@ -431,7 +431,7 @@ def models_of(parsed: Any) -> tuple[str, ...]:
 
 
 def data_of(parsed: Any) -> tuple[str, ...]:
-    """The data of a run, with the property that --property names; UsageError where none of them may have one."""
+    """The data of a run, with the property from --property; UsageError if none of the data can have one."""
     data, name = (OPTIONS[one].parse(getattr(parsed, OPTIONS[one].dest)) for one in ("data", "own_property"))
     if name is None:
         return tuple(data)
@@ -441,7 +441,7 @@ def data_of(parsed: Any) -> tuple[str, ...]:
 
 
 def recorded(settings: Settings) -> RunSettings:
-    """The settings that results.json keeps."""
+    """The settings that results.json stores."""
     return replace(chosen_settings(RunSettings, settings), check_packages=settings.chosen_packages)
 
 
@@ -453,7 +453,7 @@ def chosen_settings(kind: type[Chosen], settings: RunSettings) -> Chosen:
     return kind(**{one.name: getattr(settings, one.name) for one in fields(kind)})
 
 
-OptionValue = str | float | bool | Path | Sequence[str] | None  # of an option, as a keyword of a Python function
+OptionValue = str | float | bool | Path | Sequence[str] | None  # the value of an option as a Python keyword
 
 
 def from_keywords(
@@ -461,21 +461,21 @@ def from_keywords(
 ) -> Settings:
     """Settings of a run of these models on these data; `options` are named as on the command line, with underscores.
 
-    None stands for the default, a sequence repeats an option. UsageError for an option that does not exist, and for a
+    None means the default, a sequence repeats an option. UsageError for an option that does not exist, and for a
     value that it does not take.
 
     >>> from_keywords(["sbert"], ["probes"], {"epsilon": 0.1, "sample": 500}).sample
     500
     """
     if "baseline" in options:
-        raise UsageError("a run is compared with no baseline: that is a gate. Call encheck.gate(new, old)")
+        raise UsageError("a run is not compared with a baseline, a gate is. Call encheck.gate(new, old)")
     known = {one.name.replace("-", "_"): one for one in OPTIONS.values()}
     for name in options:
         if name not in known:
             raise UsageError(unknown("option", name, known))
     given = {**options, "model": list(models), "data": list(data)}
     values: dict[str, object] = {}
-    for name, one in known.items():  # what a command line would have made of it
+    for name, one in known.items():  # the text of a command line
         value = given.get(name)
         if one.is_flag:
             values[one.dest] = bool(value)
@@ -494,18 +494,17 @@ def from_keywords(
     refuse_wrong(parsed)
     settings = from_options(parsed, root=root or Path.cwd())
     replicates = [one for one in settings.seed_replicates if one not in models]
-    return replace(settings, models=(*models, *replicates))  # a model may stand twice, used in two ways
+    return replace(settings, models=(*models, *replicates))  # a model may appear twice, used in two ways
 
 
 def refuse_wrong(parsed: Any) -> None:
-    """UsageError for a value that an option of `parsed` does not take, and for options that contradict each other."""
-    for one in OPTIONS.values():  # an unset variable must not switch off what it asks for
+    """UsageError for invalid values in `parsed`, and for options that contradict each other."""
+    for one in OPTIONS.values():  # an unset variable must not silently switch an option off
         value = getattr(parsed, one.dest)
         texts = value if isinstance(value, list) else [value]
         if any(isinstance(text, str) and not text.strip() for text in texts):
             raise UsageError(
-                f"the value of --{one.name} is empty (a variable that is not set?): give a value, or leave out "
-                f"--{one.name}"
+                f"the value of --{one.name} is empty (an unset variable?): give a value, or leave out --{one.name}"
             )
     for one in OPTIONS.values():
         one.parse(getattr(parsed, one.dest))
@@ -522,7 +521,7 @@ def refuse_wrong(parsed: Any) -> None:
     if replicates and not saves:
         raise UsageError("--twin requires --save-baseline=DIR, or encheck gate NEW OLD --twin=MODEL")
     if parsed.encheck_quick and parsed.encheck_full:
-        raise UsageError("--quick stops after the first look and --full does not: give one of them")
+        raise UsageError("--quick stops after the first look and --full does not: use only one of them")
     if parsed.encheck_quick and saves:
         raise UsageError(
             "--quick stops after a first look, and --save-baseline keeps all items: a first look is no baseline. Leave "
@@ -534,13 +533,13 @@ def refuse_wrong(parsed: Any) -> None:
             "item: leave out --engine, and gate on --sample=N"
         )
     if parsed.encheck_address and not (parsed.encheck_engine or "").startswith("ray"):
-        raise UsageError("--address is where a Ray cluster is: it needs --engine=ray")
+        raise UsageError("--address requires --engine=ray")
     if parsed.encheck_quick and parsed.encheck_engine:
         raise UsageError("--quick stops after a first look, and --engine measures all pairs: leave one out")
 
 
 def reference() -> str:
-    """The options in docs/reference/commands.md: of each its first sentence in Markdown, a list a group."""
+    """The options for docs/reference/commands.md: the first sentence of each, one Markdown list per group."""
     lines: list[str] = []
     for group, title in GROUPS.items():
         lines += [f"### {title}", ""]
@@ -566,7 +565,7 @@ def refuse_place(report_dir: str) -> None:
 
 
 def try_place(folder: Path) -> None:
-    """OSError if nothing can be written to this folder, or where it is to be made; nothing is left there."""
+    """OSError if this folder, or the place where it will be made, is not writable; leaves no file there."""
     there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    with tempfile.TemporaryFile(dir=there):  # has no name where the system can do without
+    with tempfile.TemporaryFile(dir=there):  # has no name if the system supports that
         pass

@@ -1,7 +1,7 @@
 """The pytest plugin: hooks and fixtures, which delegate to the modules of this package.
 
 It claims the options `--encheck-*`; `-p encheck.short_options` adds the short spellings, in a clone and for
-`encheck run`. Nothing heavy is imported before a check was collected.
+`encheck run`. Heavy imports wait until a check is collected.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:  # noqa: D103
 def pytest_load_initial_conftests(
     early_config: pytest.Config, parser: pytest.Parser, args: list[str]
 ) -> Iterator[None]:
-    """Refuse unknown options, and a path outside the project that is not written as --option=path."""
+    """Refuse unknown options, and paths outside the project unless written as --option=path."""
     with usage_errors():
         selection.refuse_outside_paths(early_config, args)
     yield
@@ -54,18 +54,18 @@ def pytest_configure(config: pytest.Config) -> None:  # noqa: D103
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell an xdist worker where the store of a run without a store is."""
+    """Pass the temporary store of a run without a store to an xdist worker."""
     _controller(node.config).node_configured(node)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pycollect_makeitem(collector: pytest.Module, obj: object) -> list[pytest.Item] | None:
-    """Collect a check of properties of the user's own only where the data have some."""
+    """Collect a check of the user's own properties only if the data have some."""
     return [] if collection.makes_no_case(collector.config, obj) else None
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Give a check the marker of its property, so that -m selects it; let tests of a model take their time."""
+    """Give a check the marker of its property, so that -m selects it; lift deadlines for tests of a model."""
     collection.mark(item)
     collection.spare(item)
 
@@ -84,18 +84,18 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
-    """Once the checks are selected, load the data and find the models, or report what is wrong with them."""
+    """After the checks are selected, load the data and find the models, or report their errors."""
     yield from selection.select(config, config.stash[PROCESS], items)
 
 
 def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> list[str]:
-    """With --collect-only: what would run, and roughly how long."""
+    """With --collect-only, print what would run and roughly how long."""
     return selection.forecast(config, config.stash[PROCESS], items)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> None:
-    """Encode what the selected checks declared, before the first of them runs."""
+    """Encode the texts that the selected checks declare, before the first check runs."""
     selection.prepare(session, session.config.stash[PROCESS])
 
 
@@ -119,7 +119,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 def pytest_report_teststatus(report: pytest.TestReport, config: pytest.Config) -> Any:
     """Give known failures, stale ones, below aim and inconclusive their own letters; a failed model is one error.
 
-    A run that is told in a few lines has no letters.
+    A run with short output has no letters.
     """
     is_short = isinstance(process := config.stash[PROCESS], Controller) and process.is_short
     return (report.outcome, "", "") if is_short and hasattr(report, "encheck") else outcomes.status(report, config)
@@ -127,13 +127,13 @@ def pytest_report_teststatus(report: pytest.TestReport, config: pytest.Config) -
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
-    """Note what an xdist worker selected."""
+    """Record the checks that an xdist worker selected."""
     _controller(node.config).selected(ids)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Take what an xdist worker sent."""
+    """Receive an xdist worker's data."""
     _controller(node.config).node_down(node)
 
 
@@ -148,20 +148,20 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """The table of verdicts, and where the report is."""
+    """Print the table of verdicts and the path of the report."""
     config.stash[PROCESS].summarize(terminalreporter)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """What a first look has left, below pytest's own last line."""
+    """Print the rest after a first look, below pytest's own last line."""
     if process := config.stash.get(PROCESS, None):
         process.tell_last(config.pluginmanager.get_plugin("terminalreporter"))
 
 
 @pytest.fixture
 def encheck_case(request: pytest.FixtureRequest) -> Case:
-    """The model, data and level of this check; an error where another check has the same name for its results."""
+    """The model, data and level of this check; an error if another check has the same name."""
     if problem := request.node.stash.get(CLASH, ""):
         pytest.fail(problem, pytrace=False)
     case: Case = request.param
@@ -170,7 +170,7 @@ def encheck_case(request: pytest.FixtureRequest) -> Case:
 
 @pytest.fixture(scope="session")
 def encheck_model(request: pytest.FixtureRequest) -> str:
-    """The model of the fixture `encoder`, as --encheck-model names it."""
+    """The model of the fixture `encoder`, by its name in --encheck-model."""
     return collection.model_name(request)
 
 
@@ -203,7 +203,7 @@ def median_scope(pytestconfig: pytest.Config) -> str | float:
 
 @pytest.fixture
 def encheck_judgement(request: pytest.FixtureRequest, encheck_case: Case) -> Judgement:
-    """What this check measures and decides, which its fixtures share."""
+    """The measurement and judgement of this check, shared by its fixtures."""
     judgement = Judgement(encheck_case, request.config.stash[EVALUATION])
     request.node.stash[outcomes.JUDGEMENT] = judgement
     return judgement
@@ -211,7 +211,7 @@ def encheck_judgement(request: pytest.FixtureRequest, encheck_case: Case) -> Jud
 
 @pytest.fixture
 def scores(encheck_judgement: Judgement) -> Scores:
-    """The similarities of this check's items; skips if the data have none, fails if the model failed."""
+    """The similarities of this check's items; skips if there are none, fails if the model failed."""
     try:
         return encheck_judgement.scores
     except NothingToMeasure as nothing:
@@ -223,7 +223,7 @@ def scores(encheck_judgement: Judgement) -> Scores:
 
 @pytest.fixture
 def report(request: pytest.FixtureRequest, encheck_judgement: Judgement) -> Callable[..., None]:
-    """Report figures that do not decide: `report(mean_margin(scores), ...)`."""
+    """Report further figures without a verdict: `report(mean_margin(scores), ...)`."""
 
     def add(*estimates: Estimate) -> None:
         with outcomes.told(request.node, encheck_judgement):

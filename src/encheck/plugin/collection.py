@@ -1,4 +1,4 @@
-"""From collected tests to cases: which tests are checks of which property, which ask for a model."""
+"""Turn collected tests into cases: find checks, their properties, and the tests that need a model."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ FIXTURE, MODEL = "encoder", "encheck_model"
 
 
 def parametrize_encoder(metafunc: pytest.Metafunc) -> None:
-    """Run a test that asks for the model once for each one that is named."""
+    """Run a test that uses the model once per model."""
     if MODEL in metafunc.fixturenames and len(models := models_of(metafunc.config.option)) > 1:
         metafunc.parametrize(MODEL, models, indirect=True, scope="session")
 
 
 def spare(item: pytest.Item) -> None:
-    """Lift hypothesis's deadline from a test that asks for the model, so that a slow one does not fail for it."""
+    """Lift hypothesis's deadline from a test that uses the model, so that a slow model does not fail it."""
     if MODEL in getattr(item, "fixturenames", ()) and getattr(item.obj, "is_hypothesis_test", False):  # type: ignore[attr-defined]
         from encheck.strategies import patient
 
@@ -42,7 +42,7 @@ def model_name(request: pytest.FixtureRequest) -> str:
 
 
 def makes_no_case(config: pytest.Config, function: object) -> bool:
-    """Whether this is a check of properties of the user's own, and the data of the run have none for it."""
+    """Whether this checks the user's own properties but the run's data have none."""
     claim = claim_of(function) if isfunction(function) else None
     if claim is None:
         return False
@@ -52,7 +52,7 @@ def makes_no_case(config: pytest.Config, function: object) -> bool:
 
 
 def refuse_wrong_properties(config: pytest.Config) -> None:
-    """DataError for a property that is none, before a check is made of it."""
+    """DataError for an invalid property, before a check is made for it."""
     if config.option.encheck_data:
         from encheck.datasets.load import properties_of
 
@@ -71,20 +71,20 @@ def checks_among(items: Iterable[pytest.Item]) -> list[pytest.Item]:
 
 
 def case_of(item: pytest.Item) -> Case:
-    """The case that a check's test stands for."""
+    """The case of a check's test."""
     case: Case = item.callspec.params["encheck_case"]  # type: ignore[attr-defined]
     return case
 
 
 def register_markers(config: pytest.Config) -> None:
-    """Register the property of every check as a marker; read from the files, so that nothing is imported.
+    """Register the property of every check as a marker, read from the files without importing them.
 
-    For --markers also those of packages, and of the files that pytest would look into.
+    For --markers, include packages and the files that pytest would collect.
     """
     files = [*_files_of("encheck.checks")]
     if config.option.markers:
         for point in entry_points.entry_points_of(entry_points.CHECKS).values():
-            with entry_points.import_errors(point):  # find_spec imports the packages above a module
+            with entry_points.import_errors(point):  # find_spec imports the parent packages of a module
                 files += _files_of(point.module)
         for place in (config.invocation_params.dir / place.partition("::")[0] for place in config.args):
             files += sorted(place.rglob("test_*.py")) if place.is_dir() else [place]
@@ -93,7 +93,7 @@ def register_markers(config: pytest.Config) -> None:
 
 
 def _files_of(module: str) -> list[Path]:
-    """The files of checks that a module is or, as a package, has; it is not imported."""
+    """The files of checks of a module or package, without importing it."""
     spec = find_spec(module)
     folders = (spec.submodule_search_locations if spec else None) or ()
     if spec and spec.origin and not folders:
@@ -102,9 +102,9 @@ def _files_of(module: str) -> list[Path]:
 
 
 def mark(item: pytest.Item) -> None:
-    """Give a check the marker of its property, and register it where no file of encheck's does.
+    """Give a check the marker of its property, and register it unless a file of encheck does.
 
-    A check of a property of the user's own has the marker of all such properties too.
+    A check of the user's own property also has the marker of all such properties.
     """
     claim = claim_at(item)
     for name in dict.fromkeys((claim.property, case_of(item).claim.property)) if claim else ():
@@ -117,7 +117,7 @@ def mark(item: pytest.Item) -> None:
 
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
-    """Make one case of each model x data x level of a check; nothing is loaded or looked at yet."""
+    """Make one case of each model x data x level of a check, without loading anything."""
     claim = claim_of(metafunc.function)
     if claim is None:
         return

@@ -1,4 +1,4 @@
-"""What becomes of a check that ran, from its rows to the letter that pytest prints."""
+"""The outcome of a check, from its rows to the letter that pytest prints."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STATUS = {
 
 @contextmanager
 def told(item: pytest.Item, judgement: Judgement) -> Iterator[None]:
-    """Show the rows that come of the block as properties of the test, and what ends the check as pytest's own."""
+    """Add the rows made in the block to the test's properties, and turn encheck's outcomes into pytest's."""
     before = len(judgement.rows)
     try:
         yield
@@ -61,7 +61,7 @@ def _properties(row: CheckResult) -> Iterator[tuple[str, str]]:
 
 
 def called(item: pytest.Function) -> Generator[None, Any, Any]:
-    """Skip a check that found nothing to measure; one that ended without a judgement is an error."""
+    """Skip a check with nothing to measure; one that ended without a judgement is an error."""
     try:
         result = yield
     except NothingToMeasure as nothing:
@@ -89,7 +89,7 @@ def attach(report: Any, item: pytest.Item, call: pytest.CallInfo[None], evaluati
 
 
 def make_visible(report: pytest.TestReport) -> None:
-    """What pytest shows of a check that failed, was skipped or xfailed, and what was printed and logged meanwhile."""
+    """Pytest's text for a check that failed, was skipped or xfailed, and its captured output and logs."""
     report.sections = [(name, escape_controls(text)) for name, text in report.sections]
     if isinstance(report.longrepr, tuple):
         path, line, reason = report.longrepr
@@ -110,16 +110,16 @@ def _attach_fragment(report: Any, found: MeasuredCase) -> None:
 
 
 def _verdict_of(excinfo: pytest.ExceptionInfo[BaseException]) -> Verdict:
-    """The verdict of a check that gave none: skipped, failed by a bare assert, or not able to measure."""
+    """The verdict of a check without a judgement: skipped, failed by a bare assert, or unable to measure."""
     if excinfo.errisinstance(pytest.skip.Exception):
         return "skipped"
     return "fail" if excinfo.errisinstance(AssertionError) else "error"
 
 
 def status(report: pytest.TestReport, config: pytest.Config) -> Any:
-    """Known failures, stale ones, what is below its aim and what is inconclusive have letters of their own.
+    """The letters for known failures, stale ones, below aim and inconclusive.
 
-    A model that fails is one error, that of its first check. The other checks count as not measured, and fail as well.
+    A failed model is one error, in its first check. Its other checks fail as not measured.
     """
     if model := getattr(report, "encheck_failed_model", ""):
         first = config.stash.setdefault(FAILED, {}).setdefault(model, report.nodeid)

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from encheck.running.service import EncoderService
     from encheck.running.subject import Subject
 
-WARM = "The harbour lay quiet."  # encoded before the first test, so that none has to wait for the weights
-DESCRIBED, REFUSED = "encheck_described", "encheck_refused"  # what xdist carries
+WARM = "The harbour lay quiet."  # encoded before the first test, so that no test waits for the weights
+DESCRIBED, REFUSED = "encheck_described", "encheck_refused"  # types that xdist can send
 STORE, RUN = "encheck_store", "encheck_run"
 
 
 class XdistWorker:
-    """A worker of xdist: it measures, and sends what it found to the controller."""
+    """An xdist worker: it measures and sends the results to the controller."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config, self.output = config, config.workeroutput  # type: ignore[attr-defined]
@@ -42,17 +42,17 @@ class XdistWorker:
         self.is_junit = bool(getattr(config.option, "xmlpath", None))
 
     def start(self) -> None:
-        """The controller has looked for faults already."""
+        """The controller has already checked the settings."""
 
     def selected(self, ids: Iterable[str]) -> None:
         """The controller learns from xdist which checks were selected."""
 
     def refuse_models(self, evaluation: Evaluation) -> None:
-        """The controller refuses what cannot be a baseline."""
+        """The controller refuses models that cannot be a baseline."""
 
     @contextmanager
     def refusing(self, items: list[pytest.Item]) -> Iterator[None]:
-        """Run none of the `items` where the user got something wrong: an error raised here would break xdist's run."""
+        """Clear `items` on a user's error: raising it here would break xdist's run."""
         try:
             yield
         except EncheckError as error:
@@ -61,12 +61,12 @@ class XdistWorker:
 
     @contextmanager
     def preparing(self) -> Iterator[None]:
-        """Whatever cannot be prepared is the error of each check."""
+        """A failed preparation is the error of each check."""
         with suppress(EncheckError):
             yield
 
     def finish(self, _session: pytest.Session, described: ProcessDescription | None) -> None:
-        """Send what this worker says of models, data and times."""
+        """Send this worker's models, data and times."""
         self.output[DESCRIBED] = described.sent() if described else ""
 
     def summarize(self, terminal: pytest.TerminalReporter) -> None:
@@ -77,7 +77,7 @@ class XdistWorker:
 
 
 class Controller:
-    """The process that reports: it gathers what was measured, writes and tells."""
+    """The reporting process: it gathers the results, writes and prints them."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config, self.recorder = config, Recorder()
@@ -86,7 +86,7 @@ class Controller:
         self.refusal = ""
         self.results: RunFile | None = None
         self.page: Path | None = None
-        self.last: list[str] = []  # lines that stand below pytest's own last one
+        self.last: list[str] = []  # lines below pytest's own last one
         self.store = self._temporary("store.sqlite") if config.option.encheck_no_store else None
         self.run: str | None = None
         self.is_junit = bool(getattr(config.option, "xmlpath", None))
@@ -98,7 +98,7 @@ class Controller:
         return str(folder.path / name)
 
     def start(self) -> None:
-        """Find what is wrong before any worker starts."""
+        """Report wrong options before any worker starts."""
         option = self.config.option
         with usage_errors():
             if option.encheck_report_dir:
@@ -112,7 +112,7 @@ class Controller:
                 self._find_faults()
 
     def _find_faults(self) -> None:
-        """UsageError for what is wrong with models, data and thresholds, before any worker of xdist starts."""
+        """UsageError for wrong models, data and thresholds, before any xdist worker starts."""
         settings, subjects = settings_of(self.config, self.store), {}
         if self.config.option.encheck_model or self.config.option.encheck_data:
             from encheck.running.notes import store_notes
@@ -126,11 +126,11 @@ class Controller:
         refuse_unknown_checks(self.config, settings, subjects, {})
 
     def selected(self, ids: Iterable[str]) -> None:
-        """Note which checks were selected: what a crash cuts short has no report."""
+        """Record the selected checks: those cut short by a crash have no report."""
         self.recorder.select(ids)
 
     def refuse_models(self, evaluation: Evaluation) -> None:
-        """Refuse what cannot be a baseline, before anything is encoded."""
+        """Refuse models that cannot be a baseline, before encoding."""
         self._refuse_models(evaluation.bench.subjects)
 
     def _refuse_models(self, subjects: Mapping[str, Subject]) -> None:
@@ -141,25 +141,25 @@ class Controller:
 
     @contextmanager
     def refusing(self, _items: list[pytest.Item]) -> Iterator[None]:
-        """What the user got wrong ends the run with one message."""
+        """A user's error ends the run with one message."""
         with usage_errors():
             yield
 
     @contextmanager
     def preparing(self) -> Iterator[None]:
-        """What cannot be prepared ends the run with one message."""
+        """A failed preparation ends the run with one message."""
         with usage_errors():
             yield
 
     def node_configured(self, node: Any) -> None:
-        """Tell a worker which lock the run's workers share, and where the store of a run without a store is."""
+        """Pass the shared lock, and the temporary store of a run without a store, to a worker."""
         self.run = self.run or self._temporary("run.lock")
         node.workerinput[RUN] = self.run
         if self.store is not None:
             node.workerinput[STORE] = self.store
 
     def node_down(self, node: Any) -> None:
-        """Take what a worker says of models, data and times, and why it refused to run."""
+        """Receive a worker's models, data and times, and its reason if it refused to run."""
         sent = getattr(node, "workeroutput", {})
         if described := sent.get(DESCRIBED):
             from encheck.engine.measured import ProcessDescription
@@ -169,7 +169,7 @@ class Controller:
 
     @property
     def is_short(self) -> bool:
-        """Whether `encheck run` tells the run in a few lines, in place of what pytest tells of each check."""
+        """Whether `encheck run` prints a short summary in place of pytest's output per check."""
         return bool(self.config.option.encheck_look_first) and self.config.get_verbosity() < 0
 
     def finish(self, session: pytest.Session, described: ProcessDescription | None) -> None:
@@ -188,7 +188,7 @@ class Controller:
 
     @without_collection()
     def _conclude(self, session: pytest.Session) -> None:
-        """Conclude and write the run; the terminal shows its results even where the disk is full."""
+        """Conclude and write the run; the terminal shows its results even if the disk is full."""
         from encheck.engine.conclusion import GateOptions, conclude, with_references
         from encheck.engine.folder import place_of, write
         from encheck.reporting.terminal import rest_lines, verdict_lines
@@ -213,7 +213,7 @@ class Controller:
                 for_the_rest=options.without_quick(sys.argv) if recorder.first_look else "",
             )  # fmt: skip
             self.page = place / "report.html"
-            self.last += rest_lines(self.results)  # what is left after a first look stands last
+            self.last += rest_lines(self.results)  # the rest after a first look comes last
             if self.is_short:
                 self.last += verdict_lines(self.results)
             elif self.results.run.rest:
@@ -224,7 +224,7 @@ class Controller:
             session.exitstatus = session.exitstatus or pytest.ExitCode.INTERNAL_ERROR
 
     def summarize(self, terminal: pytest.TerminalReporter) -> None:
-        """The table of verdicts, and where the report is."""
+        """Print the table of verdicts and the path of the report."""
         if self.refusal:
             _tell(terminal, f"ERROR: {self.refusal}", red=True)
         if self.results:
@@ -244,20 +244,20 @@ class Controller:
             _tell(terminal, f"report: {self.page}")
 
     def tell_last(self, terminal: pytest.TerminalReporter | None) -> None:
-        """What is left after a first look, as the last lines of the output."""
+        """Print the rest after a first look as the last lines of the output."""
         for line in self.last:
             _tell(terminal, line)
         self.last = []
 
 
 def _tell(terminal: pytest.TerminalReporter | None, message: str, **markup: bool) -> None:
-    """All that encheck itself writes to pytest's terminal."""
+    """Write encheck's own output to pytest's terminal."""
     if terminal:
         terminal.write_line(visible(message, keep=LINES), **markup)
 
 
 class _Reports:
-    """Hands every report of this process, or of its xdist workers, to the recorder."""
+    """Passes every report of this process or of its xdist workers to the recorder."""
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
@@ -271,13 +271,13 @@ PROCESS: pytest.StashKey[Process] = pytest.StashKey()
 
 
 def settings_of(config: pytest.Config, store: str | None) -> Settings:
-    """The settings that the options ask for; `store` goes before theirs."""
+    """The settings from the options; `store` overrides theirs."""
     return options.from_options(config.option, root=config.rootpath, store=store)
 
 
 @contextmanager
 def usage_errors() -> Iterator[None]:
-    """Turn what the user got wrong into pytest's own usage error: one message, exit code 4."""
+    """Turn a user's error into pytest's usage error: one message, exit code 4."""
     try:
         yield
     except EncheckError as error:
@@ -285,7 +285,7 @@ def usage_errors() -> Iterator[None]:
 
 
 def opened(config: pytest.Config, process: Process, name: str) -> EncoderService:
-    """The model of this name, loaded; the test fails with one message where it is not there or does not compute."""
+    """Load the model of this name; the test fails with one message if it is missing or does not compute."""
     from encheck.encoders.protocol import PartialEncoder
     from encheck.running.labels import labels
     from encheck.running.resources import open_store, resolve_models
@@ -308,11 +308,11 @@ def refuse_unknown_checks(
 ) -> None:
     """ConfigError for thresholds and known failures of checks that do not exist: the project's and the models'.
 
-    Those in the files and directories that pytest was given exist, which may be given as names of modules.
+    Checks in pytest's arguments (files, directories, or module names) exist.
     """
     places = []
     for arg in (text.partition("::")[0] for text in config.args):
-        with suppress(ImportError, ValueError):  # pytest says what is wrong with it
+        with suppress(ImportError, ValueError):  # pytest reports the error
             spec = find_spec(arg) if config.option.pyargs and not Path(arg).exists() else None
             places.append(Path(spec.origin).parent if spec and spec.origin else Path(arg))
     configs = {label: subject.config for label, subject in subjects.items()}

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 SHORT = "encheck.short_options"
 OPERATORS = {"and", "or", "not", "True", "False", "None"}
 EVALUATION: pytest.StashKey[Evaluation] = pytest.StashKey()
-CLASH: pytest.StashKey[str] = pytest.StashKey()  # of a check that has the name of another one: what is wrong
+CLASH: pytest.StashKey[str] = pytest.StashKey()  # the error of a check with a duplicate name
 
 
 def refuse_outside_paths(config: pytest.Config, args: list[str]) -> None:
-    """UsageError for a path outside the project after a blank: pytest takes it for a test path.
+    """UsageError for an option's path outside the project written after a blank: pytest treats it as a test path.
 
-    It has looked there for its settings, and for conftest.py. Short options count where this run has them, or would
-    have them: a path after a blank hides the project's settings.
+    Pytest has already searched it for settings and conftest.py. Short options count if this run has them, or would
+    have them: such a path hides the project's settings.
     """
     here, known = config.invocation_params.dir, config.known_args_namespace
     paths = list(options.given_after_a_blank(args, prefix=options.PREFIX))
@@ -39,7 +39,7 @@ def refuse_outside_paths(config: pytest.Config, args: list[str]) -> None:
         named = (SHORT in file.read_text("utf-8", "replace") for file in files if file.is_file())
         paths += short if config.pluginmanager.has_plugin(SHORT) or any(named) else []
     if known.inifilename and known.rootdir:
-        return  # pytest looked for nothing
+        return  # pytest searched nothing
     for option, path in paths:
         places = (here, (here / path).resolve())
         if config.inipath is None or not all(place.is_relative_to(config.rootpath) for place in places):
@@ -50,7 +50,7 @@ def refuse_outside_paths(config: pytest.Config, args: list[str]) -> None:
 
 
 def refuse_misspelt(config: pytest.Config, parser: pytest.Parser, args: list[str]) -> None:
-    """UsageError for an option that nobody knows and that looks like one of ours."""
+    """UsageError for an unknown option that resembles one of encheck's."""
     if config.known_args_namespace.help:
         return
     prefixes = (options.PREFIX, "") if config.pluginmanager.has_plugin(SHORT) else (options.PREFIX,)
@@ -62,9 +62,9 @@ def refuse_misspelt(config: pytest.Config, parser: pytest.Parser, args: list[str
 
 
 def select(config: pytest.Config, process: Process, items: list[pytest.Item]) -> Iterator[None]:
-    """Around pytest's own selection by -m and -k: `items` is changed in place, and the stash gets the evaluation.
+    """Wrap pytest's selection by -m and -k: `items` is changed in place, and the stash gets the evaluation.
 
-    UsageError for a marker of -m that nothing registers: it would select nothing in silence.
+    UsageError for an unregistered marker in -m: it would silently select nothing.
     """
     collected = checks_among(items)
     with process.refusing(items):
@@ -74,7 +74,7 @@ def select(config: pytest.Config, process: Process, items: list[pytest.Item]) ->
             if collected and name not in registered | OPERATORS:
                 raise UsageError(
                     f"the marker {name!r} is not registered. Remedy: [tool.pytest.ini_options] of pyproject.toml, or "
-                    f'[pytest] of pytest.ini, should name it: markers = ["{name}: what it is about"]'
+                    f'[pytest] of pytest.ini, should name it: markers = ["{name}: description"]'
                     if name in offered
                     else unknown("marker", name, offered)
                 )
@@ -107,7 +107,7 @@ def select(config: pytest.Config, process: Process, items: list[pytest.Item]) ->
 
 
 def forecast(config: pytest.Config, process: Process, items: list[pytest.Item]) -> list[str]:
-    """With --collect-only: what would run, and roughly how long."""
+    """With --collect-only, print what would run and roughly how long."""
     cases = list(map(case_of, checks_among(items)))
     if not cases or not config.option.collectonly:
         return []
@@ -121,10 +121,10 @@ def forecast(config: pytest.Config, process: Process, items: list[pytest.Item]) 
 
 
 def prepare(session: pytest.Session, process: Process) -> None:
-    """Encode what the selected checks declared, before the first of them runs.
+    """Encode the texts that the selected checks declare, before the first check runs.
 
-    What an earlier run left in --report-dir is removed; workers of xdist do so, long before the controller writes.
-    UsageError where the report cannot be written, or would replace what is no run.
+    Removes an earlier run's files in --report-dir; xdist workers do so, long before the controller writes.
+    UsageError if the report cannot be written, or would replace files that are not a run.
     """
     config = session.config
     if EVALUATION not in config.stash or session.testsfailed:

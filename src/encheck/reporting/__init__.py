@@ -1,1 +1,1 @@
-"""What becomes of a run: results.json and the per-item file first, everything else derived from them."""
+"""Outputs of a run: results.json and items.parquet first, and everything else derived from them."""

@@ -1,6 +1,6 @@
-"""What two models answered to queries that nobody judged: answers.parquet and documents.parquet of a gate's folder.
+"""The answers of two models to unjudged queries: answers.parquet and documents.parquet in a gate's folder.
 
-answers.parquet has a row a query: `case`, `data`, `item`, `query`, `weight`, `cluster`, and the ids of the first ten
+answers.parquet has a row per query: `case`, `data`, `item`, `query`, `weight`, `cluster`, and the ids of the first ten
 documents, best first, under the baseline (`before`) and the candidate (`after`). documents.parquet has `data`, `id`
 and `text` of each document named there. `disagreements` and `asked_in` read both.
 """
@@ -25,7 +25,7 @@ from encheck.types import content_hash
 
 ANSWERS, DOCUMENTS = "answers.parquet", "documents.parquet"
 UNJUDGED = "unjudged.tsv"
-PLAN, SHEET, AGAIN = "judging.json", "judging.html", "repeats.json"  # what `encheck judge` writes beside them
+PLAN, SHEET, AGAIN = "judging.json", "judging.html", "repeats.json"  # files that `encheck judge` adds
 COLUMNS = ("case", "data", "item", "query", "weight", "cluster", "before", "after")
 OF_DOCUMENTS = ("data", "id", "text")
 Documents = Mapping[int, tuple[str, str]]  # row -> (id, text)
@@ -33,7 +33,7 @@ Documents = Mapping[int, tuple[str, str]]  # row -> (id, text)
 
 @dataclass(frozen=True, slots=True)
 class FirstAnswer:
-    """A document that a query found first."""
+    """The first document that a query retrieves."""
 
     id: str
     text: str
@@ -41,7 +41,7 @@ class FirstAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A query that was asked `weight` times, and the first answers of the baseline and the candidate, which differ."""
+    """A query, asked `weight` times, for which the baseline and the candidate have different first answers."""
 
     data: str
     item: str
@@ -53,7 +53,7 @@ class Disagreement:
 
     @property
     def changed(self) -> ChangedQuery:
-        """Query and both answers, in a line each."""
+        """The query and both answers, each on one line."""
         return ChangedQuery(*map(in_a_line, (self.query, self.before.text, self.after.text)))
 
 
@@ -63,9 +63,9 @@ def write_answers(
     items: Mapping[str, Mapping[str, Sequence[Any]]],
     documents: Mapping[str, Documents],
 ) -> None:
-    """Write both files, of each search that nobody judged; nothing if there is none.
+    """Write both files for the searches without judgements; no files if there are none.
 
-    `items` are the candidate's, `documents` those that either model found, by the case without its model.
+    `items` are the candidate's, `documents` those that either model retrieved, by case without the model.
     """
     if not searched:
         return
@@ -82,7 +82,7 @@ def write_answers(
 
 
 def write_unjudged(folder: Path, gate: Gate) -> None:
-    """Write the first answers that nobody judged, of each search that is open for them; nothing if there is none."""
+    """Write the unjudged first answers of each search that they keep open; no file if there are none."""
     rows = [one for against in gate.against for row in against.rows for one in row.unjudged_answers]
     if rows:
         lines = dict.fromkeys("\t".join(map(safe_cell, (one.query, one.document_id, one.document))) for one in rows)
@@ -90,7 +90,7 @@ def write_unjudged(folder: Path, gate: Gate) -> None:
 
 
 def asked_queries(one: LogAnswers, texts: Mapping[str, str], documents: Documents) -> tuple[ComparedQuery, ...]:
-    """The queries of a search with the first answers of both models; `texts` are those of the items."""
+    """The queries of a search with the first answers of both models; `texts` are the items' texts."""
     firsts = zip(one.before.answers, one.after.answers, strict=True)
     rows = [[Answers.of(text).first[0] for text in both] for both in firsts]
     columns = (one.after.items, one.after.weights, one.after.clusters, rows)
@@ -101,7 +101,7 @@ def asked_queries(one: LogAnswers, texts: Mapping[str, str], documents: Document
 
 
 def asked_queries_in(folder: Path) -> tuple[ComparedQuery, ...]:
-    """The same from a gate's folder; UsageError as for `disagreements`."""
+    """As above, from a gate's folder; UsageError as for `disagreements`."""
     texts = _texts(folder)
     return tuple(
         _asked_query(row["item"], row["weight"], row["cluster"], row["query"],
@@ -135,7 +135,7 @@ def _write(path: Path, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]
 def disagreements(folder: Path) -> Iterator[Disagreement]:
     """The queries of a gate's folder whose first answer changed, in the order of the log's items.
 
-    UsageError if the folder holds no answers: of a run that was no gate, or on data with labels.
+    UsageError if the folder has no answers, as for a run that is not a gate or has labelled data.
     """
     texts = _texts(folder)
     for row in _read(folder / ANSWERS, COLUMNS):
@@ -148,7 +148,7 @@ def disagreements(folder: Path) -> Iterator[Disagreement]:
 
 
 def _texts(folder: Path) -> dict[tuple[str, str], str]:
-    """The texts of the documents by data and id; UsageError if the files are not of one another."""
+    """The texts of the documents by data and id; UsageError if the two files do not match."""
     found = {(row["data"], row["id"]): row["text"] for row in _read(folder / DOCUMENTS, OF_DOCUMENTS)}
     named = {(row["data"], id_) for row in _read(folder / ANSWERS, COLUMNS) for s in ("before", "after")
              for id_ in row[s][:1]}  # fmt: skip

@@ -1,7 +1,7 @@
-"""A gate as a comment for a pull or merge request: Markdown that is always shorter than code hosts take.
+"""A gate as a comment for a pull or merge request: Markdown within the length limit of code hosts.
 
-It is made of sections, each whole in itself, so that what is left out for length breaks nothing. What others wrote is
-escaped or stands as code: no name is pinged, no address becomes a link.
+It is made of self-contained sections, so any of them can be left out for length. Texts from others are
+escaped or set as code: no name is pinged, no address becomes a link.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from encheck.reporting.text import code, escape, longest_ticks, one_line, shorte
 from encheck.run_file import RunEntry, RunFile
 from encheck.system.terminal import visible
 
-LIMIT = 64_000  # UTF-16 units: GitHub takes 65,536, and who posts adds a marker and a last line
-MOST = 300  # characters of one text that others wrote
+LIMIT = 64_000  # UTF-16 units: GitHub takes 65,536, and posting adds a marker and a last line
+MOST = 300  # characters of one text from others
 WHERE = "All rows, texts and pictures are in `summary.md` and `report.html` among the job's files."
 TO_DO = {
     "pass": "Nothing that matters was lost in what was measured. After the merge, make the baseline of the new model.",
     "block": "Do not merge as it is. Fix what blocks. If you accept the loss, make the new model the baseline.",
     "inconclusive": "No loss that matters is shown, and it is not ruled out either.",
 }
-BLOCK = re.compile(r"^(\d*)([-+=.)\[])")  # what begins a list, a box to tick or a heading
-FAILS = "The gate passes, but the run does not: a check fails by a threshold of its own. `summary.md` names it."
+BLOCK = re.compile(r"^(\d*)([-+=.)\[])")  # the start of a list, a checkbox or a heading
+FAILS = "The gate passes, but the run does not: a check fails its own threshold. `summary.md` names it."
 OPEN = {"pass": "What is known", "block": "What blocks", "inconclusive": "What is open"}
 HEAD = ("what", CHANGE, "verdict")
 
 
 @dataclass(frozen=True)
 class CommentPart:
-    """A piece of the comment: as many parts as there is room for, between its start and its end."""
+    """A section of the comment: as many parts as fit between its start and its end."""
 
     start: str
     parts: Sequence[str] = ()
@@ -46,7 +46,7 @@ class CommentPart:
 def comment(results: RunFile | None, *, made: str = "") -> str:
     """The comment: at most `LIMIT` UTF-16 units, with the verdict first.
 
-    `results` is None where the run wrote none. `made` names the directory of a baseline that the run made because there
+    `results` is None if the run wrote none. `made` names the directory of a baseline that the run made because there
     was none.
     """
     if results is None or results.gate is None:
@@ -60,7 +60,7 @@ def comment(results: RunFile | None, *, made: str = "") -> str:
 
 
 def fit_parts(sections: Sequence[CommentPart], *, limit: int = LIMIT) -> str:
-    """The sections that fit, in their order; the last line counts the parts and sections that do not.
+    """The sections that fit, in order; the last line counts the parts and sections that do not.
 
     >>> fit_parts([CommentPart("a"), CommentPart("b", ["c", "d" * 200])], limit=150)
     'a\\n\\nb\\nc\\n\\nToo long for a comment: 1 more entry is left out here.\\n'
@@ -81,7 +81,7 @@ def utf16_length(text: str) -> int:
 
 
 def _fit_part(section: CommentPart, room: int) -> tuple[str, int]:
-    """The text of a section in so many units, empty where it has no room, and how many parts are left out."""
+    """The text of a section within a number of units, empty if none fits, and the number of parts left out."""
     taken: list[str] = []
     room -= utf16_length(section.start) + utf16_length(section.end) + 2 * len(section.between)
     for part in section.parts:
@@ -101,7 +101,7 @@ def _too_long(count: int) -> str:
 
 
 def markdown_line(text: str, *, most: int = MOST) -> str:
-    """A text that others wrote, in one line of Markdown, cut where it is long.
+    """A text from others as one line of Markdown, cut if it is long.
 
     >>> markdown_line("@you see https://example.org, GH-12")
     '<span>@</span>you see https<span>:</span>//example.org, GH<span>-</span>12'
@@ -110,19 +110,19 @@ def markdown_line(text: str, *, most: int = MOST) -> str:
 
 
 def fenced(lines: Iterable[str], *, most: int = MOST) -> str:
-    """Texts as a block of code, one a line; the spaces that a line begins with stay."""
+    """Texts as a code block, one per line, with leading spaces kept."""
     found = [shortest(visible(line), most) for line in lines]
     fence = "`" * max(3, longest_ticks("\n".join(found)) + 1)
     return "\n".join([f"{fence}text", *found, fence])
 
 
 def _bullet(text: str, *, most: int = MOST) -> str:
-    """An entry of a list, which no text turns into another kind of block."""
+    """A list entry; no text in it can start another kind of block."""
     return "- " + BLOCK.sub(r"\g<1>\\\g<2>", markdown_line(text, most=most))
 
 
 def _without_gate(results: RunFile | None, made: str) -> Iterator[CommentPart]:
-    """What there is to say where nothing was weighed."""
+    """The sections if nothing was weighed."""
     if made:
         yield CommentPart("## GATE: NO VERDICT. There was no baseline")
         yield CommentPart(
@@ -134,7 +134,7 @@ def _without_gate(results: RunFile | None, made: str) -> Iterator[CommentPart]:
         yield CommentPart("The job's log says why.")
     else:
         yield CommentPart(f"## GATE: NO VERDICT. Exit code {results.run.exit_status}")
-        yield CommentPart("Nothing was weighed against a baseline. What the run noted:")
+        yield CommentPart("Nothing was weighed against a baseline. Notes of the run:")
     if results is not None:
         notes = [_bullet(note) for note in results.run.notes]
         yield from [CommentPart("", notes)] if notes else []
@@ -142,7 +142,7 @@ def _without_gate(results: RunFile | None, made: str) -> Iterator[CommentPart]:
 
 
 def _verdict_parts(gate: Gate, run: RunEntry, told: Sequence[GateStory]) -> Iterator[CommentPart]:
-    """The verdict with the answer, what to do, and what else decides."""
+    """The verdict with the answer, what to do, and other deciding facts."""
     first, *more = headline(gate)
     word, _, reason = first.partition(". ")
     answers = [markdown_line(f"{one.answer}. {one.lead}".strip(), most=2 * MOST) for one in told]
@@ -157,11 +157,11 @@ def _verdict_parts(gate: Gate, run: RunEntry, told: Sequence[GateStory]) -> Iter
     yield from _dropped_in(gate)
     if run.exit_status not in ENDED:
         notes = [_bullet(note) for note in run.notes]
-        yield CommentPart(f"The run did not end well (exit code {run.exit_status}):", notes)
+        yield CommentPart(f"The run ended with an error (exit code {run.exit_status}):", notes)
 
 
 def _ways(gate: Gate) -> Iterator[str]:
-    """What can be done where the gate cannot tell."""
+    """The remedies for an inconclusive gate."""
     if gate.outcome != "inconclusive":
         return
     for against in gate.against:
@@ -172,7 +172,7 @@ def _ways(gate: Gate) -> Iterator[str]:
 
 
 def _dropped_in(gate: Gate) -> Iterator[CommentPart]:
-    """Whether stored vectors stay, what becomes of a threshold in use, and what has to change."""
+    """Whether stored vectors stay, whether a threshold in use still fits, and what has to change."""
     for against in gate.against:
         told = against.reindex.says if against.reindex else ""
         thresholds = [_bullet(one.says) for one in against.thresholds]
@@ -185,7 +185,7 @@ def _dropped_in(gate: Gate) -> Iterator[CommentPart]:
 
 
 def _baseline_parts(gate: Gate, told: Sequence[GateStory]) -> Iterator[CommentPart]:
-    """What each baseline holds against the candidate; then all that was weighed, folded."""
+    """The losses against each baseline, then all weighed rows, folded."""
     several = len(gate.against) > 1
     for one, found in zip(gate.against, told, strict=True):
         beside = f", against {markdown_line(one.baseline)}" if several else ""
@@ -204,7 +204,7 @@ def _baseline_parts(gate: Gate, told: Sequence[GateStory]) -> Iterator[CommentPa
 
 
 def _loss_markdown(loss: GateLoss) -> str:
-    """What got worse, or may have: by how much, what that means, and three examples."""
+    """A loss: its amount, its meaning, and three examples."""
     means = f"{loss.figures} {loss.means}".strip()
     lines = list(record.lost_lines(loss.row)) if loss.row else []
     return "\n\n".join(
@@ -216,7 +216,7 @@ def _loss_markdown(loss: GateLoss) -> str:
 
 
 def _lost_block(lines: Iterable[str]) -> Iterator[str]:
-    """Lost items or queries, folded; nothing where there are none."""
+    """Lost items or queries, folded; empty if there are none."""
     if found := [line.removeprefix("lost: ").removeprefix("changed: ") for line in lines]:
         items = sum(not line.startswith(" ") for line in found)
         summary = "one of them" if items == 1 else f"{items} of them"

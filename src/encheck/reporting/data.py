@@ -1,4 +1,4 @@
-"""What `encheck data` shows of a data set, by its kind, and the variants that generators make of it."""
+"""The output of `encheck data`: an overview of a data set by its kind, and the variants that generators make."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ Labels = list[int | None]
 
 @dataclass(frozen=True)
 class PairsOverview:
-    """Counts of a data set of pairs, and some of its pairs.
+    """Counts of a data set of pairs, and sample pairs.
 
-    `scores` has every graded similarity. `drawn` has, by label, the pairs whose words are compared; `is_drawn` says
-    whether they are a part of all.
+    `scores` has every graded similarity. `drawn` has the pairs whose words are compared, by label; `is_drawn` says
+    whether they are a sample.
     """
 
     name: str
@@ -53,7 +53,7 @@ class PairsOverview:
 
 
 def overview_of_dataset(dataset: Dataset, *, most: int, samples: int, seed: int) -> PairsOverview:
-    """The overview of a loaded data set, with at most `most` pairs drawn of a label."""
+    """The overview of a loaded data set, with at most `most` sampled pairs per label."""
     places = _DrawnPlaces([pair.label for pair in dataset.pairs], most, samples, seed)
     return PairsOverview(
         dataset.name,
@@ -76,7 +76,7 @@ def overview_of_dataset(dataset: Dataset, *, most: int, samples: int, seed: int)
 
 
 def overview_of_columns(found: InColumns, *, most: int, samples: int, seed: int) -> PairsOverview:
-    """The overview of the same pairs, `sample=None`, in columns: only those that are shown or compared are made."""
+    """The overview of all pairs in columns (`sample=None`), building only the pairs that are shown or compared."""
     held, links = found.pairs.held, found.pairs.links
     labels: Labels = []
     scores = [np.empty(0, np.float64)]
@@ -104,7 +104,7 @@ def overview_of_columns(found: InColumns, *, most: int, samples: int, seed: int)
 
 
 class _DrawnPlaces:
-    """The rows of the pairs that are drawn: some of each label, and some to show."""
+    """The rows of the sampled pairs: some of each label, and some to show."""
 
     def __init__(self, labels: Labels, most: int, samples: int, seed: int) -> None:
         by_label = {
@@ -136,7 +136,7 @@ class _PairsOfColumns:
         self.fingerprint = digest.hexdigest()[:16]
 
     def _parts(self, found: InColumns, wanted: set[int]) -> Iterator[list[str]]:
-        """What the fingerprint has of each pair, some pairs at a time."""
+        """The parts of each pair that enter the fingerprint, in batches."""
         seen: Counter[str] = Counter()
         for start, batch in found.pairs.held.batches():
             may_repeat = found.pairs.links.may_repeat[start : start + batch.num_rows].tolist()
@@ -193,7 +193,7 @@ def _collection_facts(dataset: Dataset, found: Collection) -> list[tuple[str, st
         ("queries", f"{len(found.queries):,}"),
         ("split of the judgements", found.split or ALL),
         ("judgements by grade", ", ".join(f"{grade}: {grades[grade]:,}" for grade in sorted(grades))),
-        ("right documents a query", f"{min(right)} to {max(right)}"),
+        ("right documents per query", f"{min(right)} to {max(right)}"),
         ("hard negatives", f"{sum(len(q.negatives) for q in found.queries):,}"),
         ("slices", ", ".join(slices) or "none"),
         ("texts that are edited", f"{len(dataset.groups):,}"),
@@ -209,7 +209,7 @@ def _facts_of_articles(dataset: Dataset, found: Collection) -> list[tuple[str, s
     return [
         ("articles", f"{len({one.article for one in found.passages}):,}"),
         ("passages", f"{len(found.passages):,}"),
-        ("words a passage", f"{lengths[0]:,} to {lengths[-1]:,}, {lengths[len(lengths) // 2]:,} in the middle"),
+        ("words per passage", f"{lengths[0]:,} to {lengths[-1]:,}, median {lengths[len(lengths) // 2]:,}"),
         ("queries", f"{sum(q.weight for q in found.queries):,}"),
         ("different queries", f"{len(found.queries):,}"),
         ("judgements", "none"),
@@ -259,11 +259,11 @@ def describe_contrasts(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
 
 
 BINS, BAR = 10, 30
-DRAWN = 20_000  # pairs of a label whose words are compared
+DRAWN = 20_000  # pairs per label whose words are compared
 
 
 def row_counts(module: ModuleType) -> str:
-    """How many rows a data set has, by file as it was published; of an embedded one, by counting."""
+    """The number of rows of a data set: per file as published; counted for an embedded one."""
     if hasattr(module, "embedded"):
         return f"{module.embedded().rows:,}"
     return " / ".join(f"{rows:,}" for rows, _ in getattr(module, "EXPECTED", {}).values()) or "yours"
@@ -285,7 +285,7 @@ def describe(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
         yield from table([
             (dataset.name, ""),
             ("texts", f"{dataset.rows:,}"),
-            ("characters", f"{sizes[0]:,} to {sizes[-1]:,}, {sizes[len(sizes) // 2]:,} in the middle"),
+            ("characters", f"{sizes[0]:,} to {sizes[-1]:,}, median {sizes[len(sizes) // 2]:,}"),
             ("texts by split", ", ".join(f"{name}: {splits[name]}" for name in sorted(splits))),
             ("independent clusters", f"{len(dataset.universe):,}"),
             ("malformed rows excluded", str(len(dataset.skipped))),
@@ -300,7 +300,7 @@ def describe(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
 
 
 def describe_columns(found: InColumns, *, seed: int = 0) -> Iterator[str]:
-    """The lines of `describe` for all pairs of a file, in the memory of their columns."""
+    """The lines of `describe` for all pairs of a file, within the memory of their columns."""
     yield from _overview_lines(overview_of_columns(found, most=DRAWN, samples=SAMPLES, seed=seed))
 
 
@@ -331,15 +331,15 @@ def _overview_lines(found: PairsOverview) -> Iterator[str]:
 
 
 def _score_facts(scores: NDArray[np.float64]) -> Iterator[tuple[str, str]]:
-    """How many pairs have a graded similarity, and its range."""
+    """The number of pairs with a graded similarity, and its range."""
     if len(scores):
         found = np.sort(scores)
         middle = found[len(found) // 2]
-        yield "pairs with a score", f"{len(found):,}: {found[0]:g} to {found[-1]:g}, {middle:g} in the middle"
+        yield "pairs with a score", f"{len(found):,}: {found[0]:g} to {found[-1]:g}, median {middle:g}"
 
 
 def counts_text(found: Mapping[str, int]) -> str:
-    """Names with their numbers, in the order of the names.
+    """Names with their counts, sorted by name.
 
     >>> counts_text({"b": 2, "a": 1})
     'a: 1, b: 2'
@@ -348,7 +348,7 @@ def counts_text(found: Mapping[str, int]) -> str:
 
 
 def _histogram(overview: PairsOverview) -> Iterator[str]:
-    """Share of each label's pairs a bin of Jensen-Shannon divergence, as bars; of many pairs, some drawn by seed."""
+    """Each label's histogram of Jensen-Shannon divergence as bars, from a seeded sample if there are many pairs."""
     from encheck.language.divergence import jsd
 
     found = [(name, jsd([p.first for p in pairs], [p.second for p in pairs])) for name, pairs in overview.drawn.items()]
@@ -371,7 +371,7 @@ MAX_REASONS_SHOWN = 3
 
 
 def variant_lines(listings: Sequence[Listing], *, language: LanguageResources, show: int) -> Iterator[str]:
-    """The table of coverage, then `show` examples a generator."""
+    """The table of coverage, then `show` examples per generator."""
     named = ((one.name.replace("_", " "), getattr(language, one.name)) for one in fields(language))
     yield "made with " + ", ".join(f"{name} {value}" for name, value in named if value)
     rows = [("generator", "words", "sentences", "of", "coverage", "why the others have none")]

@@ -1,6 +1,6 @@
-"""What a run decides, in one short block each, and what to type next.
+"""The decisions of a run in short blocks, and the next command.
 
-Commands that a page gives to copy have what the run was asked for, where labels are only its short names.
+Commands to copy from a page use the run's own arguments, since labels are only short names.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CHOSEN = [
 
 @dataclass(frozen=True)
 class RunCommands:
-    """What --model and --data took by label, --model-arg, options of `chosen`, and the folder of the run, if known."""
+    """A run's arguments of --model and --data by label, --model-arg, options of `chosen`, and its folder, if known."""
 
     models: Mapping[str, str]
     data: Mapping[str, str]
@@ -39,7 +39,7 @@ class RunCommands:
     folder: str = ""
 
     def run(self, prop: str, model: str, data: str, *, check: str = "") -> str:
-        """Run the checks of a property, or one of them alone; a placeholder stands for a path that is not known.
+        """The command that runs the checks of a property, or one of them, with a placeholder for an unknown path.
 
         "" for a model in memory, which no command line can name.
         """
@@ -51,7 +51,7 @@ class RunCommands:
         return f"encheck run -m {shlex.quote(prop)}{one} {named}{on}{self.options}"
 
     def show(self, model: str) -> str:
-        """What follows the item in `encheck show ITEM`; without a model in memory, it shows the scores of the run."""
+        """The options after ITEM in `encheck show ITEM`; for a model in memory, those that show the run's scores."""
         where = _option("run", self.folder) if self.folder else ""
         return " ".join(filter(None, (self._named(model), where)))
 
@@ -61,7 +61,7 @@ class RunCommands:
 
 
 def run_commands(results: RunFile, folder: Path | None) -> RunCommands:
-    """The commands of a run that lies in `folder`, which is named from here where it lies below."""
+    """The commands of a run in `folder`, as a relative path if it is below the working directory."""
     settings = results.run.settings
     here = Path.cwd()
     near = folder.relative_to(here) if folder and folder.is_relative_to(here) else folder
@@ -70,7 +70,7 @@ def run_commands(results: RunFile, folder: Path | None) -> RunCommands:
 
 
 def chosen_options(settings: RunSettings, *, but: Sequence[str] = ()) -> str:
-    """Options that change the figures and that results.json keeps, where they are no defaults; a blank before each.
+    """The non-default options in results.json that change figures, each with a blank before it.
 
     >>> chosen_options(RunSettings(sample=None, strict=True, seed=7), but=NOT_OF_A_GATE)
     ' --sample=all --seed=7'
@@ -90,12 +90,12 @@ def _option(name: str, value: str) -> str:
     return f"--{name}={shlex.quote(value)}"
 
 
-SELECTS = ("-m", "-k", "--deselect", "--ignore", "--ignore-glob")  # what selects checks; the value may follow a blank
+SELECTS = ("-m", "-k", "--deselect", "--ignore", "--ignore-glob")  # select checks; the value may follow a blank
 
 
 @dataclass(frozen=True)
 class NextStep:
-    """What to do next, what to type for it, "" where there is nothing to type, and ways to do it, any of which does."""
+    """A next step: what to do, its command ("" if there is none), and alternative ways to do it."""
 
     says: str
     command: str = ""
@@ -104,7 +104,7 @@ class NextStep:
 
 @dataclass(frozen=True)
 class GateCommands:
-    """What gates the candidate again, also on all checks, and what keeps it as a baseline; "" where not known."""
+    """The commands to gate the candidate again, also on all checks, and to save its baseline; "" if not known."""
 
     again: str = ""
     keep: str = ""
@@ -115,7 +115,7 @@ NO_COMMANDS = GateCommands()
 
 
 def gate_commands(run: RunEntry) -> GateCommands:
-    """Those of a run with a gate, from its `run` in results.json."""
+    """The commands of a run with a gate, from `run` in results.json."""
     settings = run.settings
     models = settings.models
     if models[0].startswith(OBJECT):
@@ -130,7 +130,7 @@ def gate_commands(run: RunEntry) -> GateCommands:
 
 
 def _of_all_checks(command: str) -> str:
-    """The command without what selects checks."""
+    """The command without the options that select checks."""
     try:
         words = shlex.split(command)
     except ValueError:
@@ -143,7 +143,7 @@ def _of_all_checks(command: str) -> str:
 def next_steps(
     against: GateAgainst, *, candidate: str = NEW, to_type: GateCommands = NO_COMMANDS
 ) -> Iterator[NextStep]:
-    """What to do, the first step first."""
+    """The next steps, in order."""
     if against.outcome == "pass":
         changes = what_has_to_change(against)
         stays = " Stored vectors stay as they are." if against.reindex and against.reindex.needed is False else ""
@@ -166,7 +166,7 @@ def _steps_of_doubt(against: GateAgainst, to_type: GateCommands) -> Iterator[Nex
         return
     yield NextStep(f"Keep {against.baseline} in use until the gate can tell.")
     if against.index_faults:
-        yield NextStep("Then gate the new model against the index that was repaired.", to_type.again)
+        yield NextStep("Then gate the new model against the repaired index.", to_type.again)
         return
     if against.partial:
         ways = tuple(f"{text[0].upper()}{text[1:]}." for text in against.remedies)
@@ -180,7 +180,7 @@ def _steps_of_doubt(against: GateAgainst, to_type: GateCommands) -> Iterator[Nex
 
 
 def _ways_to_decide(against: GateAgainst) -> Iterator[str]:
-    """What else would decide."""
+    """Other ways to decide."""
     if more := endpoint_remedy(against):
         yield f"{more}."
     yield from (f"{text[0].upper()}{text[1:]}." for text in against.remedies)
@@ -191,9 +191,9 @@ FAILED = "FAILED"
 
 @dataclass(frozen=True)
 class VerdictBanner:
-    """What opens a page: the verdict in a word, the answer in a sentence, why in another, and the first step.
+    """The head of a page: the verdict in a word, the answer and its reason in a sentence each, and the first step.
 
-    `tone` is good, bad, open or "". `number` is the answer where that is a number.
+    `tone` is good, bad, open or "". `number` is the answer if it is a number.
     """
 
     tone: str
@@ -205,7 +205,7 @@ class VerdictBanner:
 
 
 def run_verdict(results: RunFile) -> str:
-    """The verdict of a run without a gate, in a line."""
+    """The verdict of a run without a gate, in one line."""
     look = results.first_look
     partial = f"PARTIAL, {look.clusters:,} of {look.of_clusters:,} clusters. " if look else ""
     word, told = _word_and_reason(results)
@@ -217,7 +217,7 @@ def run_banner(results: RunFile) -> VerdictBanner:
     word, told = _word_and_reason(results)
     told = f"{told[:1].upper()}{told[1:]}"
     if word == view.NOTHING and _is_empty(results):
-        return VerdictBanner("open", word, told, "", NextStep("See below what each check needs of the data."))
+        return VerdictBanner("open", word, told, "", NextStep("See below what each check needs from the data."))
     lead = "One run does not decide whether a model may ship: a gate does, against the model in use."
     looked = results.first_look is not None
     tone = "bad" if word == FAILED else "open" if looked else ""
@@ -227,7 +227,7 @@ def run_banner(results: RunFile) -> VerdictBanner:
 
 
 def _word_and_reason(results: RunFile) -> tuple[str, str]:
-    """What failed, else how the properties stand to chance; of several models or data sets, of which."""
+    """The failures, else how many properties are above chance; names models and data sets if there are several."""
     rows = view.rows_that_ran(view.judged_rows(results))
     broke = any(row.verdict == "error" for row in rows)
     if nothing := [line for line in view.run_headlines(results) if line.startswith(view.NOTHING) and not broke]:
@@ -251,12 +251,12 @@ def _word_and_reason(results: RunFile) -> tuple[str, str]:
     standings = [_standing_of(results, model.label, data.name, several=several)
                  for model in results.models for data in results.data]  # fmt: skip
     known = sum(row.verdict == "known_failure" for row in rows)
-    fails = f"no check fails but {known} that {'is' if known == 1 else 'are'} known to" if known else "no check fails"
+    fails = f"no check fails except {known} known failure{'s' if known != 1 else ''}" if known else "no check fails"
     return "PASSED", "; ".join([fails, *filter(None, standings)])
 
 
 def _standing_of(results: RunFile, model: str, data: str, *, several: bool) -> str:
-    """In how many properties a model is above chance and below it, and the weakest."""
+    """The number of properties above and below chance, and the weakest property."""
     lines = [line for line in weakest_first(profile(results, model=model, data=data)) if line.standing]
     if not lines:
         return ""
@@ -271,7 +271,7 @@ NEW_PLACEHOLDER = "NEW_MODEL"
 
 
 def _step_after_run(results: RunFile) -> NextStep:
-    """The rest of a first look; else the gate to run."""
+    """The command for the rest of a first look, else the gate to run."""
     if results.run.rest and results.run.rest.command:
         return NextStep("Measure the rest:", results.run.rest.command)
     if command := gate_command(results):
@@ -283,9 +283,9 @@ def _step_after_run(results: RunFile) -> NextStep:
 
 
 def gate_command(results: RunFile) -> str:
-    """The gate to run next: of the model itself, or against it where it is one of those that ship.
+    """The gate to run next: of the model itself, or against it if the model ships with encheck.
 
-    "" where the data lie in shards that a gate does not take, where nothing was measured, and for a model in memory.
+    "" if a gate does not accept the run's shards, if nothing was measured, and for a model in memory.
     """
     settings = results.run.settings
     if settings.engine or _is_empty(results):
@@ -303,14 +303,14 @@ def gate_command(results: RunFile) -> str:
 
 
 def _is_empty(results: RunFile) -> bool:
-    """Whether no model measured anything on any of the data."""
+    """Whether nothing was measured for any model on any data."""
     pairs = [(one.name, model) for one in results.data for model in one.measured]
     return bool(pairs) and pairs == [*unmeasured_data(results)]
 
 
 @dataclass(frozen=True)
 class RunDecision:
-    """A question that a run answers beside its verdict: the answer in a line, and what more there is to it."""
+    """A question that a run answers besides its verdict: the answer in one line, and details."""
 
     question: str
     answer: str
@@ -318,7 +318,7 @@ class RunDecision:
 
 
 def run_decisions(results: RunFile) -> list[RunDecision]:
-    """Whether stored vectors have to be made again, and whether a threshold in use still fits, where that is known."""
+    """Whether stored vectors must be made again, and whether a threshold in use still fits, if known."""
     gates = results.gate.against if results.gate else ()
     found = []
     for index in filter(None, (against.reindex for against in gates)):

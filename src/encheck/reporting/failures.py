@@ -1,4 +1,4 @@
-"""The message of a failed check, and the shortest form of an item that a model still gets wrong."""
+"""The message of a failed check, and the lines for shrunk items."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Shrink = Callable[[ItemRow], "Shrunk | str"]
 
 
 def figure_line(estimate: Estimate) -> str:
-    """A figure with its interval and what it rests on.
+    """A figure with its interval, items and clusters.
 
     >>> figure_line(Estimate("margin_rate", 0.6123, 0.5512, 0.6581, n=400, clusters=380))
     'margin rate = 0.61 (95% CI 0.55 to 0.66, n=400, 380 clusters)'
@@ -46,7 +46,7 @@ def surface_line(estimate: Estimate) -> str:
 
 
 def rounded(value: float, low: float, high: float) -> tuple[str, ...]:
-    """A figure and the ends of its interval with as many digits as the interval bears, and no negative zero.
+    """A figure and the ends of its interval, with as many digits as its width supports, without negative zero.
 
     >>> rounded(-0.001, -0.03, 0.03)
     ('0.00', '-0.03', '0.03')
@@ -58,9 +58,9 @@ def rounded(value: float, low: float, high: float) -> tuple[str, ...]:
 def failure_message(
     row: CheckResult, items: Sequence[Item], scores: Scores, *, model: str, folder: Path | None = None
 ) -> str:
-    """The whole message; edits are marked, and what nobody sees made visible.
+    """The whole message, with edits marked and invisible characters made visible.
 
-    `model` is what names the model on a command line (`--model=sbert`), `folder` where the run is told to lie, None for
+    `model` is the model's option on a command line (`--model=sbert`), `folder` the run's --report-dir, None for
     below reports/.
     """
     assert row.estimate is not None
@@ -79,13 +79,13 @@ def failure_message(
 
 
 def _expectation(row: CheckResult) -> str:
-    """Which of the lines it fell under, and the other one."""
+    """The floor or aim that the figure missed, and the other one."""
     assert row.estimate is not None
     assert row.lines is not None
     floor, aim = row.lines.floor, row.lines.aim
     if floor is None or floor == aim or row.estimate.high >= floor:
         return f"should be at least {aim:g}"
-    of = f", what {row.lines.rival} gets" if row.lines.rival else ""
+    of = f", the figure of {row.lines.rival}" if row.lines.rival else ""
     return f"should be at least {round(floor, 3):g}{of} (its floor; the aim is {aim:g})"
 
 
@@ -96,7 +96,7 @@ def _line(line: ExampleLine) -> str:
 
 
 def shrunk_lines(rows: Sequence[ItemRow], shrink: Shrink) -> Iterator[str]:
-    """The shortest form of each row's item, with the least shrunk one beside it, or why there is none."""
+    """The shortest form of each row's item with the least shrunk one, or why there is none."""
     for row in rows:
         yield f"{row.item}, shrunk"
         result = shrink(row)
@@ -107,12 +107,12 @@ def shrunk_lines(rows: Sequence[ItemRow], shrink: Shrink) -> Iterator[str]:
             if is_shorter and result.least is not result.shortest:
                 yield from _form_lines("least shrunk", result.least, result.whole)
             if result.shortest is result.whole:
-                yield f"  nothing can go: {result.why}"
+                yield f"  cannot be shortened: {result.why}"
             else:
-                name = "shortest" if is_shorter else "no shorter, in plainer words"
+                name = "shortest" if is_shorter else "same length, in plainer words"
                 yield from _form_lines(name, result.shortest, result.whole)
             if result.is_cut_short:
-                yield f"  stopped after {result.scored} pairs: more may go"
+                yield f"  stopped after {result.scored} pairs: a shorter form may exist"
         yield ""
 
 

@@ -1,6 +1,6 @@
-"""A run in other people's formats: model-card metadata, evaluation results, MTEB-style JSON, tables.
+"""A run in other formats: model-card metadata, evaluation results, MTEB-style JSON, tables.
 
-Files are written and nothing is ever pushed.
+Only writes files; never pushes.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ COLUMNS = (
 def export(
     results: RunFile, folder: Path, *, formats: Sequence[str], splits: Splits = MappingProxyType({})
 ) -> list[Path]:
-    """Write a run in these formats; the files written. UsageError for an unknown format, or a place that takes none.
+    """Write a run in these formats and return the files. UsageError for an unknown format or an unwritable place.
 
-    `splits` are those of each case's items, as `read_splits` gives them; formats that want one say `all` without.
+    `splits` are those of each case's items, from `read_splits`; without them, formats that need one say `all`.
     """
     for name in formats:
         if name not in FORMATS:
@@ -48,23 +48,23 @@ def export(
 
 
 def _split(rows: Sequence[Result], splits: Splits) -> str:
-    """What the splits of these figures are called: dev+gate, or `all`."""
+    """The name of the splits of these figures: dev+gate, or `all`."""
     return split_label(split for row in rows for split in splits.get(str(row.case), ()))
 
 
 def figures(results: RunFile, model: str) -> list[Result]:
-    """The rows of a model that have a figure, those that decide or have an aim first."""
+    """The rows of a model with a figure; those that decide or have an aim come first."""
     rows = [r for r in results.checks if r.model == model and r.value is not None]
     return sorted(rows, key=lambda r: (r.aim is None, r.id))
 
 
 def deciding(results: RunFile, model: str) -> list[Result]:
-    """One figure a check, data set and level: the one that decides."""
+    """One figure per check, data set and level: the one that decides."""
     return [row for row in figures(results, model) if row.aim is not None]
 
 
 def model_index(results: RunFile, model: str, splits: Splits = MappingProxyType({})) -> list[dict[str, Any]]:
-    """The `model-index` of a model card: one result a property and data set, its metrics the deciding figures."""
+    """The `model-index` of a model card: one result per property and data set, with the deciding figures."""
     found = [_indexed(name, data, rows, splits) for (name, data), rows in _by_task(results, model).items()]
     return [{"name": model, "results": found}]
 
@@ -103,7 +103,7 @@ def eval_results(results: RunFile, model: str) -> list[dict[str, Any]]:
 
 
 def mteb(results: RunFile, model: str, splits: Splits = MappingProxyType({})) -> list[dict[str, Any]]:
-    """Results as MTEB writes them, one object a property and data set: `scores` by split, with `main_score`."""
+    """Results in MTEB's format, one object per property and data set: `scores` by split, with `main_score`."""
     return [_task(results, name, data, rows, splits) for (name, data), rows in _by_task(results, model).items()]
 
 
@@ -153,7 +153,7 @@ def _write_mteb(results: RunFile, folder: Path, splits: Splits) -> list[Path]:
 
 
 def _flat(results: RunFile) -> list[dict[str, Any]]:
-    """A row a figure, in the columns of `COLUMNS`: beside it the baseline's, and the best surface scorer's."""
+    """One row per figure in `COLUMNS`, with the baseline's and the best surface scorer's figures."""
     flat = []
     for row in (row for model in results.models for row in figures(results, model.label)):
         best = best_surface(row)

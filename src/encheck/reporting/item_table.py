@@ -1,4 +1,4 @@
-"""The items of a run as one Arrow table: a row an item of a check and model, with what it is and whether it was won."""
+"""The items of a run as an Arrow table: one row per item of a check and model, and whether it was won."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ NOT_FOR_TRAINING = (
 
 
 def item_table(results: RunFile, items: Mapping[str, Columns]) -> Any:
-    """The `pyarrow.Table` of what results.json and items.parquet hold.
+    """The `pyarrow.Table` built from results.json and items.parquet.
 
-    `won` is 1 where the near text is nearer than the far one, 1/2 for a tie, 0 where it is not, null where an item is
-    no contest of two. The table's metadata say what its items are not for.
+    `won` is 1 if the near text is nearer than the far one, 1/2 for a tie, 0 if it is not, null if an item is
+    not a contest of two. The table's metadata warn against training on its items.
     """
     import pyarrow
 

@@ -26,7 +26,7 @@ CLASS = "encheck.gate"
 
 @dataclass(frozen=True)
 class GateCase:
-    """A test case; `message` says why it did not pass, `details` has more lines, `properties` what is shown of it."""
+    """A test case. `message` is why it did not pass, `details` has more lines, `properties` its figures."""
 
     classname: str
     name: str
@@ -37,7 +37,7 @@ class GateCase:
 
 
 def cases_of(gate: Gate) -> Iterator[GateCase]:
-    """One case for the verdict, then one for each contract that broke, each row, and each part that blocks."""
+    """One case for the verdict, then one for each broken contract, each row, and each part that blocks."""
     reasons = [f"{one.baseline}: {text}" for one in gate.against for text in one.reasons]
     reasons += [f"what has to change: {text}" for one in gate.against for text in what_has_to_change(one)]
     (message, *_) = headline(gate)
@@ -56,7 +56,7 @@ def _shown(against: GateAgainst) -> list[GateRow]:
 
 
 def _of_verdict(gate: Gate) -> Result:
-    """A block fails; what cannot be told is an error, unless the owner said what it counts as."""
+    """A block is a failure; an inconclusive gate is an error, unless --inconclusive says what it counts as."""
     if gate.outcome == "inconclusive":
         counts_as: dict[int, Result] = {0: "passed", 1: "failure"}
         return counts_as.get(gate.exit_code, "error")
@@ -64,7 +64,7 @@ def _of_verdict(gate: Gate) -> Result:
 
 
 def _of_row(place: str, row: GateRow) -> GateCase:
-    """A row that blocks fails; one that is open or does not gate is skipped: the verdict says what that comes to."""
+    """A row that blocks is a failure; one that is open or does not gate is skipped, since the verdict covers it."""
     outcome, _, name, before, after, change, *_ = row_cells(row)
     shown = (("figures", f"{before} to {after}, {change}"),)
     result: Result = "failure" if row.outcome == "block" else "skipped"
@@ -92,7 +92,7 @@ def as_properties(gate: Gate) -> Sequence[tuple[str, str]]:
 
 
 def write_junit(path: Path, results: RunFile) -> None:
-    """Write a gate as JUnit XML: its properties, its cases, and one for each check; EncheckError on a full disk."""
+    """Write a gate as JUnit XML: its properties, its cases, and a case per check; EncheckError on a full disk."""
     gate = results.gate
     cases = [*(cases_of(gate) if gate else ()), *map(_of_check, _deciding(results))]
     counted = Counter(case.result for case in cases)
@@ -117,7 +117,7 @@ def write_junit(path: Path, results: RunFile) -> None:
 
 
 def _deciding(results: RunFile) -> Iterator[Row]:
-    """One row of each case, the one with the verdict where there is one."""
+    """One row per case, the one with the verdict if there is one."""
     found: dict[CaseId, Row] = {}
     for row in results.checks:
         case = row.case
@@ -127,7 +127,7 @@ def _deciding(results: RunFile) -> Iterator[Row]:
 
 
 def _of_check(row: Row) -> GateCase:
-    """A check of the new model; what the gate weighs has passed here, and is decided by the rows of the gate."""
+    """A check of the new model; one that the gate weighs counts as passed here, since the gate's rows decide it."""
     results: dict[str | None, Result] = {"fail": "failure", "error": "error", "skipped": "skipped"}
     shown = () if row.value is None else ((row.metric or "", f"{row.value:.4g}"),)
     result = results.get(row.verdict, "passed")
@@ -143,5 +143,5 @@ def _add_properties(place: Element, properties: Sequence[tuple[str, str]]) -> No
 
 
 def _safe(text: str) -> str:
-    """The text without what XML cannot hold or a terminal would obey."""
+    """The text without characters that XML cannot hold or that control a terminal."""
     return visible(text, keep=LINES)

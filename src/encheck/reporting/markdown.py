@@ -52,13 +52,13 @@ def gate_markdown(
     candidate: str = NEW,
     to_type: GateCommands = NO_COMMANDS,
 ) -> Iterator[str]:
-    """The section of summary.md: the answer, what to do, what got worse, then each row; statistics are folded."""
+    """The gate's section of summary.md: the answer, what to do, the losses, then each row; statistics are folded."""
     texts = {name: (columns, i) for columns in items.values() for i, name in enumerate(columns["item"])}
     for line in undecided(gate):
         yield from (f"- {line}", "")
     for against in gate.against:
         yield from (f"## Gate against {escape(against.baseline + part(against))}: {title(against)}", "")
-        # The answer, what to do, and what got worse with its examples.
+        # The answer, what to do, and the losses with examples.
         told = gate_story(against, candidate=candidate)
         yield from (f"**{escape(told.answer)}.** {escape(told.lead)}".rstrip(), "")
         if changes := what_has_to_change(against):
@@ -87,7 +87,7 @@ def _overview(against: GateAgainst, most: int) -> Iterator[str]:
 
 
 def _statistics(against: GateAgainst, most: int) -> Iterator[str]:
-    """All figures of the rows that decide, and of the families."""
+    """All figures of the deciding rows and of the families."""
     yield from (*_rows_table(weighed_rows(against)[:most]), "")
     yield from (f"- {text}" for text in explanations(overview(against)))
     yield from ("", f"| {' | '.join(FAMILY_HEAD)} |", "| " + " | ".join(["---"] * len(FAMILY_HEAD)) + " |")
@@ -100,7 +100,7 @@ def _rows_table(rows: Sequence[GateRow]) -> Iterator[str]:
 
 
 def _folded(summary: str, body: Iterable[str]) -> Iterator[str]:
-    """Lines that are shown on demand; nothing where there are none."""
+    """Lines that are shown on demand; empty if there are none."""
     if found := list(body):
         yield from (f"<details><summary>{escape(summary)}</summary>", "", *found, "", "</details>", "")
 
@@ -108,7 +108,7 @@ def _folded(summary: str, body: Iterable[str]) -> Iterator[str]:
 def _flips_elsewhere(
     rows: Sequence[GateRow], texts: Mapping[str, tuple[Mapping[str, Sequence[Any]], int]]
 ) -> Iterator[str]:
-    """What flipped in the rows that do not block."""
+    """The flipped items of rows that do not block."""
     for row in rows:
         if row.outcome != "block" and not row.endpoint:
             yield from _flipped(row, texts)
@@ -141,7 +141,7 @@ def _flipped(row: GateRow, texts: Mapping[str, tuple[Mapping[str, Sequence[Any]]
 
 
 def _lost_lines(row: GateRow | UnjudgedSearch) -> Iterator[str]:
-    """Items that were lost, with their edits marked; queries that were lost, or whose first answer changed."""
+    """Lost items with their edits marked, and queries that were lost or whose first answer changed."""
     examples = row.lost_examples if isinstance(row, GateRow) else ()
     for example in examples:
         texts = "; ".join(
@@ -160,12 +160,12 @@ def _lost_lines(row: GateRow | UnjudgedSearch) -> Iterator[str]:
             yield ""
 
 
-ENDED = (0, 1, 5, 10)  # exit codes of runs that came to their end: of the others, the notes say first what is missing
+ENDED = (0, 1, 5, 10)  # exit codes of complete runs; for others, the notes come first and say what is missing
 MAX_SUMMARY_BYTES = 1_000_000  # code hosts take a summary of up to 1 MiB
 
 
 def render(results: RunFile, items: Items | None = None) -> str:
-    """The whole file, cut where it would be longer than code hosts take; with a gate, that goes first."""
+    """The whole file, cut to the length that code hosts accept; a gate comes first."""
     first = list(_gate_section(results, items or {}))
     notes = ["", *(f"- note: {escape(n)}" for n in results.run.notes)] if results.run.notes else []
     ended = results.run.exit_status in ENDED
@@ -202,7 +202,7 @@ def render(results: RunFile, items: Items | None = None) -> str:
         ),
     ]
     lines += [f"- {escape(line)}" for line in (*view.rival_lines(results.checks), *view.validity_lines(results))]
-    lines += ["", "Seconds a property, all models together:", ""]
+    lines += ["", "Seconds per property, all models together:", ""]
     lines += _table(
         ["property", "distinct texts", "encoding alone", "measuring"],
         [

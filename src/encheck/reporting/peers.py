@@ -1,4 +1,4 @@
-"""Where four real models stand on the embedded probes: the figures of peers.json, which `lab/peers.py` measures."""
+"""The figures of four real models on the embedded probes, from peers.json, which `lab/peers.py` measures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from encheck.system.typed_files import Count, read_typed
 
 @dataclass(frozen=True, slots=True)
 class PeerSettings:
-    """What a figure depends on beside the sentences: peers stand only beside figures that the same settings gave."""
+    """The settings that change a figure: peers are shown only next to figures with the same settings."""
 
     epsilon: float
     median_scope: str | float
@@ -29,7 +29,7 @@ class PeerSettings:
 
 @dataclass(frozen=True, slots=True)
 class PeerFigure:
-    """The same figure of every peer, by its name in `Peers.models`, on the same `n` items."""
+    """One figure of every peer, by its name in `Peers.models`, on the same `n` items."""
 
     n: Count
     values: Mapping[str, float]
@@ -37,9 +37,9 @@ class PeerFigure:
 
 @dataclass(frozen=True, slots=True)
 class Peers:
-    """What full runs of several models gave on one edition of the probes; `command` made the file.
+    """The results of full runs of several models on one edition of the probes; `command` made the file.
 
-    `models` says what the name of each stands for. `figures` is by `figure_key`.
+    `models` explains the name of each. `figures` is by `figure_key`.
     """
 
     command: str
@@ -50,13 +50,13 @@ class Peers:
     figures: Mapping[str, PeerFigure]
 
     def beside(self, row: Result) -> Mapping[str, float]:
-        """Each peer's figure in the same check, level and metric; empty where they have none."""
+        """Each peer's figure of the same check, level and metric; empty if there is none."""
         found = self.figures.get(figure_key(row))
         return found.values if found else {}
 
 
 def figure_key(row: Result) -> str:
-    """What a figure is of, whatever the model."""
+    """Check, level and metric of a figure."""
     return f"{row.check}/{row.level}/{row.metric}"
 
 
@@ -67,7 +67,7 @@ def shipped() -> Peers:
 
 
 def peers_on(results: RunFile, data: str) -> Peers | None:
-    """The peers, where this data set is the edition of the probes that they were measured on, by the same settings."""
+    """The peers, if this data set is their edition of the probes and the settings match, else None."""
     known, settings = shipped(), results.run.settings
     here = {("probes", one.version, one.fingerprint) for one in results.data if one.name == data == "probes"}
     has_settings = known.settings == chosen_settings(PeerSettings, settings)

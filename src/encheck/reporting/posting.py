@@ -1,6 +1,6 @@
-"""A comment of a pull or merge request, written once and then kept up to date, by the REST API of GitHub or GitLab.
+"""Post and update a comment on a pull or merge request with the REST API of GitHub or GitLab.
 
-Nothing is asked but the host that the job's own environment names. It gets the token and no redirect is followed.
+Contacts only the host that the job's environment names. It gets the token, and no redirect is followed.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ MOST_BYTES = 32 * 10**6  # of an answer: a page has a hundred comments
 PAGE, MOST_PAGES = 100, 50
 TIMEOUT = 30.0  # seconds
 TAKEN = 65_000  # characters of a comment
-MAY_NOT = (401, 403, 404)  # what a token without the right is told; hosts hide what it may not see
+MAY_NOT = (401, 403, 404)  # statuses for a token without the right; hosts hide what it may not see
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 ACTIONS_BOT = "github-actions[bot]"
 Environment = Mapping[str, str]
 
 
 class NotPosted(EncheckError):  # noqa: N818 - a fact about the job, not a fault
-    """There is nothing to comment on, or the token may not: a fork's branch, say."""
+    """There is no request to comment on, or the token may not comment, as on a fork's branch."""
 
 
 class HostRefusal(EncheckError):  # noqa: N818 - a host's answer, turned into NotPosted or an EncheckError by `post`
-    """The host answered with an error: its status."""
+    """The host answered with an error status."""
 
     def __init__(self, status: int, what: str) -> None:
         super().__init__(f"{what}: HTTP {status}")
@@ -45,8 +45,8 @@ class HostRefusal(EncheckError):  # noqa: N818 - a host's answer, turned into No
 class CommentThread:
     """The comments of one pull or merge request.
 
-    `comments` is their path under `api`, `edit` that of one of them before its id, `verb` the method that changes one.
-    `author` names where a comment has its author and the author's id, `bot` whose token it is that may not ask that.
+    `comments` is their path under `api`, `edit` that of one of them before its id, `verb` the method that changes it.
+    `author` are the keys of a comment's author and the author's id, `bot` the account if the token may not ask for it.
     `ending` is the last line of the comment.
     """
 
@@ -61,7 +61,7 @@ class CommentThread:
     ending: str = ""
 
     def ask(self, method: str, path: str, body: Mapping[str, str] | None = None) -> Any:
-        """The JSON that the host answers; Refused, or EncheckError if there is no answer."""
+        """The host's answer as JSON; raises Refused, or EncheckError if there is no answer."""
         data = None if body is None else json.dumps(body).encode("utf-8")
         request = urllib.request.Request(f"{self.api}{path}", data, method=method)  # noqa: S310 - http and https alone
         request.add_header("Content-Type", "application/json")
@@ -71,9 +71,9 @@ class CommentThread:
 
 
 def post_comment(body: str, thread: CommentThread, *, name: str) -> str:
-    """Write the comment `name`, or change the one that this account wrote before; its address, or "".
+    """Write the comment `name`, or replace this account's earlier one; return its address, or "".
 
-    NotPosted where the token may not write there.
+    NotPosted if the token may not write there.
     """
     marker = f"<!-- encheck gate: {name} -->"
     whole = "\n".join(filter(None, [marker, body, thread.ending]))
@@ -104,7 +104,7 @@ def checked_name(name: str) -> str:
 
 
 def github_thread(environment: Environment, *, pull: int | None = None) -> CommentThread:
-    """The comments of the pull request that a job of GitHub Actions is about, or of number `pull`."""
+    """The comments of the pull request of a GitHub Actions job, or of number `pull`."""
     event = _event(environment)
     about = event.get("pull_request") if isinstance(event.get("pull_request"), dict) else {}
     number = pull if pull is not None else (about or {}).get("number")
@@ -126,7 +126,7 @@ def github_thread(environment: Environment, *, pull: int | None = None) -> Comme
 
 
 def gitlab_thread(environment: Environment, *, pull: int | None = None) -> CommentThread:
-    """The notes of the merge request that a job of GitLab is about, or of number `pull`."""
+    """The notes of the merge request of a GitLab job, or of number `pull`."""
     number = pull if pull is not None else environment.get("CI_MERGE_REQUEST_IID")
     if not number:
         raise NotPosted("this job does not belong to a merge request")
@@ -146,7 +146,7 @@ HOSTS: dict[str, Callable[..., CommentThread]] = {"github": github_thread, "gitl
 
 
 def _own_comment(thread: CommentThread, marker: str) -> int | None:
-    """The id of the comment that this account wrote under the marker: another's would not be ours to change."""
+    """The id of this account's comment with the marker; comments of other accounts are left alone."""
     account = _account(thread)
     for one in _comments(thread):
         body, number = one.get("body"), one.get("id")
@@ -167,7 +167,7 @@ def _comments(thread: CommentThread) -> Iterator[Mapping[str, Any]]:
 
 
 def _account(thread: CommentThread) -> Any:
-    """Whose token it is."""
+    """The account of the token."""
     try:
         found = thread.ask("GET", "/user")
     except HostRefusal as refused:
@@ -192,7 +192,7 @@ def _answer(request: urllib.request.Request, what: str) -> Any:
 
 
 def _event(environment: Environment) -> dict[str, Any]:
-    """What started a job of GitHub Actions; empty if that is not said."""
+    """The event that started a GitHub Actions job; empty if unknown."""
     path = environment.get("GITHUB_EVENT_PATH")
     if not path:
         return {}
@@ -234,7 +234,7 @@ def _checked_address(text: str, name: str) -> str:
 
 
 def _ending(commit: object, job: str) -> str:
-    """Of which commit the verdict is, and the job with its files, where both are what hosts set."""
+    """The commit of the verdict and the job with its files, if both values look like those of the host."""
     of = f"commit {commit[:10]}" if isinstance(commit, str) and re.fullmatch(r"[0-9a-f]{10,64}", commit) else ""
     link = f"[job]({job})" if re.fullmatch(r"https?://[\w.:/-]+", job, re.ASCII) else ""
     told = ", ".join(filter(None, [of, link]))

@@ -1,4 +1,4 @@
-"""A model's profile: of each property the one figure that stands for it, with its interval, chance and surface."""
+"""A model's profile: the main figure of each property, with its interval, chance and best surface scorer."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from encheck.types import Declaration
 
 Standing = Literal["above chance", "below chance", "at chance", ""]
 ADJUSTED = adjusted_rate.name
-SURFACE_SLACK = 0.1  # below chance, that still counts as chance
-RIVALS = ("parent", "reference")  # who a profile is paired with, the first that there is
-NO_PROPERTY = ("health", "contract", "downstream")  # families that describe a space, a promise or a benchmark
+SURFACE_SLACK = 0.1  # how far below chance still counts as chance
+RIVALS = ("parent", "reference")  # roles to pair a profile with, by preference
+NO_PROPERTY = ("health", "contract", "downstream")  # families of a space, a contract or a benchmark
 
 
 @dataclass(frozen=True, slots=True)
 class AgainstReference:
-    """How the model stands to another one in the property, on the same items: the change of its figure."""
+    """The change of a property's figure from another model, on the same items."""
 
     name: str
     change: float
@@ -32,9 +32,9 @@ class AgainstReference:
 
 @dataclass(frozen=True, slots=True)
 class ProfileLine:
-    """One property; figures from 0 to 1, `chance` and the best surface scorer's figure None where there is none.
+    """One property, with figures from 0 to 1; `chance` and `surface` (the best surface scorer's figure) may be None.
 
-    `adjusted` is the rate under weights that balance the surface, on the same items, None where there is none.
+    `adjusted` is the rate of the same items under weights that balance the surface, or None.
     """
 
     name: str
@@ -59,17 +59,17 @@ class ProfileLine:
 
     @property
     def figure(self) -> str:
-        """The figure as it is printed everywhere."""
+        """The figure as printed."""
         return printed(self.metric, self.value)
 
     @property
     def interval(self) -> str:
-        """Its 95% interval."""
+        """The 95% interval as printed."""
         return printed_interval(self.metric, self.low, self.high)
 
     @property
     def standing(self) -> Standing:
-        """Where the whole interval lies; empty where nobody knows what guessing gets."""
+        """The position of the whole interval; empty if chance is unknown."""
         if self.chance is None:
             return ""
         if self.low > self.chance:
@@ -78,9 +78,9 @@ class ProfileLine:
 
 
 def profile(results: RunFile, *, model: str, data: str) -> list[ProfileLine]:
-    """The properties that were measured, by family, each with the figure of `headlines`.
+    """The measured properties by family, each with its figure from `headlines`.
 
-    Figures that are no share of anything (a correlation, a gap between means) stay out; so do health and contracts.
+    Leaves out figures that are not shares (a correlation, a gap between means), health and contracts.
     """
     declared, best = results.declarations, headlines(results, model=model, data=data)
     others = _reference_changes(results, model)
@@ -98,10 +98,10 @@ def profile(results: RunFile, *, model: str, data: str) -> list[ProfileLine]:
 
 
 def headlines(results: RunFile, *, model: str, data: str) -> dict[str, Result]:
-    """Of each property the row of results.json whose figure stands for it wherever one is printed.
+    """The row of results.json for each property whose figure represents it in all outputs.
 
-    It is the share of groups won in both directions where there is one, else the figure of the check that declares
-    `headline`. Where that check is judged by a rescaled figure, its plain one stands: the rate of the same items, the
+    It is the share of groups won in both directions if there is one, else the figure of the check that declares
+    `headline`. If that check is judged by a rescaled figure, its plain figure is used: the rate of the same items, the
     AUC of the same pairs.
     """
     declared = results.declarations
@@ -121,24 +121,24 @@ def headlines(results: RunFile, *, model: str, data: str) -> dict[str, Result]:
 
 
 def chance_of(row: Result, its: Declaration) -> float | None:
-    """What guessing gets of the figure; None if that is not known."""
+    """The figure of guessing; None if unknown."""
     return its.chance if row.metric == its.metric or not its.metric else named(row.metric or "").chance
 
 
 def printed_rows(results: RunFile, model: str) -> list[Result]:
-    """The rows of `headlines` of a model on all data."""
+    """The rows of `headlines` for a model on all data."""
     return [row for data in results.data for row in headlines(results, model=model, data=data.name).values()]
 
 
 def is_drawn(row: Result, its: Declaration) -> bool:
-    """Whether a figure is a share that a profile draws."""
+    """Whether a figure is a share that belongs in a profile."""
     if row.value is None or its.family in NO_PROPERTY or chance_of(row, its) == 0:
         return False
     return all(end is not None and 0 <= end <= 1 for end in (row.value, row.low, row.high))
 
 
 def _reference_changes(results: RunFile, model: str) -> dict[tuple[str, str], AgainstReference]:
-    """By property and data, how the model stands to its parent, else to the reference that ships."""
+    """(Property, data) -> the change from the model's parent, else from the shipped reference."""
     mine = [one for one in results.references if one.model == model and one.role in RIVALS]
     nearest = sorted(mine, key=lambda one: RIVALS.index(one.role))[:1]
     return {
@@ -149,7 +149,7 @@ def _reference_changes(results: RunFile, model: str) -> dict[tuple[str, str], Ag
 
 
 def weakest_first(lines: Sequence[ProfileLine]) -> list[ProfileLine]:
-    """Those that are worse than the reference first, then by how far the interval reaches above chance."""
+    """Properties worse than the reference first, then by how far the interval reaches above chance."""
     return sorted(lines, key=_strength)
 
 
@@ -159,9 +159,9 @@ def _strength(line: ProfileLine) -> tuple[bool, bool, float]:
 
 
 def profile_summary(lines: Sequence[ProfileLine]) -> list[tuple[str, str]]:
-    """Three figures that sum a profile up, each with what it counts; fewer where nothing can be said.
+    """Up to three (figure, words) that sum up a profile.
 
-    The weakest is sought where the surface does no worse than chance: elsewhere a low figure may be the surface's.
+    The weakest is one whose surface is not below chance: elsewhere the surface may explain a low figure.
     """
     known = [one for one in lines if one.standing]
     found = [(f"{sum(one.standing == 'above chance' for one in known)} of {len(known)}", "properties above chance")]

@@ -1,4 +1,4 @@
-"""Rebuild a finished run's page, whatever has become of its files since, and draw its picture and badge."""
+"""Rebuild a finished run's page from its stored results, and draw its picture and badge."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ KINDS = {"above chance": "above", "below chance": "below", "at chance": "at", ""
 def card(results: RunFile, *, model: str | None = None, data: str | None = None) -> str:
     """The SVG, 600 pixels wide; it follows the reader's dark or light setting.
 
-    Of a run of several models or data sets it shows the first, or the one named. UsageError where that was not run, or
-    nothing was measured that a profile has.
+    For several models or data sets it shows the first, or the named one. UsageError if that was not run, or
+    if no property of a profile was measured.
     """
     name, on = _model_and_data(results, model=model, data=data)
     lines = profile(results, model=name, data=on)
     if not lines:
-        raise UsageError(f"the run measured no property of {name} on {on} that a profile shows; run more checks")
+        raise UsageError(f"the run measured no property of {name} on {on} for a profile; run more checks")
     bottom = TOP + STEP * len(lines)
-    # When, by which encheck, on which edition of the data, with which seed.
+    # Date, encheck version, edition of the data, seed.
     (its,) = (one for one in results.data if one.name == on)
     run = results.run
     edition = f", {on} {its.version}" if its.version else ""
@@ -48,7 +48,7 @@ def card(results: RunFile, *, model: str | None = None, data: str | None = None)
 
 
 def badge(results: RunFile, *, model: str | None = None, data: str | None = None) -> str:
-    """A badge in the usual form: "encheck", and in how many properties the model is above chance."""
+    """A badge: "encheck", and the number of properties in which the model is above chance."""
     name, on = _model_and_data(results, model=model, data=data)
     found = profile_summary(profile(results, model=name, data=on))
     said = f"{found[0][0]} above chance" if found else "no figures"
@@ -57,12 +57,12 @@ def badge(results: RunFile, *, model: str | None = None, data: str | None = None
 
 
 def _pixels(share: float) -> float:
-    """Where a share lies, in pixels from the left."""
+    """The position of a share, in pixels from the left."""
     return round(LEFT + share * (WIDTH - LEFT - RIGHT), 1)
 
 
 def _model_and_data(results: RunFile, *, model: str | None, data: str | None) -> tuple[str, str]:
-    """The model and the data set that are shown; UsageError for one that the run has not."""
+    """The model and the data set to show; UsageError for one that the run lacks."""
     labels, names = [one.label for one in results.models], [one.name for one in results.data]
     for kind, asked, there in (("models", model, labels), ("data", data, names)):
         if asked is not None and asked not in there:
@@ -77,7 +77,7 @@ def _short_name(name: str) -> str:
 def rebuild(folder: Path, out: Path, *, where: Sequence[KindBlock] = ()) -> Path:
     """Write the report of a run to `out`; UsageError if the results are not what encheck writes.
 
-    `where` is what `reporting.where.kind_blocks` gives.
+    `where` comes from `reporting.where.kind_blocks`.
     """
     results, items = read_results(folder), read_items(folder)
     with as_written(folder):
@@ -110,7 +110,7 @@ def write_picture(folder: Path, kind: str, out: Path, *, model: str | None, data
 
 @contextmanager
 def as_written(*folders: Path) -> Iterator[None]:
-    """What goes wrong here is the results' fault: they lack, or hold otherwise, what encheck writes."""
+    """Turn errors into a UsageError that blames the results: they are not what encheck writes."""
     import jinja2
 
     try:
@@ -126,5 +126,5 @@ def as_written(*folders: Path) -> Iterator[None]:
     ) as error:
         raise UsageError(
             f"the results in {', '.join(map(str, folders))} are not valid: {type(error).__name__}: "
-            f"{error}. Run again, or hold them to results.schema.json"
+            f"{error}. Run again, or check them against results.schema.json"
         ) from error

@@ -1,4 +1,4 @@
-"""What the terminal, summary.md and the page say of a model beside those whose item scores ship."""
+"""Comparison of a model with the models whose item scores ship, for the terminal, summary.md and the page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CERTAIN = "at the 5% level for all properties together; informational only"
 
 
 def heading(one: Reference) -> str:
-    """Which models are compared, and whether they are the same.
+    """The names and roles of the two models.
 
     >>> heading(Reference("ckpt", "sbert", "parent", same_weights=False, named_by="README.md"))
     'ckpt against sbert, its parent (README.md)'
@@ -26,7 +26,7 @@ def heading(one: Reference) -> str:
 
 
 def sameness(one: Reference) -> str:
-    """Whether the weights, or all scores, are those of the other model; empty if neither is so."""
+    """Says that the weights or all scores equal the other model's; empty if neither does."""
     names = f"{one.model} are those of {one.against}"
     if one.same_weights:
         return f"the weights of {names}{', and so are all scores' if is_unchanged(one) else ''}"
@@ -34,38 +34,38 @@ def sameness(one: Reference) -> str:
 
 
 def is_unchanged(one: Reference) -> bool:
-    """Whether there are properties, and all scores agree."""
+    """Whether there are properties and all their scores agree."""
     return bool(one.properties) and not any(row.difference or row.low or row.high for row in one.properties)
 
 
 def unmeasured(one: Reference) -> str:
-    """What to type where a parent is at hand and was not measured; empty if it was."""
+    """The command that measures a parent that is not in the store; empty if it was measured."""
     if one.role != "parent" or one.properties:
         return ""
-    return f"{heading(one)}: not compared, since the store has no vectors of it (encheck run --model=PARENT makes them)"
+    return f"{heading(one)}: not compared, since the store lacks its vectors (encheck run --model=PARENT makes them)"
 
 
 def head(one: Reference) -> tuple[str, ...]:
-    """Of the table of properties."""
+    """The heading of the table of properties."""
     return ("property", "items", one.against, one.model, "change in points [95% CI]", "")
 
 
 def cells(row: Difference) -> tuple[str, ...]:
-    """A property as the tables show it."""
+    """A property as table cells."""
     change, low, high = (f"{100 * value:+.1f}" for value in (row.difference, row.low, row.high))
     figures = (percent(row.before), percent(row.after))
     return (plain_name(row.property), f"{row.n:,}", *figures, f"{change} [{low}, {high}]", row.said)
 
 
 def shown(one: Reference) -> list[Difference]:
-    """The properties, those that fell most first; none where all scores are the same."""
+    """The properties, the largest losses first; empty if all scores are the same."""
     if is_unchanged(one):
         return []
     return sorted(one.properties, key=lambda row: (row.said == "cannot tell", row.difference))
 
 
 def surface_line(one: Reference) -> str:
-    """In how many properties a model is above the best surface scorer, and in which it is not."""
+    """The number of properties in which a model is above the best surface scorer, and the names of the others."""
     others = [row for row in one.properties if row.said != "better"]
     missed = ", ".join(f"{plain_name(row.property)} ({100 * row.difference:+.1f})" for row in others)
     count = len(one.properties)
@@ -74,7 +74,7 @@ def surface_line(one: Reference) -> str:
 
 
 def reference_lines(found: Sequence[Reference]) -> Iterator[str]:
-    """On the terminal."""
+    """Lines for the terminal."""
     for one in found:
         if same := sameness(one):
             yield same

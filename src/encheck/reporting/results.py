@@ -1,4 +1,4 @@
-"""The files of a run's folder: results.json, items.parquet."""
+"""Read and write the files of a run's folder: results.json, items.parquet."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ NEVER_EMPTY = ("case", "item", "cluster", "source", "near_score", "kind")
 
 
 def versions(settings: RunSettings, adapters: Iterable[str]) -> dict[str, str]:
-    """Versions of what computes, read without importing it: of what encheck needs, then of packages that took part.
+    """Versions of encheck's dependencies, then of the packages that took part, read without importing them.
 
-    Those have the checks or the data of these settings, or one of these adapters.
+    The latter provide the checks or the data of these settings, or one of these adapters.
     """
     found = {}
     for name in PACKAGES:
@@ -56,10 +56,10 @@ def versions(settings: RunSettings, adapters: Iterable[str]) -> dict[str, str]:
 
 
 def environment() -> dict[str, str]:
-    """What a figure may depend on besides the packages: encheck's own code, Python, the platform, torch's threads.
+    """Versions that figures depend on besides the packages: encheck's own code, Python, the platform, torch's threads.
 
-    encheck's code is a commit where it runs from a checkout, which may have changes, else a hash of what is installed:
-    a checkout that something was installed from may have moved on.
+    encheck's code is a commit if it runs from a checkout, which may have changes, else a hash of the installed files:
+    the checkout that they were installed from may have changed since.
     """
     found = {"encheck": _code(), "python": platform.python_version(), "platform": platform.platform()}
     torch = sys.modules.get("torch")
@@ -90,14 +90,14 @@ def _code() -> str:
 def refuse_over(
     path: Path | None, kinds: Sequence[str], *, option: str = "--out", reads: Iterable[str | Path | None] = ()
 ) -> None:
-    """UsageError where a file of another kind is there, by its name: a page replaces pages, and no data.
+    """UsageError if a file with another ending exists at `path`: a page may replace a page, but no data.
 
-    Nor what the command `reads`: a path, or one behind a prefix as in vectors:FILE.
+    Nor may it replace a file that the command `reads`: a path, or a prefixed one as in vectors:FILE.
     """
     if not path or not path.is_file() or files.is_special(path):
         return
     if kinds and path.suffix.lower() not in kinds:
-        said = f"is there, and its name ends in none of {', '.join(kinds)}"
+        said = f"exists, and its name does not end in {' or '.join(kinds)}"
         raise UsageError(f"{option}={path} {said}: name another file")
     for one in filter(None, map(str, reads)):
         if any(files.is_file(name) and path.samefile(name) for name in (one, one.partition(":")[2])):
@@ -105,7 +105,7 @@ def refuse_over(
 
 
 def write_named(path: Path, text: str) -> None:
-    """Write a file that the user named, as `write_text` does; UsageError if no file can be there."""
+    """Write a file that the user named, like `write_text`; UsageError if it cannot be written."""
     with into(path.parent):
         if path.is_dir():
             raise UsageError(f"cannot write {path}: it is a folder. Remedy: name a file in it")
@@ -117,7 +117,7 @@ def write_named(path: Path, text: str) -> None:
 
 @contextmanager
 def into(folder: Path) -> Iterator[None]:
-    """Makes the folder that is written into here, where it is missing; UsageError if the disk does not take it."""
+    """Create the folder if it is missing, for writes in the block; UsageError if writing fails."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         yield
@@ -173,7 +173,7 @@ def read_items(folder: Path) -> RunItems:
 
 
 def read_splits(folder: Path) -> dict[str, set[str]]:
-    """The splits of each case's items; nothing if there is no items.parquet; UsageError for a damaged one."""
+    """The splits of each case's items; empty without items.parquet; UsageError for a damaged one."""
     path = folder / ITEMS
     if not path.exists():
         return {}
@@ -185,7 +185,7 @@ def read_splits(folder: Path) -> dict[str, set[str]]:
 
 
 def find_item(folder: Path, item: str) -> list[ItemRow]:
-    """The rows of items.parquet whose item id is, or begins with, `item`."""
+    """The rows of items.parquet whose item id starts with `item`."""
     import pyarrow.compute
 
     path = folder / ITEMS
@@ -197,7 +197,7 @@ def find_item(folder: Path, item: str) -> list[ItemRow]:
 
 
 def _items_of(path: Path, columns: Sequence[str], *, also: Sequence[str] = ()) -> Any:
-    """These columns of an items.parquet, each of the type that is written; UsageError for a damaged file."""
+    """These columns of an items.parquet, with checked types; UsageError for a damaged file."""
     import pyarrow
 
     types = item_schema()
@@ -215,7 +215,7 @@ def _items_of(path: Path, columns: Sequence[str], *, also: Sequence[str] = ()) -
 
 
 def newest_run(root: Path) -> Path:
-    """The run under `root` that was written last."""
+    """The newest run under `root`."""
     runs = sorted(root.glob(f"*/{RESULTS}"), key=lambda p: p.stat().st_mtime)
     if not runs:
         raise UsageError(f"there is no run under {root}: make one with `encheck run`, or name one with --run=DIR")

@@ -1,4 +1,4 @@
-"""What somebody would repeat of a run: up to five sentences, each certain, each with a real item."""
+"""The main findings of a run: up to five sentences, each certain, each with a real item."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from encheck.types import Declaration
 
 StoryLine = Literal["baseline", "reference", "chance", "rival", "strength"]
 MOST, OF_A_FAMILY = 5, 2
-EXPLAINED = 0.1  # how much a finding weighs that the surface explains
+EXPLAINED = 0.1  # weight of a finding that the surface explains
 ROOM = 0.1  # of the way from chance to 1: an interval that ends below it leaves room for little more than guessing
-WORST = 40  # items among which the shortest is shown
-RANKS = {"spearman", "mean_spearman", "weighted_mean_spearman"}  # figures that are no share, and still say something
+WORST = 40  # the example is the shortest of so many worst items
+RANKS = {"spearman", "mean_spearman", "weighted_mean_spearman"}  # figures that are not shares but still count
 ODDS = {0.5: "one in two", 0.25: "one in four"}
 LINES: Mapping[StoryLine, str] = {
     "baseline": "against the baseline",
@@ -37,10 +37,10 @@ LINES: Mapping[StoryLine, str] = {
 
 @dataclass(frozen=True)
 class StorySentence:
-    """What is certain, in words, and one item that the model got wrong, of a strength right (None: none can be shown).
+    """A certain finding in words, and an item that the model got wrong or, for a strength, right (None: none to show).
 
-    `claim` is what somebody would say, `figures` what it rests on. `size` is how far the nearest end of the interval
-    lies from the line; `check` and `data` say where it was measured, `tested` is the property.
+    `claim` is the finding, `figures` its evidence. `size` is the distance of the nearest end of the interval
+    from the line; `check` and `data` say where it was measured, `tested` is the property.
     """
 
     claim: str
@@ -61,10 +61,10 @@ class StorySentence:
 
 
 def story(results: RunFile, frames: Mapping[str, ItemFrame]) -> list[StorySentence]:
-    """At most five sentences, none where nothing is certain; no property twice.
+    """At most five sentences, none if nothing is certain; no property twice.
 
-    The lines take turns, baseline, reference, chance, rival, each with its largest finding first. A family stands there
-    twice, and more often only where other families leave room. One strength ends them.
+    The lines take turns: baseline, reference, chance, rival, each with its largest finding first. A family appears
+    twice, and more often only if other families leave room. One strength comes last.
     """
     facts = [*_certain_sentences(results, frames)]
     by_line = [sorted((f for f in facts if f.line == line), key=lambda f: -f.size) for line in LINES]
@@ -87,7 +87,7 @@ def _chosen(
 
 
 def _certain_sentences(results: RunFile, frames: Mapping[str, ItemFrame]) -> Iterator[StorySentence]:
-    """Everything that is certain."""
+    """All certain findings."""
     names = _spoken_names(results)
     yield from _gate_sentences(results, names)
     yield from _reference_sentences(results, frames, names)
@@ -102,7 +102,7 @@ def _certain_sentences(results: RunFile, frames: Mapping[str, ItemFrame]) -> Ite
 
 
 def _spoken_names(results: RunFile) -> Any:
-    """What a sentence calls a model and its data: "It" of one model, nothing of one data set."""
+    """The words for a model and its data: "It" if there is one model, empty for one data set."""
     several, sets = len(results.models) > 1, len(results.data) > 1
 
     def name(model: str, data: str) -> tuple[str, str]:
@@ -112,9 +112,9 @@ def _spoken_names(results: RunFile) -> Any:
 
 
 def _cases(results: RunFile) -> Iterator[tuple[list[Result], Declaration]]:
-    """The rows of the figure that is printed of each property, all its levels together; also of correlations.
+    """The rows of each property's printed figure, all levels together; correlations too.
 
-    Not where the interval of one is withheld: nothing is certain of it.
+    Leaves out properties with a withheld interval, of which nothing is certain.
     """
     declared = results.declarations
     heads = [row for model in results.models for row in printed_rows(results, model.label)]
@@ -130,10 +130,10 @@ def _cases(results: RunFile) -> Iterator[tuple[list[Result], Declaration]]:
 
 
 def _chance_sentences(rows: list[Result], its: Declaration, model: str, on: str, noun: str) -> Iterator[StorySentence]:
-    """It cannot tell: at every level the whole interval lies below chance, or leaves room for little more.
+    """Findings "cannot tell": at every level the whole interval lies below chance or barely above it.
 
     The figure is that of the first level, as in the profile. If the surface explains it, the sentence says so and
-    gives way to those that it does not explain.
+    ranks behind those that it does not explain.
     """
     first, is_share = rows[0], is_rate(rows[0].metric)
     if its.chance is None or (is_share and not its.chance):
@@ -154,7 +154,7 @@ def _chance_sentences(rows: list[Result], its: Declaration, model: str, on: str,
 
 
 def _misled(row: Result, chance: float) -> str:
-    """That the wording favours the wrong text, if a scorer of the surface is below chance too; else ""."""
+    """Says that the wording favours the wrong text, if a surface scorer is below chance too; else ""."""
     best = best_surface(row)
     if best is None or (best[2].high or best[1]) >= chance:
         return ""
@@ -166,7 +166,7 @@ def _inside(claim: str) -> str:
 
 
 def _rival_sentences(rows: list[Result], its: Declaration, model: str, on: str, noun: str) -> Iterator[StorySentence]:
-    """A scorer of the surface does better: the two intervals do not meet, at any level."""
+    """Findings "worse than the surface": at every level the surface scorer's interval lies above the model's."""
     gaps = [(_surface_gap(row), row) for row in rows]
     gap, nearest = min(gaps, key=lambda one: one[0])
     if gap <= 0:
@@ -178,7 +178,7 @@ def _rival_sentences(rows: list[Result], its: Declaration, model: str, on: str, 
 
 
 def _surface_gap(row: Result) -> float:
-    """By how much the interval of the best surface scorer lies above the model's."""
+    """The gap between the best surface scorer's interval and the model's below it."""
     found = best_surface(row)
     return (found[2].low or 0.0) - row.numbers[2] if found else 0.0
 
@@ -186,7 +186,7 @@ def _surface_gap(row: Result) -> float:
 def _strength_sentences(
     rows: list[Result], its: Declaration, model: str, on: str, noun: str
 ) -> Iterator[StorySentence]:
-    """It can tell: at every level above chance, above the best surface scorer, and more often right than not."""
+    """Findings "can tell": at every level above chance, above the best surface scorer, and mostly right."""
     worst = min(rows, key=lambda row: row.numbers[1])
     low = worst.numbers[1]
     scorer, rival, _ = best_surface(worst) or ("", 0.0, None)
@@ -200,7 +200,7 @@ def _strength_sentences(
 
 
 def _reference_sentences(results: RunFile, frames: Mapping[str, ItemFrame], names: Any) -> Iterator[StorySentence]:
-    """What is certain of pairs of models, Holm-corrected over all properties: worse, and worse than the surface."""
+    """Certain losses against paired models, Holm-corrected over all properties."""
     rows = {(rows[0].model, rows[0].data, its.property): (rows[0], its) for rows, its in _cases(results)}
     for one in results.references:
         for paired in one.properties:
@@ -217,7 +217,7 @@ def _reference_sentences(results: RunFile, frames: Mapping[str, ItemFrame], name
 
 
 def _gate_sentences(results: RunFile, names: Any) -> Iterator[StorySentence]:
-    """What a gate blocks: the loss in its unit, and what that means to those who use the model."""
+    """Losses that a gate blocks: the loss in its unit, and its meaning for users of the model."""
     declared = results.declarations
     for against in results.gate.against if results.gate else ():
         for row in against.rows:
@@ -243,7 +243,7 @@ def _gate_sentences(results: RunFile, names: Any) -> Iterator[StorySentence]:
 
 
 def _lost_example(one: LostExample | None) -> ItemExample | None:
-    """An item of the gate's as an example of the page's; None where it has not both texts."""
+    """An item of the gate as an example for the page; None unless it has both texts."""
     sides = {text.side: text for text in one.texts} if one else {}
     if one is None or not {"near", "far"} <= set(sides):
         return None
@@ -256,12 +256,12 @@ def _sentence(claim: str, figures: str, line: StoryLine, size: float, row: Resul
 
 
 def _telling(its: Declaration) -> str:
-    """What the check is about, as it follows "at"; its property where it declares no words."""
+    """The subject of the check, to follow "at"; the property if the check declares no words."""
     return f"telling {its.tells}" if its.tells else plain_name(its.property)
 
 
 def _figure_words(row: Result, noun: str) -> str:
-    """What a model reached, and on how much."""
+    """The model's figure and the number of items."""
     if is_rate(row.metric):
         return f"right{_where(row)} in {percent(row.numbers[0])} of {row.n:,} {noun}"
     return f"{named(row.metric or '').label} {row.value:.2f} on {row.n:,} {noun}"
@@ -293,7 +293,7 @@ def _with_example(one: StorySentence, results: RunFile, frames: Mapping[str, Ite
 
 
 def mistake(frame: ItemFrame) -> ItemExample | None:
-    """A clear mistake that is read at a glance: the shortest of the 40 worst, its edits marked; None without any."""
+    """A clear mistake that is quick to read: the shortest of the 40 worst, with edits marked; None if there is none."""
     if frame.far is None or not frame.is_contest:
         return None
     margins = (frame.near.scores - frame.far.scores).tolist()
@@ -302,7 +302,7 @@ def mistake(frame: ItemFrame) -> ItemExample | None:
 
 
 def success(frame: ItemFrame) -> ItemExample | None:
-    """The shortest of the 40 items that are the most right; of a group, one side where every side is right."""
+    """The shortest of the 40 clearest right items; for a group, one side of a group that is all right."""
     if frame.far is None or not frame.is_contest:
         return None
     right = frame.rightness.tolist()
@@ -311,7 +311,7 @@ def success(frame: ItemFrame) -> ItemExample | None:
 
 
 def _shortest(frame: ItemFrame, some: Sequence[int]) -> ItemExample | None:
-    """The item with the fewest characters, those with marked edits first; None of none."""
+    """The item with the fewest characters, marked edits first; None if there are no items."""
     columns = frame.to_columns()
 
     def length(i: int) -> tuple[bool, int]:

@@ -1,4 +1,4 @@
-"""What a run says on the terminal: the gate, the table at its end, a first look, and what a run has left."""
+"""Terminal output of a run: the gate, the final table, a first look, and the rest after it."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ from encheck.scoring.frame import ItemFrame
 from encheck.system.terminal import LINES, visible
 
 LOSSES_TOLD = 3  # losses with examples
-SHORTEST = 20  # lines of a gate that is not told in full
+SHORTEST = 20  # lines of a gate in short form
 
 
 def run_gate_lines(results: RunFile, *, verbose: bool) -> Iterator[str]:
-    """The gate of results.json; nothing of a run without one."""
+    """Lines for the gate of results.json; none for a run without a gate."""
     if gate := results.gate:
         candidate = results.models[0].label
         yield from gate_lines(gate, candidate=candidate, to_type=gate_commands(results.run), verbose=verbose)
@@ -74,7 +74,7 @@ def run_gate_lines(results: RunFile, *, verbose: bool) -> Iterator[str]:
 def gate_lines(
     gate: Gate, *, candidate: str = NEW, to_type: GateCommands = NO_COMMANDS, verbose: bool = False
 ) -> Iterator[str]:
-    """The gate on the terminal: the answer, why, what to do, what else has to change, and what else moved.
+    """The gate on the terminal: the answer, the reasons, what to do, what has to change, and other changes.
 
     `verbose` adds all rows with their figures.
     """
@@ -94,14 +94,14 @@ def gate_lines(
 
 
 def _gate_head(against: GateAgainst) -> Iterator[str]:
-    """What was decided and for what, and the languages of the texts where few are English."""
+    """The verdict and its purpose, and the languages of the texts if few are English."""
     yield f"gate against {against.baseline}{part(against)}{made_for(against)}: {title(against)}"
     if against.languages:
         yield f"  {against.languages}"
 
 
 def _short_gate_lines(against: GateAgainst, candidate: str, to_type: GateCommands, *, most: int) -> Iterator[str]:
-    """The answer with what got worse, and last what to do; between them what there is room for in so many lines."""
+    """The answer with the losses first, what to do last, and between them what fits into `most` lines."""
     head, steps = [*_gate_head(against)], [*_steps(against, candidate, to_type)]
     told = gate_story(against, candidate=candidate)
     head.append(f"  {told.answer}. {'' if told.losses else told.lead}".rstrip())
@@ -126,7 +126,7 @@ def _short_gate_lines(against: GateAgainst, candidate: str, to_type: GateCommand
     kept = body if len(body) <= room else body[: max(room - 1, 1)]
     yield from (*head, *kept)
     if left := len(body) - len(kept):
-        yield f"  ({left} more lines: -v, or the page)"
+        yield f"  ({left} more lines: see -v or the page)"
     yield from steps
 
 
@@ -145,7 +145,7 @@ def _changes(against: GateAgainst) -> Iterator[str]:
 
 
 def _answer_lines(against: GateAgainst, candidate: str) -> Iterator[str]:
-    """The answer, then what got worse, the first few with their examples."""
+    """The answer, then the losses, the first few with their examples."""
     told = gate_story(against, candidate=candidate)
     yield f"  {told.answer}. {'' if told.losses else told.lead}".rstrip()
     for i, loss in enumerate(told.losses):
@@ -155,32 +155,32 @@ def _answer_lines(against: GateAgainst, candidate: str) -> Iterator[str]:
 
 
 def _first_example(loss: GateLoss) -> list[str]:
-    """What a loss means, and one item or query with all its texts."""
+    """The meaning of a loss, and one lost item or query with all its texts."""
     evidence = list(_evidence(loss))
     starts = [i for i, text in enumerate(evidence) if text.startswith(("lost: ", "changed: "))]
     return evidence[: starts[1]] if len(starts) > 1 else evidence
 
 
 def _evidence(loss: GateLoss) -> Iterator[str]:
-    """What a loss means to users of the model, and what was lost."""
+    """The meaning of a loss for users of the model, and the lost items."""
     yield from (f"  {text}" for text in (loss.figures, loss.means) if text)
     yield from record.lost_lines(loss.row) if loss.row else ()
 
 
-FEW = 12  # figures a model and data set: so many are shown one by one
+FEW = 12  # figures per model and data set that are still shown one by one
 STALE = "stale_known_failure"
-TRIED = 20  # items: of a crossed group one side may be right
-CONTEXT, WIDTH = 40, 110  # characters beside an edit, and of a line
-SHORT_RUN, BESIDE_THE_ROWS = 15, 9  # lines of a run that is not told in full, and those of them that are no property
-LEAST, MOST = 1, 12  # properties that a profile shows
-WEAKEST = 2  # properties that a first look names
+TRIED = 20  # worst items searched for a mistake, since one side of a crossed group may be right
+CONTEXT, WIDTH = 40, 110  # characters around an edit, and in a line
+SHORT_RUN, BESIDE_THE_ROWS = 15, 9  # lines of a short summary, and how many of them are not properties
+LEAST, MOST = 1, 12  # properties in a profile
+WEAKEST = 2  # properties named in a first look
 COLUMNS = ("verdict", "check", "level", "figure [95% CI]", "floor / aim", "best surface", "n", "clusters")
 
 
 def run_lines(results: RunFile, items: Items | None = None, *, verbose: bool = True) -> Iterator[str]:
-    """The summary, line by line; plain text, at most about 120 columns, what nobody sees made visible.
+    """The summary, line by line: plain text, at most about 120 columns, invisible characters made visible.
 
-    Unless `verbose`, a run of many checks without a gate is summed up by the profile of each model, with the worst of
+    Unless `verbose`, the summary of a run of many checks without a gate is each model's profile, with the worst of
     its `items`.
     """
     is_short = (
@@ -194,7 +194,7 @@ def run_lines(results: RunFile, items: Items | None = None, *, verbose: bool = T
 
 
 def short_run_lines(results: RunFile, items: Items) -> Iterator[str]:
-    """The summary of `encheck run`: with what ends it, and with the report's place, at most 15 lines for one model."""
+    """The summary of `encheck run`: with its last lines and the report's path, at most 15 lines for one model."""
     cells = max(len(criteria_matrix(results)), 1)
     most = max((SHORT_RUN - BESIDE_THE_ROWS) // cells - (cells > 1), LEAST)
     yield from (visible(line, keep=LINES) for line in _short_summary(results, items, most))
@@ -209,9 +209,9 @@ def _short_summary(results: RunFile, items: Items, most: int) -> Iterator[str]:
         yield f"{cell.model} on {data_name(cell.data)}, weakest first"
         if found:
             yield from profile_lines(found, most=most)
-        elif run := rows_that_ran(here):  # nothing that a profile shows
+        elif run := rows_that_ran(here):  # no property of the profile
             yield from table([COLUMNS[:4], *(_result_row(row)[:4] for row in run[:most])])
-            yield from [f"  and {len(run) - most} more: -v"] * (len(run) > most)
+            yield from [f"  and {len(run) - most} more: see -v"] * (len(run) > most)
         examples = ((line.title, _mistake(there.get(line.case))) for line in found)
         for name, item in islice(((name, item) for name, item in examples if item), int(len(cells) == 1)):
             for score, found_pieces, what in ((item.far_score, item.far_pieces, f"in {name}, the nearer text"),
@@ -225,7 +225,7 @@ def _short_summary(results: RunFile, items: Items, most: int) -> Iterator[str]:
 
 
 def verdict_lines(results: RunFile) -> Iterator[str]:
-    """What ends a run on the terminal: its verdict in a sentence, and what to type next."""
+    """The last lines of a run: its verdict in a sentence, and the next command."""
     yield visible(run_verdict(results), keep=LINES)
     rest, command = results.run.rest, gate_command(results)
     if rest and rest.command:
@@ -241,13 +241,13 @@ def _all_four(cell: MatrixCell) -> Iterator[str]:
 
 
 def profile_lines(found: Sequence[ProfileLine], *, most: int = MOST) -> Iterator[str]:
-    """The properties as a table, the weakest first, each paired with the reference where there is one."""
+    """The properties as a table, the weakest first, each paired with the reference if there is one."""
     others = sorted({line.against.name for line in found if line.against})
     heads = ("property", "figure (95% interval)", "chance", "", "best surface", *others)
     if found:
         yield from table([heads, *(_profile_row(line, is_paired=bool(others)) for line in found[:most])])
     if left := len(found[most:]):
-        yield f"  and {left} more: -v, or the page"
+        yield f"  and {left} more: see -v or the page"
 
 
 def _profile_row(line: ProfileLine, *, is_paired: bool) -> tuple[str, ...]:
@@ -260,7 +260,7 @@ def _profile_row(line: ProfileLine, *, is_paired: bool) -> tuple[str, ...]:
 
 
 def _mistake(frame: ItemFrame | None) -> ItemExample | None:
-    """The worst item of a case, where its far text is the nearer one."""
+    """The worst item of a case whose far text scores higher than its near text."""
     found = worst_items(frame, TRIED) if frame and frame.far is not None else ()
     return next((item for item in found if item.far_score > item.near_score), None)
 
@@ -288,12 +288,12 @@ def _full_summary(results: RunFile, *, verbose: bool) -> Iterator[str]:
 
 
 def _peers(results: RunFile, cell: MatrixCell) -> Iterator[str]:
-    """The profile with the figures of known models, on the sentences that those were measured on."""
+    """The profile next to the figures of known models, on the same sentences."""
     known = peers_on(results, cell.data)
     rows = headlines(results, model=cell.model, data=cell.data)
     beside = [(row, known.beside(row)) for row in rows.values() if known and known.beside(row)]
     if known and beside:
-        yield f"  beside models that are known, on all {SENTENCES} (probes {known.version}):"
+        yield f"  compared with known models, on all {SENTENCES} (probes {known.version}):"
         head = ("property", cell.model, *known.models)
         yield from table([
             head,
@@ -323,21 +323,21 @@ def _result_row(row: Result) -> tuple[str, ...]:
 
 
 def first_profile(results: RunFile) -> Iterator[str]:
-    """A first look, a line for each model and data set: its weakest properties; then the contracts that are broken."""
+    """A first look: for each model and data set its weakest properties, then its broken contracts."""
     look = results.first_look
     assert look is not None
     for cell in criteria_matrix(results):
         found = weakest_first(profile(results, model=cell.model, data=cell.data))
         weak = ", ".join(f"{line.title} {line.figure}" for line in found[:WEAKEST])
         start = f"First look at {cell.model} on {cell.data} ({look.clusters:,} of {look.of_clusters:,} clusters)"
-        yield visible(in_a_line(f"{start}: {weak or 'nothing'}; it goes on", WIDTH), keep=LINES)
+        yield visible(in_a_line(f"{start}: {weak or 'nothing'}; the run goes on", WIDTH), keep=LINES)
         for row in results.checks:
             if row.property == CONTRACT and (row.model, row.data, row.verdict) == (cell.model, cell.data, "fail"):
                 yield visible(f"contract broken: {sentence(row.check)}: {row.reason}")
 
 
 def rest_lines(results: RunFile) -> Iterator[str]:
-    """Why the run stopped after its first look, and what is left for each model; nothing of another run."""
+    """Why the run stopped after its first look, and what is left for each model; empty for other runs."""
     if rest := results.run.rest:
         left = ". ".join(map(_rest_line, rest.models))
         yield f"Stopped after the first look ({rest.why}). {left}".rstrip()
@@ -353,7 +353,7 @@ def _rest_line(one: ModelRest) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds, or minutes, or hours.
+    """A duration in seconds, minutes or hours.
 
     >>> duration(42.3), duration(400), duration(9000)
     ('42 s', '7 min', '2.5 h')

@@ -1,4 +1,4 @@
-"""Texts as people are shown them: edits marked, safe in Markdown, columns aligned."""
+"""Texts for display: edits marked, safe in Markdown, columns aligned."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 from encheck.system.terminal import LINES, visible
 from encheck.types import Edit
 
-NAMES: Mapping[str, str] = {  # of properties, and of the capabilities that a gate pools some of them in
+NAMES: Mapping[str, str] = {  # names of properties, and of the capabilities in which a gate pools some of them
     "antonym": "opposites",
     "assertion": "negation, conditions, must and may",
     "binding": "which attribute is whose",
@@ -51,7 +51,7 @@ MOST_CODE = 600  # characters of a command
 
 
 def plain_name(tested: str) -> str:
-    """A property or capability as people are told of it; its own words where it has no name here.
+    """The plain name of a property or capability; derived from its id if it has none here.
 
     >>> plain_name("roles"), plain_name("legal-terms")
     ('who did what to whom', 'legal terms')
@@ -60,7 +60,7 @@ def plain_name(tested: str) -> str:
 
 
 def data_name(data: str) -> str:
-    """A data set as people are told of it.
+    """The plain name of a data set.
 
     >>> data_name("probes"), data_name("mrpc")
     ('built-in English sentences (probes)', 'mrpc')
@@ -69,7 +69,7 @@ def data_name(data: str) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as people read it, never 0% or 100% where it is not.
+    """A share in percent; 0% and 100% only if exact.
 
     >>> percent(0.2297), percent(0.004), percent(0.9996), percent(1.0)
     ('23%', 'under 1%', 'over 99%', '100%')
@@ -80,7 +80,7 @@ def percent(share: float) -> str:
 
 
 def percent_interval(low: float, high: float) -> str:
-    """The ends of a share's interval, with as many digits as it bears.
+    """The ends of a share's interval, with as many digits as its width supports.
 
     >>> percent_interval(0.481, 0.557), percent_interval(0.991, 1.0)
     ('48 to 56', '99.1 to 100.0')
@@ -92,7 +92,7 @@ def percent_interval(low: float, high: float) -> str:
 def pieces(source: str, text: str, edits: Sequence[Edit]) -> list[Piece]:
     """A variant as pieces (kind, text), kind one of same, del, ins.
 
-    One plain piece where the edits are none or many, or replace more than half of the source: marks would hide
+    One plain piece if there are no edits, many edits, or edits of more than half of the source: marks would hide
     the text.
 
     >>> pieces("a fast car", "a slow car", [Edit(2, 6, "slow")])
@@ -110,7 +110,7 @@ def pieces(source: str, text: str, edits: Sequence[Edit]) -> list[Piece]:
 
 
 def marked(source: str, text: str, edits: Sequence[Edit]) -> str:
-    """The variant as plain text, what went in [-brackets-] and what came in {+braces+}.
+    """The variant as plain text, with deletions in [-brackets-] and insertions in {+braces+}.
 
     >>> marked("a fast car", "a slow car", [Edit(2, 6, "slow")])
     'a [-fast-]{+slow+} car'
@@ -129,7 +129,7 @@ def joined(found: Iterable[Piece]) -> str:
 
 
 def shortened(found: Sequence[Piece], *, context: int = 60) -> list[Piece]:
-    """Pieces on one line, with so many characters of what stays on each side of an edit; whole where nothing is edited.
+    """Pieces on one line, with `context` characters of unchanged text on each side of an edit; whole without edits.
 
     >>> shortened([("same", "x" * 70), ("ins", "new"), ("same", " end")], context=3)
     [('same', '...xxx'), ('ins', 'new'), ('same', ' end')]
@@ -148,12 +148,12 @@ def _cut(kind: str, text: str, place: int, count: int, context: int) -> str:
 FORMATTING = re.compile(r"[|`*~]|(?<![^\W_])_|_(?![^\W_])")  # an underscore within a word formats nothing
 
 
-# Hosts look for these behind a backslash too: formulas, mentions, issues (GH-1 as well), addresses, emoji by name.
+# Hosts parse these even after a backslash: formulas, mentions, issues (GH-1 as well), addresses, emoji by name.
 LINKING = re.compile(r"[$@#]|:(?=//|[\w+-]+:)|(?<=www)\.|[!%](?=\w)|&amp;(?=\d)|(?<=\bgh)-(?=\d)", re.IGNORECASE)
 
 
 def escape(text: str) -> str:
-    r"""Text as Markdown shows it: no cell ends early, no tag, link, formula or emphasis, no control character.
+    r"""Text escaped for Markdown: no cell ends early; no tag, link, formula, emphasis or control character.
 
     >>> escape("a|b <i> a_b __c__ $x$")
     'a\\|b &lt;i&gt; a_b \\_\\_c\\_\\_ <span>$</span>x<span>$</span>'
@@ -165,7 +165,7 @@ def escape(text: str) -> str:
 
 
 def code(text: str, *, most: int = MOST_CODE) -> str:
-    """A text as code in a line of Markdown.
+    """A text as inline code in Markdown.
 
     >>> code("a`b")
     '`` a`b ``'
@@ -176,22 +176,22 @@ def code(text: str, *, most: int = MOST_CODE) -> str:
 
 
 def one_line(text: str, most: int) -> str:
-    """A text that others wrote on one line, what nobody sees made visible, cut where it is long."""
+    """A text from others on one line, with invisible characters made visible, cut if it is long."""
     return shortest(visible(" ".join(text.split())), most)
 
 
 def shortest(line: str, most: int) -> str:
-    """The line, cut where it is longer."""
+    """The line, cut to at most `most` characters."""
     return line if len(line) <= most else f"{line[: most - 3]}..."
 
 
 def longest_ticks(text: str) -> int:
-    """The longest run of backticks, which a fence has to exceed."""
+    """The length of the longest run of backticks, which a fence must exceed."""
     return max(map(len, re.findall("`+", text)), default=0)
 
 
 def table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """Rows as aligned columns, the first one being the heading."""
+    """Rows as aligned columns; the first row is the heading."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:
         yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

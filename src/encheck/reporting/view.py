@@ -1,7 +1,7 @@
-"""What terminal, Markdown and HTML show of the same results: verdicts in words, the matrix, rivals, the worst examples.
+"""Shared by terminal, Markdown and HTML: verdicts in words, the matrix, rivals, the worst examples.
 
-Rivals read no meaning, and are right in both directions more often than guessing. A model that does no better may go
-by what the rival reads: words that deny, or where the texts begin to differ.
+Rivals read no meaning, but are right in both directions more often than guessing. A model that does no better may go
+by the rival's cue: negation words, or the position of the first difference.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from encheck.surface import RIVALS
 from encheck.types import CurvePoint, Declaration, Validity, Verdict
 
 NOTHING = "NOTHING WAS MEASURED"
-Items = Mapping[str, Columns]  # the columns of each case, as they were recorded or read
-CRITERIA = {  # of Mahajan et al. 2023, by the numbers that checks declare
+Items = Mapping[str, Columns]  # case -> its columns, as recorded or read
+CRITERIA = {  # the criteria of Mahajan et al. 2023, by the numbers that checks declare
     1: "1 Paraphrasing",
     2: "2 Synonym replacement",
     3: "3 Paraphrase against antonym",
@@ -62,8 +62,8 @@ _WORST_FIRST = (
 class MatrixCell:
     """The four criteria of a model on a data set, by their numbers.
 
-    `verdicts` has the worst verdict of each that was run, None where a gate decides in its place, and `properties` the
-    property that it was run by. `words` says all of them in words, `all` what that says of all four.
+    `verdicts` has the worst verdict of each criterion that ran (None if a gate decides instead), and `properties` the
+    property that it ran under. `words` has the verdicts in words, `all` the verdict on all four.
     """
 
     model: str
@@ -75,7 +75,7 @@ class MatrixCell:
 
 
 def full_name(model: ModelEntry | ModelConfig, label: str = "") -> str:
-    """What a page calls a model: the last part of its name, and in brackets its label where that is another.
+    """The model's name on pages: the last part of its name, with its label in brackets if that differs.
 
     >>> full_name(ModelConfig("sbert", name="sentence-transformers/all-MiniLM-L6-v2"))
     'all-MiniLM-L6-v2 (sbert)'
@@ -86,7 +86,7 @@ def full_name(model: ModelEntry | ModelConfig, label: str = "") -> str:
 
 
 def partial_lines(results: RunFile) -> Iterator[str]:
-    """How little a run measured that stopped after its first look, or whose checks were selected."""
+    """Lines that say how partial a run is: it stopped after its first look, or ran selected checks only."""
     if look := results.first_look:
         yield f"Partial: {look.clusters:,} of {look.of_clusters:,} clusters"
     if results.selection and results.selection.unselected:
@@ -96,10 +96,10 @@ def partial_lines(results: RunFile) -> Iterator[str]:
 
 
 def judged_rows(results: RunFile) -> list[Result]:
-    """The rows that carry a verdict or an aim, and those of checks without a verdict; those of one model together, in
+    """The rows with a verdict or an aim, and those of checks without a verdict; grouped by model, in
     the order of the criteria.
 
-    Controls of a criterion stand with it: they share its property.
+    Controls of a criterion follow it: they share its property.
     """
     declared, last = results.declarations, len(CRITERIA) + 1
     numbers: dict[str, int] = {}
@@ -120,7 +120,7 @@ def rows_that_ran(rows: Iterable[Result]) -> list[Result]:
 
 
 def skip_reasons_by_place(results: RunFile, *, named: bool = False) -> dict[str, list[str]]:
-    """For each "model on data" of which checks were skipped: why, each reason once; see `skipped`."""
+    """For each "model on data" with skipped checks, the reasons, each once; see `skip_reasons`."""
     found: dict[str, list[Result]] = {}
     for row in judged_rows(results):
         found.setdefault(f"{row.model} on {row.data}", []).append(row)
@@ -129,11 +129,11 @@ def skip_reasons_by_place(results: RunFile, *, named: bool = False) -> dict[str,
 
 
 def skip_reasons(rows: Iterable[Result], *, named: bool = False) -> list[str]:
-    """Why the checks of these rows were skipped, the reason of most properties first, each once.
+    """The reasons why the checks of these rows were skipped, each once, the most common first.
 
-    With `named` all properties are, else one that stands alone. A check that is the only one says all of its reason.
+    With `named` all properties are named, else only one that is alone. A single check gives its full reason.
 
-    "2 properties need labels" stands for properties that need the same.
+    Properties with the same need are counted: "2 properties need labels".
     """
     those = [row for row in rows if row.verdict == "skipped"]
     if len(those) == 1 and needed(those[0].reason):
@@ -152,17 +152,17 @@ def _skip_reason(needs: str, reason: str, properties: Sequence[str], *, named: b
     names = f" ({', '.join(plain)})" if named and not one else ""
     if needs:
         return f"{who}: needs {needs}" if one else f"{who} need {needs}{names}"
-    shown = reason if named else reason.partition(" (")[0]  # what each sentence lacks is for the drill-down
+    shown = reason if named else reason.partition(" (")[0]  # the reasons of single sentences belong in the details
     return f"{who}{names}: {shown or 'no reason given'}"
 
 
 def is_shown(row: Result, declared: Declaration) -> bool:
-    """Whether it is the figure of a check that has no verdict, or has none on these data."""
+    """Whether the row's check has no verdict, at all or on these data."""
     return bool(declared.unjudged or row.params.get("unjudged")) and row.metric == declared.metric
 
 
 def floor_and_aim(row: Result, *, name: bool = False) -> str:
-    """Floor and aim, or the one number that is both; with `name` also whose figure the floor is."""
+    """Floor and aim, or one number if they are equal; with `name` also the scorer that sets the floor."""
     if row.aim is None:
         return "-"
     of = f" ({row.floor_of})" if name and row.floor_of else ""
@@ -173,7 +173,7 @@ def floor_and_aim(row: Result, *, name: bool = False) -> str:
 
 
 def sentence(check: str) -> str:
-    """A claim as it reads.
+    """A claim as a sentence.
 
     >>> sentence("jumble_is_farther_than_paraphrase")
     'jumble is farther than paraphrase'
@@ -182,7 +182,7 @@ def sentence(check: str) -> str:
 
 
 def figure(row: Result) -> str:
-    """Value and interval; a dash where there is none."""
+    """Value and interval; a dash if there is no value."""
     if row.value is None or row.low is None:
         return "-"
     value, low, high = rounded(*row.numbers)
@@ -190,7 +190,7 @@ def figure(row: Result) -> str:
 
 
 def is_rate(metric: str | None) -> bool:
-    """Whether a figure is a share of items, so that "right in 23% of 235" is what it says."""
+    """Whether a figure is a share of items, as in "right in 23% of 235"."""
     try:
         return named(metric or "").kind == "rate" or named(metric or "").base == adjusted_rate.name
     except UsageError:
@@ -198,7 +198,7 @@ def is_rate(metric: str | None) -> bool:
 
 
 def printed(metric: str | None, value: float) -> str:
-    """A figure as it is printed wherever one is: a rate in percent, any other with two digits.
+    """A figure as printed in all outputs: a rate in percent, any other with two digits.
 
     >>> printed("both_directions_calibrated", 0.5215), printed("auc", 0.5215)
     ('52%', '0.52')
@@ -216,40 +216,40 @@ def printed_interval(metric: str | None, low: float, high: float) -> str:
 
 
 def best_surface(row: Result) -> tuple[str, float, SurfaceFigure] | None:
-    """The surface scorer with the highest figure, that figure, and all of it; None where none has a figure."""
+    """The surface scorer with the highest figure, that figure, and its estimate; None if none has a figure."""
     found = [(name, beside.value, beside) for name, beside in row.surface.items() if beside.value is not None]
     return max(found, key=lambda one: one[1], default=None)
 
 
 def surface(row: Result) -> str:
-    """The best surface scorer and the same figure of it; a dash where there is none."""
+    """The best surface scorer and its figure; a dash if there is none."""
     best = best_surface(row)
     return f"{best[0]} {round(best[1], 2) + 0.0:.2f}" if best else "-"
 
 
 def surface_curve(row: Result) -> tuple[CurvePoint, ...]:
-    """The curve of word overlap; empty where there is none."""
+    """The curve of word overlap; empty if there is none."""
     overlap = row.surface.get(WORD_OVERLAP)
     return overlap.curve if overlap else ()
 
 
 def run_headlines(results: RunFile) -> list[str]:
-    """One sentence a model: what it passes, what it fails, and what is known of that; first, where the run stopped.
+    """One sentence per model: passed and failed checks, and known failures; first, where the run stopped.
 
-    Of data of which nothing was measured one that says so, in the place of what the model passes on them.
+    For data on which nothing was measured, a sentence that says so replaces it.
     """
     nothing = unmeasured_data(results)
     there = [row for row in judged_rows(results) if (row.data, row.model) not in nothing]
     rows = {m.label: [r for r in there if r.model == m.label] for m in results.models}
     said = (model_headline(model, its) for model, its in rows.items() if its or not nothing)
-    if results.gate:  # it decides: only what fails by itself is said beside it
+    if results.gate:  # the gate decides: only checks that fail by themselves are added
         failed = {row.model for row in there if row.verdict in ("fail", "error")}
         said = (model_headline(model, its) for model, its in rows.items() if model in failed)
     return [*first_look_lines(results), *shard_lines(results), *map(_nothing_measured, nothing.items()), *said]
 
 
 def unmeasured_data(results: RunFile) -> dict[tuple[str, str], DataEntry]:
-    """(data, model) where no check about the texts of the data measured anything, with the entry of the data."""
+    """(data, model) -> the entry of data on which no check of their texts measured anything."""
     return {
         (data.name, model): data
         for data in results.data
@@ -262,14 +262,14 @@ def _nothing_measured(found: tuple[tuple[str, str], DataEntry]) -> str:
     (name, model), data = found
     checks = data.measured[model].selected
     return (
-        f"{NOTHING} of {name} with {model}: {data.rows:,} rows were read, and none of the {checks} "
-        "checks that were selected measured any. Contracts and health do not count, for they are of any text. So this "
+        f"{NOTHING} on {name} with {model}: {data.rows:,} rows were read, but none of the {checks} "
+        "selected checks measured any. Contracts and health do not count, since they accept any text. So this "
         "run does not pass"
     )
 
 
 def shard_lines(results: RunFile) -> Iterator[str]:
-    """What checks measured of data in shards: on all pairs, or on a sample of them."""
+    """Lines for data in shards: which checks used all pairs, and which a sample."""
     for data in results.data:
         if whole := data.whole:
             yield (
@@ -280,7 +280,7 @@ def shard_lines(results: RunFile) -> Iterator[str]:
 
 
 def measured_in_shards(results: RunFile, items: Items) -> set[str]:
-    """The cases whose items are a part of what was measured: the worst, and a random sample."""
+    """The cases with only some of their measured items: the worst, and a random sample."""
     whole = {data.name for data in results.data if data.whole}
     sizes: dict[str, int] = {}
     for row in results.checks if whole else ():
@@ -290,7 +290,7 @@ def measured_in_shards(results: RunFile, items: Items) -> set[str]:
 
 
 def model_headline(model: str, rows: Sequence[Result]) -> str:
-    """What a model passes, what it fails, and what is known of that."""
+    """The passed, failed and known failures of a model."""
     counts = {v: [r for r in rows if r.verdict == v] for v in WORDS}
     counted = [r for r in rows if r.verdict not in ("skipped", None)]
     if rows and not rows_that_ran(rows):
@@ -317,7 +317,7 @@ def _count(rows: Sequence[Result], what: str) -> str:
 
 
 def first_look_lines(results: RunFile) -> Iterator[str]:
-    """That a run stopped after its first look, and how little its figures come from; nothing of another run."""
+    """Says that a run stopped after its first look, and on how little data; empty for other runs."""
     if look := results.first_look:
         clusters = f"{look.clusters:,} of {look.of_clusters:,} clusters"
         yield (
@@ -331,9 +331,9 @@ def _names(rows: Iterable[Result]) -> str:
 
 
 def criteria_matrix(results: RunFile) -> list[MatrixCell]:
-    """The rule of Mahajan et al. 2023, section 6: an encoder shall pass all four criteria to be a good one.
+    """The rule of Mahajan et al. 2023, section 6: a good encoder passes all four criteria.
 
-    Only checks that are a criterion of the paper count; the controls beside them, which it does not have, do not.
+    Only checks of the paper's criteria count, not the added controls.
     """
     rows, declared = judged_rows(results), results.declarations
     cells = []
@@ -359,14 +359,14 @@ def _all_four(verdicts: Mapping[int, Verdict | None]) -> str:
 
 
 def frames_of(results: RunFile, items: Items) -> dict[str, ItemFrame]:
-    """The items of every case that the results have a row of."""
+    """The items of every case with a row in the results."""
     cases = {str(case): case for case in (row.case for row in results.checks)}
     return {name: item_frame(cases[name], columns) for name, columns in items.items() if name in cases}
 
 
 @dataclass(frozen=True, slots=True)
 class ItemExample:
-    """An item as pages show it: its source, its texts in pieces that mark the edits, their scores (NaN: not known)."""
+    """An item on a page: its source, its texts in pieces that mark the edits, their scores (NaN: not known)."""
 
     source: str
     near_pieces: Sequence[Piece]
@@ -384,13 +384,13 @@ def example_of(row: ItemRow, *, is_question: bool = False) -> ItemExample:
 
 
 def worst_items(frame: ItemFrame, count: int) -> list[ItemExample]:
-    """The items of one case that went most wrong, the worst first."""
+    """The worst items of a case, the worst first."""
     columns = frame.to_columns()
     return [example_of(ItemRow.at(columns, i)) for i in frame.worst(count)]
 
 
 def rival_lines(rows: Sequence[Result]) -> Iterator[str]:
-    """A line for each of these results in both directions whose best rival is above chance and not below the model."""
+    """A line for each result in both directions whose best rival is above chance and not below the model."""
     for row in rows:
         if row.metric not in (both_directions.name, both_directions.calibrated.name) or row.value is None:
             continue
@@ -407,12 +407,12 @@ def rival_lines(rows: Sequence[Result]) -> Iterator[str]:
 
 
 def validity_lines(results: RunFile) -> Iterator[str]:
-    """A line for each data set and generator whose items the run measured on."""
+    """A line for each data set and generator whose items the run used."""
     yield from validity_of_rows([row for row in results.checks if row.verdict != "skipped"], results.data)
 
 
 def validity_of_rows(rows: Sequence[Result], data: Sequence[DataEntry]) -> list[str]:
-    """The same of some rows. Of a generator's rows the one with most sentences counts: others ask more of a text."""
+    """As above, for some rows. The row with most sentences counts for a generator: other rows need more of a text."""
     groups = {one.name: one.groups for one in data}
     found: dict[tuple[str, str], tuple[Validity, int]] = {}
     for row in rows:
@@ -424,19 +424,19 @@ def validity_of_rows(rows: Sequence[Result], data: Sequence[DataEntry]) -> list[
 
 
 def _validity_line(one: Validity, made: int, sentences: int, data: str) -> str:
-    start = f"{title_of(one.generator)}: made of {made:,} of {sentences:,} sentences ({data}); "
+    start = f"{title_of(one.generator)}: made from {made:,} of {sentences:,} sentences ({data}); "
     if one.rate is None:
-        return f"{start}nobody has checked them yet, so the share that is right is unknown"
+        return f"{start}not checked yet, so the share that is right is unknown"
     figure = Figure(one.rate, *wilson(one.rate, one.read, z=Z))
     return f"{start}blind readers found {figure.says} of {one.read} right, a ceiling for rates"
 
 
 RECALL, FALSE_ACCEPTS = "recall", "false_positive_rate"
-THRESHOLD_COMMAND = "encheck threshold says which threshold keeps a budget of false accepts, and what it costs"
+THRESHOLD_COMMAND = "encheck threshold shows which threshold keeps a budget of false accepts, and what it costs"
 
 
 def threshold_lines(results: RunFile) -> Iterator[str]:
-    """A sentence for each model and data set; nothing if no threshold was given."""
+    """A sentence for each model and data set; empty if no threshold was given."""
     found: dict[tuple[str, str, float], dict[str, Result]] = {}
     for row in filter(_is_of_threshold, results.checks):
         found.setdefault((row.model, row.data, float(row.params["threshold"])), {})[str(row.metric)] = row
@@ -450,7 +450,7 @@ def threshold_lines(results: RunFile) -> Iterator[str]:
 
 
 def unused_threshold(threshold: float | None, rows: Iterable[Result]) -> list[str]:
-    """What to note where a threshold was given, and no check had labelled pairs to hold it against."""
+    """A note if a threshold was given but no check of labelled pairs ran."""
     if threshold is None or any(map(_is_of_threshold, rows)):
         return []
     return [f"--threshold={threshold:g} was not used: no check of labelled pairs (property paraphrase) ran"]

@@ -1,7 +1,7 @@
-"""Where a model fails: kinds of items that it gets wrong more often, found on half of the clusters, confirmed on half.
+"""Kinds of items that a model gets wrong more often, found on half of the clusters and confirmed on the other half.
 
-The search is `statistics.subgroups`, the features are `scoring.features`. Beside each finding stands what the surface
-says of the same items, so that nobody takes a difference in word overlap for one in meaning.
+The search is `statistics.subgroups`, the features are `scoring.features`. Each finding comes with the surface's figures
+on the same items, so that a difference in word overlap is not mistaken for one in meaning.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _EXPLAINED = 0.5
 
 @dataclass(frozen=True)
 class SurfaceBeside:
-    """What the surface says of a cell on the confirmation half.
+    """The surface's figures for a cell on the confirmation half.
 
     `scorer` is the surface scorer whose failures differ most between the cell and the rest, `inside` and `outside` are
     its failure rates; `left` is the model's own difference with six surface differences of each item held equal
@@ -61,14 +61,14 @@ class KindFinding:
 
     @property
     def is_surface(self) -> bool:
-        """Whether at least half of the difference goes once the surface is held equal."""
+        """Whether at least half of the difference vanishes with the surface held equal."""
         confirmed = self.cell.confirmation
         return self.beside.left < _EXPLAINED * (confirmed.inside - confirmed.outside)
 
 
 @dataclass(frozen=True)
 class KindSearch:
-    """What one model's search found: the confirmed, of so many nominated, from so many items and checks."""
+    """The result of one model's search: the confirmed cells, and the numbers nominated, of items and of checks."""
 
     model: str
     findings: tuple[KindFinding, ...]
@@ -122,7 +122,7 @@ def _surface(frame: ItemFrame) -> Floats:
 
 
 def _domains(specs: Sequence[str]) -> dict[str, str]:
-    """The domain of each sentence of the probes among these data, from its group's id."""
+    """Probe sentence -> its domain, from its group's id."""
     found: dict[str, str] = {}
     for spec in specs:
         if spec.startswith("probes"):
@@ -131,7 +131,7 @@ def _domains(specs: Sequence[str]) -> dict[str, str]:
 
 
 def _groups(spec: str) -> Sequence[Group]:
-    """The groups of a run's data; none, with a warning, where its file is no longer there or holds something else."""
+    """The groups of a run's data; empty, with a warning, if its file is missing or has changed."""
     try:
         return load(spec, sample=None).groups
     except EncheckError as error:
@@ -165,7 +165,7 @@ def kind_lines(found: Sequence[KindSearch]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class KindCard:
-    """A finding in words: its check, what that is on, the kind of items, and (term, text) of each figure."""
+    """A finding in words: its check and data, the kind of items, and (term, text) of each figure."""
 
     check: str
     on: str

@@ -1,1 +1,1 @@
-"""What people are told of a gate, and what is kept of it."""
+"""A gate in words, as table rows, and as stored in results.json."""

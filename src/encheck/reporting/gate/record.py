@@ -1,4 +1,4 @@
-"""A gate with the texts of what was lost: what results.json keeps of it."""
+"""The gate as stored in results.json, with the texts of lost items and queries."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from encheck.types import Declaration, content_hash
 Columns = Mapping[str, Sequence[Any]]
 SIDES = {"near": "should be nearer", "far": "should be farther", "pair": "compared with"}
 SHOWN = 160  # characters of a text
-UNKNOWN = "not kept: the baseline is older, or of other documents"
+UNKNOWN = "not kept: the baseline is older or holds other documents"
 
 
 def changed_queries_of(
@@ -45,7 +45,7 @@ def changed_queries_of(
     items: Mapping[str, Columns],
     documents: Mapping[str, Mapping[int, tuple[str, str]]],
 ) -> tuple[ChangedQuery, ...]:
-    """Query, first answer before and first answer now of each; `documents` are by case, then row."""
+    """Each query with its first answer before and now; `documents` are by case, then row."""
     texts = _queries_of(items)
     return tuple(
         ChangedQuery(in_a_line(texts[one.item]), *(_text(documents.get(one.case, {}), row)
@@ -66,7 +66,7 @@ def unjudged_answers_of(
     items: Mapping[str, Columns],
     documents: Mapping[str, Mapping[int, tuple[str, str]]],
 ) -> tuple[UnjudgedAnswer, ...]:
-    """Each first answer that nobody judged, by `documents` as in `queries`."""
+    """The first answers without a judgement; `documents` as in `queries`."""
     texts = _queries_of(items) if found else {}
     pairs = ((one, documents.get(one.case, {}).get(row)) for one in found for row in (one.before, one.now)
              if row is not None and one.item in texts)  # fmt: skip
@@ -81,9 +81,9 @@ def _text(documents: Mapping[int, tuple[str, str]], row: int | None) -> str:
 
 
 def lost_examples_of(found: Sequence[LostItem], items: Mapping[str, Columns]) -> tuple[LostExample, ...]:
-    """The items that were lost: the source, then each text with its edits and both models' scores.
+    """The lost items: the source, then each text with its edits and both models' scores.
 
-    Only those whose texts are among the items of the run.
+    Only items whose texts are among the items of the run.
     """
     places = _places({one.item for one in found}, items) if found else {}
     rows = ((one, _row_of(one, places.get(one.item, ()))) for one in found)
@@ -91,7 +91,7 @@ def lost_examples_of(found: Sequence[LostItem], items: Mapping[str, Columns]) ->
 
 
 def _places(wanted: set[str], items: Mapping[str, Columns]) -> dict[str, list[tuple[Columns, int]]]:
-    """Where the items of these ids stand."""
+    """The indices of the items with these ids."""
     places: dict[str, list[tuple[Columns, int]]] = {}
     for columns in items.values():
         for i, name in enumerate(columns["item"]):
@@ -130,13 +130,13 @@ def _pieces(columns: Columns, side: str, i: int) -> tuple[Piece, ...]:
 
 
 def scores_of(one: ExampleText) -> str:
-    """Its scores under both models; a dash for what is no number."""
+    """Its scores under both models; a dash for NaN."""
     now, before = (f"{score:.3f}" if isfinite(score) else "-" for score in (one.now, one.before))
     return f"{now}, was {before}"
 
 
 def in_a_line(text: str, width: int = SHOWN) -> str:
-    """The text on one line, cut where it is long.
+    """The text on one line, cut if it is long.
 
     >>> in_a_line("a  b" + chr(10) + "c")
     'a b c'
@@ -146,7 +146,7 @@ def in_a_line(text: str, width: int = SHOWN) -> str:
 
 
 def lost_lines(row: GateRow | UnjudgedSearch) -> Iterator[str]:
-    """What a row of a gate lost: items, a line for each text, and queries, three lines each; then, of a search without
+    """Lines for the losses of a gate row: items, one line per text, and queries, three lines each; for a search without
     labels, the queries that changed.
     """
     for example in row.lost_examples if isinstance(row, GateRow) else ():
@@ -165,7 +165,7 @@ def lost_lines(row: GateRow | UnjudgedSearch) -> Iterator[str]:
 def outcome_of_all(decisions: Sequence[GateAgainst], inconclusive: str | None) -> tuple[Outcome, ExitCode]:
     """The worst outcome against any baseline, and the exit code.
 
-    `inconclusive` is what one counts as; a partial gate never counts as passed.
+    `inconclusive` is what an inconclusive gate counts as; a partial gate never counts as passed.
     """
     outcomes: list[Outcome] = [one.outcome for one in decisions]
     worst: Outcome = next(o for o in ("block", "inconclusive", "pass") if o in outcomes)
@@ -176,9 +176,9 @@ def outcome_of_all(decisions: Sequence[GateAgainst], inconclusive: str | None) -
 
 @dataclass(frozen=True)
 class GateEvidence:
-    """What a gate shows of single queries: the candidate's items, and the documents that were found, by case and row.
+    """Data to show single queries of a gate: the candidate's items, and the retrieved documents by case and row.
 
-    `folder` is where the run is written, and `qrels` where judgements are kept; "" where that is not known.
+    `folder` is the run's directory, `qrels` the file of judgements; "" if not known.
     """
 
     items: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
@@ -188,8 +188,8 @@ class GateEvidence:
 
 
 def with_texts(weighed: Sequence[Weighed], inconclusive: str | None, shown: GateEvidence = GateEvidence()) -> Gate:
-    """The gate against all baselines, with the texts of what was lost against each."""
-    beside = replace(shown, folder="")  # the folder keeps answers for the first baseline alone
+    """The gate against all baselines, with the texts of the losses against each."""
+    beside = replace(shown, folder="")  # the folder has answers for the first baseline only
     against = tuple(_against(w, shown if i == 0 else beside) for i, w in enumerate(weighed))
     outcome, code = outcome_of_all(against, inconclusive)
     return Gate(outcome, code, next((one.partial for one in against if one.partial), None), against)
@@ -198,7 +198,7 @@ def with_texts(weighed: Sequence[Weighed], inconclusive: str | None, shown: Gate
 def with_figures(
     against: GateAgainst, rows: Sequence[Result], baseline: Baseline, declared: Mapping[str, Declaration]
 ) -> GateAgainst:
-    """The rows with the figures that are printed of their properties; `rows` are those of the candidate."""
+    """The rows with the printed figures of their properties; `rows` are those of the candidate."""
     found: dict[tuple[str, str], list[PropertyFigure]] = {}
     for row in rows:
         before, its = baseline.figure(row.case.of_any_model, row.figure), declared[row.check]
@@ -222,7 +222,7 @@ def _against(w: Weighed, shown: GateEvidence) -> GateAgainst:
 
 
 def _row(w: Weighed, row: GateRow, shown: GateEvidence) -> GateRow:
-    """The row with what it lost where it blocks or is open, and with what to judge."""
+    """The row with its losses, if it blocks or is open, and with the queries to judge."""
     unjudged = unjudged_answers_of(w.unjudged.get(row.name, ()), shown.items, shown.documents)
     if row.outcome != "block" and not (row.evidence and row.outcome == "inconclusive"):
         return replace(row, unjudged_answers=unjudged)
@@ -234,7 +234,7 @@ def _row(w: Weighed, row: GateRow, shown: GateEvidence) -> GateRow:
 
 
 def _search(w: Weighed, one: UnjudgedSearch, shown: GateEvidence) -> UnjudgedSearch:
-    """The search with what decides it, and three queries: those that people find worse, or that changed."""
+    """The search with its judgements, and three queries: those that people judged worse, or that changed."""
     left = one.judged.left if one.judged else one.shares[0].queries
     needs = not one.passes and not one.blocks and left > 0 and not w.decision.partial
     command = f"encheck judge {shlex.quote(shown.folder)}" if needs and shown.folder else None
@@ -260,7 +260,7 @@ def _changed(search: LogAnswers) -> list[str]:
 
 
 def _queries(search: LogAnswers, items: Sequence[str], shown: GateEvidence) -> tuple[ChangedQuery, ...]:
-    """These queries with what came first before and what comes first now."""
+    """These queries with their first answers before and now."""
     at = {item: i for i, item in enumerate(search.after.items)}
     rows = {item: [_first_answer(side.answers[at[item]]) for side in (search.before, search.after)] for item in items}
     found = [LostQuery(item, search.after.case, before, now) for item, (before, now) in rows.items()]

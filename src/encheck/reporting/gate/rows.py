@@ -1,4 +1,4 @@
-"""The rows of a gate: as cells of a table, and as a reader takes them in: name, change, verdict, all figures one level
+"""The rows of a gate: as cells of a table, and as lines with name, change and verdict, and all figures one level
 down.
 """
 
@@ -20,7 +20,7 @@ FAMILY_HEAD = ("family", "gate rows", "change in deltas", "lower end of its 95% 
 
 
 def weighed_rows(against: GateAgainst) -> list[GateRow]:
-    """The rows that a verdict rests on, parts that block, and a primary endpoint where it has too few queries."""
+    """The rows behind the verdict, parts that block, and a primary endpoint with too few queries."""
     return [row for row in against.rows if row.gates or row.outcome == "block" or row.budget == "primary"]
 
 
@@ -31,18 +31,18 @@ def reported_rows(against: GateAgainst) -> list[GateRow]:
 
 
 def folded_rows(against: GateAgainst) -> Iterator[str]:
-    """How much is reported and decided nothing; nothing where all did."""
+    """The number of parts, rows and cases that are reported only; no line if there are none."""
     rows = reported_rows(against)
     parts = [row for row in rows if row.part_of]
     counts = {"parts": len(parts), "rows": len(rows) - len(parts), "cases": len(against.reported_only)}
     named = [f"{count} {name[:-1] if count == 1 else name}" for name, count in counts.items() if count]
     if named:
         told = " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
-        yield f"{told} {'is' if sum(counts.values()) == 1 else 'are'} reported and decided nothing"
+        yield f"{told} {'is' if sum(counts.values()) == 1 else 'are'} reported only"
 
 
 def row_cells(row: GateRow) -> tuple[str, ...]:
-    """One row as the tables show it: the figures that are printed of its properties, the change of all its items."""
+    """One row as table cells: the printed figures of its properties, and the change over all its items."""
     outcome, numbers = VERDICTS[_verdict_key(row)][0], (row.change, row.low, row.high)
     sides = [
         "; ".join(f"{plain_name(one.property)} " * (len(row.figures) > 1) + printed(one.metric, getattr(one, side))
@@ -63,15 +63,15 @@ def row_cells(row: GateRow) -> tuple[str, ...]:
 
 
 def _with_ends(numbers: Sequence[float], digits: int) -> str:
-    """A change with its interval, or alone where that is withheld."""
+    """A change with its interval, or alone if the interval is withheld."""
     change, low, high = (f"{number:+.{digits}f}" if isfinite(number) else "-" for number in numbers)
     return change if "-" in (low, high) else f"{change} [{low}, {high}]"
 
 
 def says_nothing(row: GateRow) -> bool:
-    """Whether the change is no finding: a row too small to gate, or an interval around 0 that holds nearly anything.
+    """Whether the change is no finding: the row is too small to gate, or its interval around 0 is very wide.
 
-    That is one that reaches further than `NEARLY_ANYTHING` deltas.
+    Very wide means that it reaches further than `NEARLY_ANYTHING` deltas.
     """
     if not row.gates and not row.part_of:
         return True
@@ -81,13 +81,13 @@ def says_nothing(row: GateRow) -> bool:
 
 
 def family_cells(family: FamilyRow) -> tuple[str, ...]:
-    """One family as the tables show it; changes in deltas."""
+    """One family as table cells; changes in deltas."""
     change, low = (f"{number:+.2f}" if isfinite(number) else "-" for number in (family.change, family.low))
     return (family.family, str(family.rows), change, low, "" if family.passes else "open")
 
 
-REACH = 4.0  # deltas to either side of 0 that a bar shows
-NOTICED = 0.25  # deltas: a change below them is called none
+REACH = 4.0  # deltas on either side of 0 in a bar
+NOTICED = 0.25  # deltas: a smaller change counts as none
 VERDICTS: Mapping[str, tuple[str, Tone | None]] = {
     "block": ("worse", "bad"),
     "open": ("cannot tell", "open"),
@@ -104,11 +104,11 @@ VERDICTS: Mapping[str, tuple[str, Tone | None]] = {
 ORDER = tuple(VERDICTS)
 EXPLAINED: Mapping[str, str] = {
     "cannot tell": "a loss that matters is neither shown nor ruled out, so the row keeps the gate from passing",
-    "a little worse": "both bounds are a loss, but too small a one to block",
-    "decides nothing": "it did not block and is no evidence for passing: a part of a row, too few items, or what the "
-    "old model is not shown to beat guessing in",
-    "worse, beside": "certainly worse, and decides nothing for another model",
-    "better, beside": "certainly better, and decides nothing for another model",
+    "a little worse": "both bounds are a loss, but it is too small to block",
+    "decides nothing": "it did not block and is no evidence for passing: part of a row, too few items, or the "
+    "old model is not shown to beat guessing in it",
+    "worse, beside": "certainly worse, but decides nothing for another model",
+    "better, beside": "certainly better, but decides nothing for another model",
 }
 
 
@@ -154,13 +154,13 @@ def _gate_line(row: GateRow, rows: Sequence[GateRow], *, is_several: bool, besid
 
 
 def explanations(lines: Sequence[GateLine]) -> list[str]:
-    """What the verdicts that are not plain say, of those that rows and their parts have."""
+    """Explanations of the verdicts that need one, among those of the rows and their parts."""
     found = {one.verdict for line in lines for one in (line, *line.parts)}
     return [f"{verdict}: {text}" for verdict, text in EXPLAINED.items() if verdict in found]
 
 
 def _search_line(search: UnjudgedSearch) -> GateLine:
-    """A search that nobody labelled: how many first answers changed."""
+    """The line of a search without labels: how many first answers changed."""
     verdict, tone = VERDICTS["pass" if search.passes else "block" if search.blocks else "open"]
     figures = [("gate row", search.name), ("why", search.says)]
     change = f"{search.shares[0].queries:,} of {search.queries:,} answers"
@@ -168,7 +168,7 @@ def _search_line(search: UnjudgedSearch) -> GateLine:
 
 
 def _verdict_key(row: GateRow, beside: bool = False) -> str:
-    """The key of `VERDICTS`; `beside` says that what is no evidence decides nothing."""
+    """The key in `VERDICTS`; with `beside`, rows that are no evidence decide nothing."""
     if row.outcome == "block":
         return "block"
     if beside and row.gates and not row.evidence:
@@ -181,14 +181,14 @@ def _verdict_key(row: GateRow, beside: bool = False) -> str:
 
 
 def _certain_move(row: GateRow) -> str:
-    """Whether it is certain that the row moved, by an amount that somebody would notice; "" where it is not."""
+    """Whether the row certainly moved by a noticeable amount: "lost", "better" or ""."""
     if not isfinite(row.low) or not isfinite(row.high) or abs(row.change) <= NOTICED * row.delta:
         return ""
     return "lost" if row.high < 0 else "better" if row.low > 0 else ""
 
 
 def change_of(row: GateRow) -> str:
-    """The change with its 95% interval; of a rate in points."""
+    """The change with its 95% interval; in points for a rate."""
     text = row_cells(row)[5]
     return "not known" if text == "-" else text.replace(" [", " points [") if row.kind == "rate" else text
 
@@ -202,13 +202,13 @@ def _change_bar(row: GateRow) -> ChangeBar | None:
 
 
 def _row_figures(row: GateRow) -> Iterator[tuple[str, str]]:
-    """All that was computed of a row and is no number."""
+    """All figures of a row as (name, value)."""
     _, family, name, before, now, _, lost, won, seen = row_cells(row)
     yield from (("gate row", name), ("family", family), ("before, now", f"{before}, {now}"))
     if row.kind == "rate":
         yield "lost, won", f"{lost}, {won}"
     yield "items, independent clusters", f"{row.n:,}, {row.clusters:,}"
-    # The loss that matters, and what the test says of it.
+    # The loss that matters, and the test of it.
     matters = f"{100 * row.delta:.1f} points" if row.kind == "rate" else f"{row.delta:.3f}"
     widened = f", widened {row.widened:.2f} times by seed noise" if row.widened > 1 else ""
     yield "loss that matters (delta)", matters + widened

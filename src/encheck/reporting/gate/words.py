@@ -1,4 +1,4 @@
-"""A gate in words, told to whoever decides: names of its rows, the verdict, and what got worse."""
+"""A gate in words for the person who decides: row names, the verdict, and the losses."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ OF_THE_SPACE: Mapping[str, str] = MappingProxyType(
 
 
 def name_of(row: GateRow, *, with_data: bool = False) -> str:
-    """The row in words; a capability without a name here is called what its check declares."""
+    """The row in words; a capability without a name here keeps its declared name."""
     found = GateRowId(row.name)
     *_, last = found.split("/")
     if row.endpoint.startswith(ACCEPTED):
@@ -62,14 +62,14 @@ def name_of(row: GateRow, *, with_data: bool = False) -> str:
 
 
 def _level_words(text: str, row: GateRow) -> Iterable[str]:
-    """What stands at the level's place: a part of a capability, or a level that tells parts apart."""
+    """The row's part of a capability, or the level that distinguishes its parts."""
     if text in PARTS:
         return (PARTS[text],)
     return (f"level {text}",) if row.part_of and text != "1" else ()
 
 
 def are_of_several_data(rows: Iterable[GateRow]) -> bool:
-    """Whether rows are of several data sets, so that each has to say its own."""
+    """Whether the rows span several data sets, so that names must include the data set."""
     return len({GateRowId(row.name).data for row in rows}) > 1
 
 
@@ -81,7 +81,7 @@ MAX_PROPERTIES_NAMED = 3
 
 
 def word(against: GateAgainst) -> str:
-    """The outcome as it is shown."""
+    """The outcome as printed."""
     if against.yours:
         return YOURS
     if against.outcome == "pass" and is_after_encoding(against):
@@ -95,13 +95,13 @@ def is_after_encoding(against: GateAgainst) -> bool:
 
 
 def what_has_to_change(against: GateAgainst) -> list[str]:
-    """What has to change with the model, a sentence each; of a candidate that is blocked, faults of the old index."""
+    """What has to change with the model, one sentence each; for a blocked candidate, only faults of the old index."""
     found = list(against.required_changes)
     return found[: bool(against.index_faults)] if against.outcome == "block" else found
 
 
 def part(said: Gate | GateDecision) -> str:
-    """Which part of the checks was weighed, as it stands beside a verdict; empty where all were."""
+    """The weighed part of the checks, to print after a verdict; empty if all were weighed."""
     if not said.partial:
         return ""
     named = weighed_in(said.partial)
@@ -109,15 +109,15 @@ def part(said: Gate | GateDecision) -> str:
 
 
 def made_for(against: GateDecision) -> str:
-    """What the gate decided for, and the margin.
+    """The purpose of the gate, and the margin.
 
     >>> made_for(GateDecision("pass", (), (), purpose="search", margin=0.04))
-    ', for another model of this search (a loss of 4 points has to be ruled out)'
+    ', for another model for this search (a loss of 4 points must be ruled out)'
     """
     if against.purpose == "change" or against.margin is None:
-        return ", for the same model, changed (no behaviour may be lost)"
+        return ", for a changed model (no behaviour may be lost)"
     what = {"search": "this search", "pairs": "these pairs", "similarity": "these graded pairs"}[against.purpose]
-    return f", for another model of {what} (a loss of {100 * against.margin:g} points has to be ruled out)"
+    return f", for another model for {what} (a loss of {100 * against.margin:g} points must be ruled out)"
 
 
 def weighed_in(partial: PartialGate) -> str:
@@ -132,7 +132,7 @@ def weighed_in(partial: PartialGate) -> str:
 
 
 def title(against: GateAgainst) -> str:
-    """The outcome as it is shown, what seed noise widened, and which judgements or queries would decide a search."""
+    """The outcome, the widening by seed noise, and the judgements or queries that would decide a search."""
     told = [word(against), widened(against), endpoint_remedy(against)]
     if against.outcome == "inconclusive":
         told += map(asked_for, against.searches)
@@ -140,7 +140,7 @@ def title(against: GateAgainst) -> str:
 
 
 def widened(against: GateAgainst) -> str:
-    """By how much seed noise widened the loss that matters, of the gate rows; empty where it did not."""
+    """How far seed noise widened the loss that matters in gate rows; empty if it did not."""
     wider = [row for row in against.rows if row.gates and row.widened > 1]
     if not wider:
         return ""
@@ -152,9 +152,9 @@ def widened(against: GateAgainst) -> str:
 
 
 def headline(gate: Gate) -> Iterator[str]:
-    """The gate in a line: the verdict and its weightiest reason, or how people's answers have decided or would.
+    """The gate in one line: the verdict with its weightiest reason, or the human judgements that decided or would.
 
-    A search without labels has a line of its own.
+    A search without labels has its own line.
     """
     against = next((one for one in gate.against if one.outcome == gate.outcome), gate.against[0])
     start = f"GATE{part(gate)}"
@@ -178,18 +178,18 @@ def plain_reason(text: str, against: GateAgainst) -> str:
 
 
 def ruled_out(against: GateAgainst) -> str:
-    """What a pass shows of its rows of rates; empty where it has none that are evidence."""
+    """The losses that a pass rules out in its rate rows; empty if no rate row is evidence."""
     if against.purpose != "change":
-        return ""  # the reasons of a yes say so, component by component
+        return ""  # the reasons of a pass say so for each component
     deltas = [row.delta for row in against.rows if row.kind == "rate" and row.gates and row.evidence]
     if not deltas:
         return ""
     most, estimate = (f"{round(100 * share * max(deltas), 1):g} points" for share in (DEFAULT.row, DEFAULT.estimate))
-    return f"This rules out a loss of {most} in a row, and none is estimated at {estimate}"
+    return f"This rules out a loss of {most} in any row, and no estimated loss reaches {estimate}"
 
 
 def _weightiest(gate: Gate, against: GateAgainst) -> Iterator[str]:
-    """What seed noise widened and the first reason in plain words, or that the run fails although the gate passes."""
+    """The widening by seed noise, the first reason in plain words, and whether the run fails despite a pass."""
     yield from filter(None, [widened(against)])
     losses = [loss.title if loss.row else f"{loss.title}: {loss.means}" for loss in _losses(against)
               if against.purpose == "change"]  # fmt: skip
@@ -197,7 +197,7 @@ def _weightiest(gate: Gate, against: GateAgainst) -> Iterator[str]:
     if gate.outcome == "pass":
         yield from filter(None, [ruled_out(against)])
     if gate.outcome == "pass" and gate.exit_code:
-        yield f"The run fails all the same (exit code {gate.exit_code})"
+        yield f"The run still fails (exit code {gate.exit_code})"
     index = against.reindex
     if index and index.same_model:
         yield SAME_MODEL
@@ -206,25 +206,25 @@ def _weightiest(gate: Gate, against: GateAgainst) -> Iterator[str]:
 
 
 def _also_open(against: GateAgainst, search: UnjudgedSearch) -> str:
-    """How many doubts are left once a search is decided, after its command; nothing where none are."""
+    """The number of reasons that remain once a search is decided; empty if there are none."""
     others = [text for text in against.reasons if text != f"{search.name}: {search.says}"]
-    return f" ({len(others)} other doubts stay)" if len(others) > 1 else " (another doubt stays)" if others else ""
+    return f" (reasons that remain: {len(others)})" if others else ""
 
 
 def asked_for(search: UnjudgedSearch) -> str:
-    """What decides a search without labels, as a sentence begins; empty where it is decided."""
+    """What would decide a search without labels, with a capital; empty if it is decided."""
     return search.asks[:1].upper() + search.asks[1:]
 
 
 def _decisive(judged: Judged, outcome: Outcome, reasons: Sequence[str]) -> str:
-    """What decided: people's answers, unless something else did."""
+    """The deciding reason: human judgements, unless another row decided."""
     if outcome == judged.outcome:
         return judged.favoured if outcome == "block" else f"{judged.said}; {judged.why}"
     return reasons[0] if reasons else judged.said
 
 
 def undecided(gate: Gate) -> list[str]:
-    """What an inconclusive gate counts as, in a line; none for one that decided."""
+    """How an inconclusive gate counts, in one line; empty for a decided gate."""
     if gate.outcome != "inconclusive":
         return []
     if gate.partial:
@@ -235,12 +235,12 @@ def undecided(gate: Gate) -> list[str]:
 
 
 def explained(against: GateAgainst, *, commands: bool = True, remedies: bool = True) -> Iterator[str]:
-    """What decided, and what to know beside the table, line by line.
+    """The reasons, and remarks on the table, line by line.
 
-    `commands` says what to type to decide, `remedies` what else can be done.
+    `commands` adds commands that would decide, `remedies` other ways.
     """
     yield from against.reasons
-    # Whether stored vectors stay, and what becomes of a threshold in use; no outcome says either.
+    # Whether stored vectors stay, and whether a threshold in use still fits; the outcome covers neither.
     if against.reindex:
         yield against.reindex.says
     yield from (one.says for one in against.scales)
@@ -249,7 +249,7 @@ def explained(against: GateAgainst, *, commands: bool = True, remedies: bool = T
     yield from (f"to decide: {text}" for text in against.remedies if remedies)
     yield from _endpoint_lines(against)
     for search in against.searches:
-        # What changed in the answers to queries without labels, and what to type where judging them would decide.
+        # Changes in the answers to unlabelled queries, and the command if judging them would decide.
         said = f"{search.name}: {search.says}"
         if said not in against.reasons:
             yield said
@@ -258,7 +258,7 @@ def explained(against: GateAgainst, *, commands: bool = True, remedies: bool = T
         if commands and search.asks and against.outcome == "inconclusive":
             yield asked_for(search)
         yield from (_beside_line(search.name, share) for share in search.shares[1:])
-    # The balanced score before and now; a dash for a blocked candidate, which nobody should select.
+    # The balanced score before and now; a dash for a blocked candidate, which should not be selected.
     before, after = against.balanced.baseline, against.balanced.candidate
     head = "balanced score (sensitivity, invariance, retrieval)"
     if before is not None and against.outcome == "block":
@@ -279,9 +279,9 @@ def _primary_rows(against: GateDecision) -> list[GateRow]:
 
 
 def endpoint_remedy(against: GateDecision) -> str:
-    """Which judgements or further queries would decide; empty if nothing is open, or no number of them would."""
+    """The judgements or further queries that would decide; empty if nothing is open or no number of them would."""
     found = [
-        f"{row.unjudged:,} queries have a first answer that nobody judged: add judgements of these (unjudged.tsv)"
+        f"{row.unjudged:,} queries have an unjudged first answer: add judgements for these (unjudged.tsv)"
         for row in _primary_rows(against)
         if row.unjudged
     ]
@@ -290,7 +290,7 @@ def endpoint_remedy(against: GateDecision) -> str:
 
 
 def _endpoint_lines(against: GateDecision) -> Iterator[str]:
-    """Of a primary endpoint: the figure that decides, the alpha of it and the others, and what stands beside it."""
+    """Lines for each primary endpoint: the deciding figure, its alpha and that of the others, and further metrics."""
     rows, decides = _primary_rows(against), against.purpose != "change"
     shares = {row.budget: row.alpha for row in reversed(against.rows) if row.gates}
     others = [
@@ -302,17 +302,17 @@ def _endpoint_lines(against: GateDecision) -> Iterator[str]:
         yield f"{row.name}: the primary endpoint is {', '.join([row.endpoint, tested, *others])}"
         if row.beside:
             beside = [_other_metric(one, told=row.gates) for one in row.beside]
-            yield f"{row.name}, beside it and not tested: {'; '.join(beside)}"
+            yield f"{row.name}, other metrics (not tested): {'; '.join(beside)}"
 
 
 def _other_metric(one: SecondaryMetric, *, told: bool) -> str:
-    """Both figures, and the change where there are queries enough for one."""
+    """Both figures, and the change if there are enough queries."""
     change = f", {one.change:+.3f} [{one.low:+.3f}, {one.high:+.3f}]" if told else ""
     return f"{one.metric} {one.baseline:.3f} to {one.candidate:.3f}{change}"
 
 
 def traded(against: GateAgainst) -> Iterator[str]:
-    """What else moved for certain and by a loss or gain that matters, for another model: it decides nothing."""
+    """Further certain changes that matter, for another model; they decide nothing."""
     if against.purpose == "change":
         return
     decides = {*against.yours, *(row.name for row in against.rows if row.evidence)}
@@ -329,7 +329,7 @@ def traded(against: GateAgainst) -> Iterator[str]:
             names = ", ".join(
                 _with_change(row, of_several=of_several) for row in sorted(moved, key=lambda row: -sign * row.change)
             )
-            yield f"{word_}, and decides nothing: {names}"
+            yield f"{word_}, but decides nothing: {names}"
 
 
 def _with_change(row: GateRow, *, of_several: bool) -> str:
@@ -345,8 +345,8 @@ def _beside_line(row: str, share: ChangedShare) -> str:
 Tone = Literal["good", "bad", "open"]
 TONES: Mapping[str, Tone] = {"pass": "good", "block": "bad", "inconclusive": "open"}
 NEW = "the new model"
-NAMED = 3  # things that a sentence lists
-MAY_BE_WORSE, OPEN = "may have got worse", "is open"  # the second where more was won than lost
+NAMED = 3  # names listed in a sentence
+MAY_BE_WORSE, OPEN = "may have got worse", "is open"  # the second if more was won than lost
 UNITS = {"query": "queries", "pair": "pairs", "comparison": "comparisons", "item": "items"}
 OF_FAMILIES = {"retrieval": "query", "pairs": "pair"}
 LOST_EXPLAINED = "Lost: right before, wrong now. Won: the other way round."
@@ -355,10 +355,10 @@ COMPARISON = "A comparison asks which of two texts is nearer to a third."
 
 @dataclass(frozen=True)
 class GateLoss:
-    """Something that got worse, or may have.
+    """A loss, certain or possible.
 
-    `name` is what, `how` says by how much in the unit of the user, `figures` both figures and what matters, and `means`
-    what follows for users. `row` is a row of the gate, or a search without labels; None for a broken contract.
+    `name` is the row in words, `how` the amount in the user's unit, `figures` both figures and the loss that matters,
+    `means` the consequence for users. `row` is a gate row or a search without labels; None for a broken contract.
     """
 
     name: str
@@ -369,7 +369,7 @@ class GateLoss:
 
     @property
     def title(self) -> str:
-        """Name and amount in a line."""
+        """Name and amount in one line."""
         return f"{self.name} {self.how}"
 
     @property
@@ -379,29 +379,29 @@ class GateLoss:
 
     @property
     def queries(self) -> Sequence[ChangedQuery]:
-        """Queries that were lost, or of a search without labels those whose first answer changed."""
+        """Lost queries or, for a search without labels, those whose first answer changed."""
         if isinstance(self.row, UnjudgedSearch):
             return self.row.lost_queries or self.row.changed_queries
         return self.row.lost_queries if self.row else ()
 
     @property
     def items(self) -> Sequence[LostExample]:
-        """Other items that were lost, with their texts; not those whose scores do not show it (a threshold decides)."""
+        """Other lost items with their texts, without those whose scores do not show the loss (a threshold decides)."""
         found = self.row.lost_examples if isinstance(self.row, GateRow) else ()
         return [one for one in found if _shows_the_loss(one)]
 
 
 def _shows_the_loss(example: LostExample) -> bool:
-    """Whether the text that should be farther is at least as near now, where an item has both texts."""
+    """Whether the far text is now at least as near as the near text; true if the item lacks one of them."""
     now = {text.side: text.now for text in example.texts if isfinite(text.now)}
     return "near" not in now or "far" not in now or now["far"] >= now["near"]
 
 
 @dataclass(frozen=True)
 class GateStory:
-    """The verdict against one baseline: the answer, its reason in a sentence or two, and what got worse.
+    """The verdict against one baseline: the answer, its reason in one or two sentences, and the losses.
 
-    `legend` explains the words for amounts, and `others` are reasons that no row gives.
+    `legend` explains the words for amounts; `others` are reasons that belong to no row.
     """
 
     tone: Tone
@@ -434,7 +434,7 @@ def _answer_sentence(against: GateAgainst, candidate: str) -> str:
     if (faults := against.index_faults) and against.outcome != "block":
         return f"Not yet: repair the index of {old} first, since {faults.says}"
     if against.yours:
-        return f"Your decision: {candidate} may replace {old}, but for {listed_names(against.yours)}"
+        return f"Your decision: {candidate} may replace {old}, except for {listed_names(against.yours)}"
     if partial and against.outcome == "inconclusive":
         what = f"a part of the checks ({named})" if (named := weighed_in(partial)) else "a part of the checks"
         return f"Partial: only {what} was weighed, so the gate cannot tell whether {candidate} can take {old}'s place"
@@ -447,7 +447,7 @@ def _answer_sentence(against: GateAgainst, candidate: str) -> str:
 
 
 def _lead_sentence(against: GateAgainst, losses: Sequence[GateLoss]) -> str:
-    """The weightiest reason in plain words, and what else there is."""
+    """The weightiest reason in plain words, and the names of further losses."""
     if yours := against.yours:
         fallen, others = against.reasons[: len(yours)], against.reasons[len(yours) :]
         return f"{'; '.join(fallen)}. Otherwise: {_joined(others, against)}."
@@ -465,14 +465,14 @@ def _lead_sentence(against: GateAgainst, losses: Sequence[GateLoss]) -> str:
 
 
 def _joined(reasons: Sequence[str], against: GateAgainst) -> str:
-    """The reasons in a line, without the names of rows."""
+    """The reasons in one line, without row names."""
     rows = {*(row.name for row in against.rows), *(search.name for search in against.searches)}
     parts = [(text.partition(": "), text) for text in reasons]
     return "; ".join(said if row in rows else text for (row, _, said), text in parts)
 
 
 def listed_names(names: Sequence[str]) -> str:
-    """Names as a sentence lists them: the first, and how many more.
+    """The first few names as a list in a sentence, and the number of others.
 
     >>> listed_names(["search"]), listed_names(["a", "b", "c", "d", "e"])
     ('search', 'a, b, c and 2 more')
@@ -485,7 +485,7 @@ def listed_names(names: Sequence[str]) -> str:
 
 
 def _nothing_lost(against: GateAgainst) -> str:
-    """Of how much a pass was seen."""
+    """The sentence for a pass: how many items showed no loss that matters."""
     rows = [row for row in against.rows if row.gates and row.evidence]
     items = sum(row.n for row in rows)
     asked = sum(search.queries for search in against.searches)
@@ -497,7 +497,7 @@ def _nothing_lost(against: GateAgainst) -> str:
 
 
 def _losses(against: GateAgainst) -> Iterator[GateLoss]:
-    """What blocks, or keeps the gate open: contracts, searches without labels, rows in the order of the reasons."""
+    """The losses that block or keep the gate open: contracts, searches without labels, rows by their reasons."""
     if against.outcome == "pass":
         return
     worse = "got worse" if against.outcome == "block" else MAY_BE_WORSE
@@ -514,36 +514,36 @@ def _losses(against: GateAgainst) -> Iterator[GateLoss]:
 
 
 def _loss_of_contract(text: str) -> GateLoss:
-    """A broken contract: what is broken, then its cause and what that means."""
+    """The loss of a broken contract: its name, then its cause and meaning."""
     name, _, cause = text.partition(": ")
     return GateLoss("A contract", f"is broken: {name}", "", cause)
 
 
 def _by_reason(rows: Sequence[GateRow], reasons: Sequence[str]) -> list[GateRow]:
-    """What people count goes before scores, then the weightiest reason."""
+    """Rates before scores, then by the weight of the reasons."""
     places = {text.partition(": ")[0]: i for i, text in reversed([*enumerate(reasons)])}
     return sorted(rows, key=lambda row: (row.kind != "rate", places.get(row.name, len(places))))
 
 
 def _decides(row: GateRow, against: GateAgainst) -> bool:
-    """Whether the row decides: a part does so by itself only where its whole does not block."""
+    """Whether the row decides: a part decides only if its whole does not block."""
     if against.outcome == "block":
         blocked = {one.name for one in against.rows if one.outcome == "block"}
         return row.outcome == "block" and row.part_of not in blocked
     is_open = row.outcome == "inconclusive" and not row.part_of
-    if against.purpose != "change":  # every component counts, and nothing else
+    if against.purpose != "change":  # only the components count
         return is_open and any(text.startswith(f"{row.name}: ") for text in against.reasons)
     return is_open and (row.evidence or row.budget == "primary")
 
 
 def _won_more(row: GateRow) -> bool:
-    """Whether the figure rose, or more was won than lost: that such a row may have got worse would mislead."""
+    """Whether the figure rose or more was won than lost; "may have got worse" would mislead for such a row."""
     won, lost = (row.gained, row.lost) if row.kind == "rate" else (row.better_queries or 0, row.worse_queries or 0)
     return won > lost or row.change > 0
 
 
 def _amount_lost(row: GateRow) -> str:
-    """What was lost in the unit of the user; both scores of what nobody counts."""
+    """The loss in the user's unit; for a score, both scores."""
     of = f" of {row.n:,}" if row.n else ""
     if row.kind == "rate":
         won = f", {row.gained:,} won" if row.gained else ""
@@ -562,7 +562,7 @@ def _before_and_now(row: GateRow) -> str:
 
 
 def figures_of(row: GateRow) -> str:
-    """The figures that are printed of the properties of a row, before and now."""
+    """The printed figures of a row's properties, before and now."""
     several = len(row.figures) > 1
     told = []
     for one in row.figures:
@@ -577,7 +577,7 @@ def _scores(row: GateRow) -> str:
 
 
 def _matters(row: GateRow) -> str:
-    """The loss that matters, and of a row that is open how large the loss may be."""
+    """The loss that matters and, for an open row, how large the loss may be."""
     matters = f"A loss of {_amount(row, row.delta)} matters"
     if row.outcome == "block" or not isfinite(row.low) or row.low >= 0:
         return f"{matters}."
@@ -589,7 +589,7 @@ def _amount(row: GateRow, value: float) -> str:
 
 
 def unit_of(row: GateRow) -> str:
-    """What the row counts: a query, a pair, or a comparison of one text with two others; else an item."""
+    """The unit of the row: a query, a pair, a comparison of one text with two others, or an item."""
     if row.family in OF_FAMILIES:
         return OF_FAMILIES[row.family]
     sides = {text.side for one in row.lost_examples for text in one.texts}
@@ -597,17 +597,17 @@ def unit_of(row: GateRow) -> str:
 
 
 def _loss_of_search(search: UnjudgedSearch, worse: str) -> GateLoss:
-    """A search without labels: what people said of it, or how many first answers changed, which nobody judged."""
+    """The loss in a search without labels: human judgements, or the number of changed first answers."""
     judged = search.judged
     if judged and judged.asked:
         worse = OPEN if worse == MAY_BE_WORSE and judged.new > judged.old else worse
         told = f"in {judged.old:,} of {judged.old + judged.new:,} judged answers the old one is better"
     else:
-        told = f"{search.shares[0].queries:,} of {search.queries:,} logged queries have another first answer"
+        told = f"{search.shares[0].queries:,} of {search.queries:,} logged queries have a different first answer"
     return GateLoss("Search", f"{worse}: {told}", search.says, "", search)
 
 
 def _legend(losses: Sequence[GateLoss]) -> str:
-    """What the amounts count, where they do."""
+    """An explanation of the units in the amounts; empty if there are none."""
     units = {unit_of(row) for loss in losses if isinstance(row := loss.row, GateRow) and row.kind == "rate"}
     return " ".join([LOST_EXPLAINED] * bool(units) + [COMPARISON] * ("comparison" in units))

@@ -1,6 +1,6 @@
-"""The pictures of pages, drawn as SVG when a page is written: the papers' own figures, from a run's results and items.
+"""Pictures as SVG for the pages: the papers' own figures, drawn from a run's results and items.
 
-`chart.html` puts a `Chart` on a page. Colours are those of Okabe and Ito, which readers who see no red or no green can
+`chart.html` puts a `Chart` on a page. Colours are those of Okabe and Ito, which colour-blind readers can
 tell apart.
 """
 
@@ -17,10 +17,10 @@ from encheck.reporting.view import best_surface, surface_curve
 from encheck.run_file import Result
 from encheck.scoring.frame import ItemFrame
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 400, 238, 44, 380, 22, 200  # of a chart and of what it draws in, in pixels
-ROW, LABEL = 15, 16  # pixels of a row of marks and of the label above it
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 400, 238, 44, 380, 22, 200  # width of a chart and of its plot area, in pixels
+ROW, LABEL = 15, 16  # height in pixels of a row of marks, and of the label above it
 BINS = 40
-GOOD, BAD = 0, 1  # of the colours
+GOOD, BAD = 0, 1  # indices of colours
 KINDS = {"margin_rate_calibrated": "calibrated", "margin_rate": "raw"}  # of margins
 NEAR_FAR = ("near", "far")
 STEPS = (1.0, 2.0, 5.0, 10.0)  # between ticks, times a power of ten
@@ -30,7 +30,7 @@ Points = Iterable[tuple[float, float]]
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What lies between two ends, in pixels; its ticks are round values, in percent where it `has_percent`."""
+    """A range of values mapped to pixels; ticks are round values, in percent if `has_percent`."""
 
     low: float
     high: float
@@ -41,7 +41,7 @@ class Axis:
     names: Mapping[int, str] | None = None
 
     def at(self, value: float) -> float:
-        """Where a value stands; beyond an end, that end."""
+        """The position of a value, clipped to the ends."""
         share = (value - self.low) / (self.high - self.low)
         return round(self.start + max(0.0, min(1.0, share)) * (self.end - self.start), 1)
 
@@ -60,7 +60,7 @@ class Axis:
 
 
 def round_step(width: float) -> float:
-    """The least round step that divides a width into no more than five parts.
+    """The smallest round step that divides a width into at most five parts.
 
     >>> round_step(1.0), round_step(0.32), round_step(7)
     (0.2, 0.1, 2.0)
@@ -71,7 +71,7 @@ def round_step(width: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Stroke:
-    """A line or, where it `is_filled`, an area: its path, the number of its colour, and its tooltip."""
+    """A line or, if `is_filled`, an area: its path, the number of its colour, and its tooltip."""
 
     path: str
     colour: int
@@ -82,7 +82,7 @@ class Stroke:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A figure with its interval, in pixels, along the x axis or, where it is `upright`, along the y axis."""
+    """A figure with its interval, in pixels, along the x axis or, if upright, along the y axis."""
 
     x: float
     y: float
@@ -95,7 +95,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A picture. `rules` are (pixels, note) of dotted lines upwards, `labels` (pixels, text) of rows of marks.
+    """A picture. `rules` are (pixels, note) of vertical dotted lines, `labels` (pixels, text) of rows of marks.
 
     `legend` is (name, number of the colour, whether it is dashed).
     """
@@ -117,19 +117,19 @@ class Chart:
 
 
 def x_axis(low: float, high: float, title: str, *, has_percent: bool = False) -> Axis:
-    """The axis across a chart; equal ends are moved apart."""
+    """The x axis of a chart; equal ends are moved apart."""
     if high - low < 1e-6:
         low, high = low - 0.5, high + 0.5
     return Axis(low, high, LEFT, RIGHT, title, has_percent)
 
 
 def share_axis(high: float = 1.0, title: str = "") -> Axis:
-    """The axis upwards, from 0% to a share."""
+    """The y axis, from 0% to a share."""
     return Axis(0.0, high, BOTTOM, TOP, title, has_percent=True)
 
 
 def line_path(x: Axis, y: Axis, points: Points) -> str:
-    """A line through these points, those left out that lie beyond the ends of the x axis."""
+    """A line through these points, without those beyond the ends of the x axis."""
     inside = [(x.at(a), y.at(b)) for a, b in points if x.low - 1e-9 <= a <= x.high + 1e-9]
     return "M" + " ".join(f"{a:.0f},{b:.0f}" for a, b in inside) if inside else ""
 
@@ -142,21 +142,21 @@ def band_path(x: Axis, y: Axis, rows: Sequence[tuple[float, float, float]]) -> s
 
 
 def histogram_path(x: Axis, y: Axis, edges: Any, shares: Any) -> str:
-    """The outline of bars of these shares [n] between edges [n + 1], from the ground and back to it."""
+    """The outline of bars of these shares [n] between edges [n + 1], starting and ending at 0."""
     found = [f"M{x.at(edges[0]):g},{y.start:g}"]
     for share, end in zip(shares, edges[1:], strict=True):
         found.append(f"V{y.at(share):g}H{x.at(end):g}")
     return "".join([*found, f"V{y.start:g}z"])
 
 
-SeriesRow = tuple[str, Result]  # the name of a line, and its figure
+SeriesRow = tuple[str, Result]  # name of a line -> its figure
 
 
 def margin_curve_chart(lines: Sequence[SeriesRow]) -> Chart | None:
     """The share of items with a margin above epsilon (Mahajan et al. 2023, Figures 1 to 6), with a 95% band.
 
-    Of calibrated margins where there are any, else of raw ones. One line a series (level, and model where there are
-    several), that of word overlap dashed.
+    Uses calibrated margins if there are any, else raw ones. One line per series (level, and model if there are
+    several); word overlap is dashed.
     """
     curves = [(series, row) for series, row in lines if row.curve]
     kinds = [kind for kind in KINDS if any(row.metric == kind for _, row in curves)]
@@ -164,7 +164,7 @@ def margin_curve_chart(lines: Sequence[SeriesRow]) -> Chart | None:
         return None
     found = [(series, row) for series, row in curves if row.metric == kinds[0]]
     chosen = sorted({float(row.params.get("epsilon", 0.0)) for _, row in found})
-    # From where the first curve leaves all items to where the last one has none left, with what was asked for.
+    # From where the first curve falls below 1 to where the last one reaches 0, including the required epsilon.
     every = [point for _, row in found for point in row.curve]
     bends = [point.epsilon for point in every if 0.01 < point.value < 0.99]
     ends = [*bends, *chosen] if bends else [point.epsilon for point in every]
@@ -180,23 +180,23 @@ def margin_curve_chart(lines: Sequence[SeriesRow]) -> Chart | None:
     return Chart(
         f"Share of items with a {kind} margin above epsilon", x, y,
         strokes=[one for one in strokes if one.path],
-        rules=[(x.at(epsilon), "epsilon asked for") for epsilon in chosen],
+        rules=[(x.at(epsilon), "required epsilon") for epsilon in chosen],
         legend=_legend([series for series, _ in found], dashed="word overlap"),
     )  # fmt: skip
 
 
 def _legend(names: Sequence[str], *, dashed: str = "") -> list[tuple[str, int, bool]]:
-    """Names in the order of their colours, and what is dashed; nothing of a line that stands alone."""
+    """Names in the order of their colours, then dashed lines; empty for a single line."""
     return [(name, k, False) for k, name in enumerate(names) if len(names) > 1 or dashed] + (
         [(dashed, 0, True)] if dashed else []
     )
 
 
 def margin_chart(cases: Mapping[str, ItemFrame], scales: Mapping[str, float] | None = None) -> Chart | None:
-    """How much nearer the near text is than the far one, item by item: wrong left of zero, right on its other side.
+    """How much nearer the near text is than the far one, per item: wrong left of zero, right on the other side.
 
-    In the unit of each case's calibrated scale where `scales` has it, else raw. One line a case; where there is one
-    case, bars in two colours. The axis ends where 99% of the items lie.
+    In the unit of each case's calibrated scale if `scales` has it, else raw. One line per case; for a single
+    case, bars in two colours. The axis covers 99% of the items.
     """
     found: dict[str, Any] = {}
     for name, frame in cases.items():
@@ -209,7 +209,7 @@ def margin_chart(cases: Mapping[str, ItemFrame], scales: Mapping[str, float] | N
         return None
     ends = np.array([min(0.0, np.quantile(every, 0.005)), max(0.0, np.quantile(every, 0.995))])
     step = max(float(ends[1] - ends[0]), 1e-6) / BINS
-    edges = step * np.arange(np.floor(ends[0] / step), max(np.ceil(ends[1] / step), 1) + 1)  # zero is an edge
+    edges = step * np.arange(np.floor(ends[0] / step), max(np.ceil(ends[1] / step), 1) + 1)  # zero is a bin edge
     unit = "calibrated" if scales else "raw"
     shares = {
         name: np.histogram(np.clip(one, edges[0], edges[-1] - 1e-12), edges)[0] / max(len(one), 1)
@@ -230,17 +230,17 @@ def margin_chart(cases: Mapping[str, ItemFrame], scales: Mapping[str, float] | N
             for colour, name, part in halves if len(one[part])
         ]  # fmt: skip
         legend = [("wrong", BAD, False), ("right", GOOD, False)]
-    rules = [(x.at(0.0), "as near as each other")]
+    rules = [(x.at(0.0), "equally near")]
     return Chart(f"How much nearer the right text is, {unit}", x, y, strokes, rules=rules, legend=legend)
 
 
 def similarity_chart(cases: Mapping[str, ItemFrame]) -> Chart | None:
-    """Similarities of what should be near and of what should be far: histograms of one case, ranges of several."""
+    """Similarities of near and far texts: histograms for one case, ranges for several."""
     both = {name: [scores[np.isfinite(scores)] for scores in frame.near_and_far()] for name, frame in cases.items()}
     every = np.concatenate([*(scores for sides in both.values() for scores in sides), np.zeros(0)])
     if not len(every):
         return None
-    title = "Similarity of what should be near and what should be far"
+    title = "Similarity of texts that should be near and of texts that should be far"
     if len(cases) > 1:
         return _similarity_ranges(title, both)
     (sides,) = both.values()
@@ -266,7 +266,7 @@ def _two_names(names: tuple[str, str]) -> list[tuple[str, int, bool]]:
 
 
 def _similarity_ranges(title: str, both: Mapping[str, Sequence[Any]]) -> Chart:
-    """A row for each side of each case, from the 5th to the 95th percentile, with its median."""
+    """One row per side of each case, from the 5th to the 95th percentile, with its median."""
     ranges = {
         name: [[float(q) for q in np.quantile(scores, (0.05, 0.5, 0.95))] if len(scores) else None for scores in sides]
         for name, sides in both.items()
@@ -319,7 +319,7 @@ def _upright_mark(x: Axis, y: Axis, colour: int, name: str, at: float, value: fl
 
 
 def chain_chart(cases: Mapping[str, ItemFrame], *, axis: str) -> Chart | None:
-    """Mean similarity of the exact paraphrase (0) and of each further member of the chains, with a 95% band."""
+    """Mean similarity of the exact paraphrase (0) and of each further step of the chains, with a 95% band."""
     found = {name: [*_chain_means(frame)] for name, frame in cases.items()}
     every = [one for some in found.values() for one in some]
     if not every:
@@ -346,9 +346,9 @@ def _chain_means(frame: ItemFrame) -> Iterator[tuple[int, float, float, float]]:
 
 
 def divergence_charts(frame: ItemFrame) -> dict[str, Chart]:
-    """By split: how far paraphrases and others are in words (Peinelt et al. 2019, Figures 1 and 2).
+    """By split: the word divergence of paraphrases and other pairs (Peinelt et al. 2019, Figures 1 and 2).
 
-    None where there are not both labels.
+    None unless both labels occur.
     """
     from encheck.language.divergence import jsd
 

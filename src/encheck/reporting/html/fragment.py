@@ -1,4 +1,4 @@
-"""A check as a piece of HTML for somebody else's report (pytest-html): figures, curve, the most wrong items."""
+"""A check as an HTML fragment for pytest-html: figures, curve, and the worst items."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_EXAMPLES = 3
 
 
 def fragment(rows: Sequence[Result], items: Columns) -> str:
-    """The HTML, every text in it escaped; `rows` and `items` are those of one check, as the recorder has them."""
+    """The HTML with every text escaped; `rows` and `items` are those of one check, from the recorder."""
     examples = _examples(item_frame(rows[0].case, items)) if items else ()
     return "".join([*_table(rows), *(_curve(row) for row in rows if row.curve), *examples])
 

@@ -1,6 +1,6 @@
 """report.html and gate.html: one file each that needs no network, made from results.json and the items.
 
-Figures and pictures stand in the page as they are. The worst items of every case are packed into one text, gzip in
+Figures and pictures are plain HTML and SVG. The worst items of every case are packed into one text, gzip in
 base64, which the browser unpacks; items.parquet has the others.
 """
 
@@ -42,21 +42,21 @@ if TYPE_CHECKING:
 
 Frames = Mapping[str, ItemFrame]
 Margins = Mapping[str, tuple[float, float]]
-MOST_OF_CASE = 200  # items that a page holds, the worst ones
-MOST_BYTES = 400_000  # of base64: with everything else, the page of a model stays under 1 MB
-NONE, EDITED = -1, -2  # in the place of a text: there is none; it is the source with its edits
+MOST_OF_CASE = 200  # worst items of a case in a page
+MOST_BYTES = 400_000  # of base64, so that the page of one model stays under 1 MB
+NONE, EDITED = -1, -2  # in place of a text: missing; the source with its edits
 
 
 def pack(content: Mapping[str, Any]) -> str:
-    """Anything JSON can say, as a text of A-Z, a-z, 0-9, +, / and =."""
+    """Any JSON value as gzip in base64."""
     raw = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode("utf-8")
     return base64.b64encode(gzip.compress(raw, 9, mtime=0)).decode("ascii")
 
 
 def packed_payload(frames: Frames, asked: Margins, domains: Mapping[str, str] | None = None) -> tuple[str, int]:
-    """The packed text, and how many items of a case are in it at most: the worst ones, fewer where all are too many.
+    """The packed text, and the maximum number of items per case in it, lowered until the text fits `MOST_BYTES`.
 
-    `asked` is what `margins_that_win` found; `domains` says of which domain a source is, where that is known.
+    `asked` comes from `margins_that_win`; `domains` maps a source to its domain, if known.
     """
     most = MOST_OF_CASE
     while True:
@@ -67,7 +67,7 @@ def packed_payload(frames: Frames, asked: Margins, domains: Mapping[str, str] | 
 
 
 def margins_that_win(results: RunFile) -> dict[str, tuple[float, float]]:
-    """Case -> (epsilon, unit): an item is won where its margin, over the unit, is above epsilon, as the figure has it.
+    """Case -> (epsilon, unit): an item is won if its margin divided by the unit is above epsilon, as in the figure.
 
     The unit is 1 for figures of raw similarities.
     """
@@ -92,7 +92,7 @@ def _packed_content(frames: Frames, most: int, asked: Margins, domains: Mapping[
 def _packed_case(
     frame: ItemFrame, count: int, texts: dict[str, int], domains: Mapping[str, str], epsilon: float, unit: float
 ) -> dict[str, Any]:
-    """Columns of the `count` most wrong items, the worst first; texts by their place in `texts`."""
+    """Columns of the `count` worst items, the worst first; texts by their index in `texts`."""
 
     def place(text: str | None) -> int:
         return NONE if text is None else texts.setdefault(visible(text), len(texts))
@@ -145,8 +145,8 @@ def _number(value: float | None) -> float | None:
 class GateView:
     """The gate against one baseline.
 
-    `changes` is what has to change with the model, `verdicts` says what those of the lines mean, `notes` what there is
-    to know beside it, `families` their cells, and `left_out` the cases that did not gate, with the reason.
+    `changes` is what has to change with the model, `verdicts` explains the verdicts of the lines, `notes` are further
+    remarks, `families` the cells of each family, and `left_out` the cases that did not gate, with the reason.
     """
 
     baseline: str
@@ -162,7 +162,7 @@ class GateView:
 
 
 def gate_views(results: RunFile) -> list[GateView]:
-    """The gate of results.json against each of its baselines; none without a gate."""
+    """The gate of results.json against each baseline; empty without a gate."""
     return [_gate_view(results, against) for against in results.gate.against] if results.gate else []
 
 
@@ -176,8 +176,8 @@ def _gate_view(results: RunFile, against: GateAgainst) -> GateView:
     )
     if against.outcome == "pass" and (nothing := view.unmeasured_data(results)):
         names = ", ".join(sorted({data for data, _ in nothing}))
-        answer = f"Not yet: nothing of {names} was measured"
-        banner = VerdictBanner("open", "NOT DECIDED", answer, told.lead, NextStep("See what was not run, and why."))
+        answer = f"Not yet: nothing was measured on {names}"
+        banner = VerdictBanner("open", "NOT DECIDED", answer, told.lead, NextStep("See what did not run, and why."))
     lines = overview(against)
     said = {*against.reasons, *(f"to decide: {text}" for text in against.remedies)}
     gate_notes = [
@@ -212,7 +212,7 @@ def render(
 ) -> str:
     """The whole page; every text in it is escaped, by the template or by being packed.
 
-    `folder` is where the run lies: the commands of the page name it. `where` is what `where.kind_blocks` gives.
+    `folder` is the run's directory, for the commands on the page. `where` comes from `where.kind_blocks`.
     """
     frames = view.frames_of(results, items)
     found, to_type = sections.check_sections(results, frames), run_commands(results, folder)
@@ -259,7 +259,7 @@ def render(
 
 
 def _profile_facts(results: RunFile, drawn: Sequence[sections.ProfileBlock]) -> dict[str, list[tuple[str, str]]]:
-    """Data set -> figures that sum up the profile of a run's only model; none where there are several."""
+    """Data set -> figures that sum up the profile of a run's only model; empty for several models."""
     models = [one.label for one in results.models]
     if len(models) != 1:
         return {block.data: [] for block in drawn}
@@ -270,19 +270,19 @@ def _profile_facts(results: RunFile, drawn: Sequence[sections.ProfileBlock]) -> 
 
 
 def _unpaired(results: RunFile, drawn: Sequence[sections.ProfileBlock]) -> str:
-    """Why no model is paired with a reference; empty where one is, or the gate has its own."""
+    """Why no model is paired with a reference; empty if one is, or if there is a gate."""
     labels = [one.label for one in results.models]
     if results.gate or any(block.has_others for block in drawn):
         return ""
     if REFERENCE in labels:
-        return f"{REFERENCE} is the reference model itself, so no other one stands beside it."
+        return f"{REFERENCE} is the reference model itself, so there is no other model to pair it with."
     return f"The reference model {REFERENCE} is not drawn: its scores ship for the embedded probes alone."
 
 
 def page(template: str, *, payload: str = "", has_script: bool = True, **context: Any) -> str:
-    """A page from a template of this package, with its style and script in it and a policy that allows no other.
+    """A page from a template of this package, with inline style and script and a policy that allows no others.
 
-    `payload` is what `pack` gives, for the script to list.
+    `payload` comes from `pack`; the script lists it.
     """
     script = _read("report.js") if has_script else ""
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
@@ -314,7 +314,7 @@ def _environment() -> jinja2.Environment:
 
 
 def _typed(command: str) -> Any:
-    """A command whose words stay whole at the end of a line: "-" and "-model" would be typed as they stand."""
+    """A command whose words are not broken at line ends, where "-" and "-model" would be copied as two words."""
     from markupsafe import Markup, escape
 
     words = (escape(visible(word, keep=LINES)) for word in command.split(" "))
@@ -322,7 +322,7 @@ def _typed(command: str) -> Any:
 
 
 def _visible(value: Any) -> Any:
-    """Every text that a template puts in, with what nobody sees made visible; what is HTML stays as it is."""
+    """A template's text with invisible characters made visible; HTML stays unchanged."""
     return visible(value, keep=LINES) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
@@ -332,7 +332,7 @@ def _read(name: str) -> str:
 
 
 def _trend(row: Result) -> str:
-    """The baseline's figure, and which way it went; empty where there is none."""
+    """The baseline's figure and the change from it; empty without a baseline."""
     before = row.baseline.value if row.baseline else None
     if before is None or row.value is None:
         return ""

@@ -1,5 +1,5 @@
 "use strict";
-// What the page does when it is used: lists items of what is opened, filters, sorts, turns dark.
+// The page's behaviour: lists the items of an opened check, filters, sorts, switches the theme.
 (() => {
   const PAGE = 6;
   const MOST_EDITS = 8;
@@ -21,14 +21,14 @@
     return content;
   };
 
-  // Dark or light: as the system has it, until somebody asks otherwise.
+  // Dark or light: as the system has it, until the reader switches.
   const system = matchMedia("(prefers-color-scheme: dark)");
   byId("theme")?.addEventListener("click", () => {
     const theme = document.documentElement.dataset.theme || (system.matches ? "dark" : "light");
     document.documentElement.dataset.theme = theme === "dark" ? "light" : "dark";
   });
 
-  // The text at -2 is the source with its edits; at -1 there is none.
+  // At -2 the text is the source with its edits; at -1 it is missing.
   const textOf = (c, side, i, texts) => {
     const at = c[side][i];
     if (at !== -2) return at >= 0 ? texts[at] : null;
@@ -87,7 +87,7 @@
     } else {
       const tag = c.label[i] === 1 ? SAME : c.label[i] === 0 ? OTHER : null;
       told(list, "compared with", c.near_score[i], source, near, c.near_edits[i], tag);
-      if (c.far_score[i] !== null) told(list, "turned round", c.far_score[i], source, "", []);
+      if (c.far_score[i] !== null) told(list, "in the other order", c.far_score[i], source, "", []);
     }
     const why = ["near_why", "far_why"].map((name) => (c[name] && c[name][i] >= 0 ? texts[c[name][i]] : "")).filter(Boolean);
     if (why.length) found.append(make("p", `Why the edit holds: ${why.join("; ")}`, "soft"));
@@ -107,7 +107,7 @@
     found.append(input);
     return found;
   };
-  // What an item can be chosen by: a part of the data, a domain, an edit that several items share.
+  // The values to filter items by: a part of the data, a domain, an edit that several items share.
   const editOf = (c, i, texts) => {
     const side = c.far[i] !== -1 ? "far" : "near";
     if (c[`${side}_edits`][i].length !== 1) return "";
@@ -153,7 +153,7 @@
     const box = make("div", undefined, "cards");
     const more = Object.assign(make("button", "show more"), { type: "button" });
     const bar = make("div", undefined, "filters");
-    if (mine.length > 1) bar.append(control("of", choose));
+    if (mine.length > 1) bar.append(control("series", choose));
     bar.append(control("order", order));
     Object.entries(parts).forEach(([name, select]) => bar.append(control(name, select)));
     bar.append(control("with the words", search));
@@ -200,7 +200,7 @@
     property.addEventListener("toggle", () => property.open && opened());
   });
 
-  // One picture of a check is seen at a time.
+  // Show one picture of a check at a time.
   document.querySelectorAll(".switch").forEach((group) => {
     const buttons = [...group.querySelectorAll("button")];
     const choose = (chosen) =>
@@ -212,7 +212,7 @@
     choose(buttons[0]);
   });
 
-  // Commands are copied where the browser lets a page do so.
+  // Copy commands, if the browser allows it.
   document.querySelectorAll(".copy").forEach((button) => {
     button.hidden = !navigator.clipboard;
     button.setAttribute("aria-label", `copy: ${button.previousElementSibling.textContent}`);
@@ -222,7 +222,7 @@
     });
   });
 
-  // A link to a check opens it, and the property that it is of.
+  // A link to a check opens it and its property.
   const follow = () => {
     const target = location.hash.length > 1 && byId(decodeURIComponent(location.hash.slice(1)));
     if (target && target.matches("details")) {
@@ -233,7 +233,7 @@
   addEventListener("hashchange", follow);
   follow();
 
-  // Filters: a property is kept where its name or one of its checks has the words, and one of its verdicts is asked for.
+  // Filters: keep a property if its name or one of its checks has the words, and one of its verdicts is ticked.
   const form = byId("filters");
   const filter = () => {
     const wanted = byId("search").value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -252,7 +252,7 @@
     });
     byId("count").textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} properties`;
   };
-  // By family, or the weakest first: the rows move into the first family, and back.
+  // Sort by family or weakest first: the rows move into the first family, and back.
   const homes = new Map([...document.querySelectorAll("details.property")].map((row) => [row, row.parentElement]));
   const arrange = (isWeakest) => {
     document.querySelectorAll(".block").forEach((block) => {

@@ -1,4 +1,4 @@
-"""What the page says of each property and check on each data set: words, figures, pictures, and where its items are."""
+"""The sections of the page for each property and check on each data set: words, figures, pictures, and items."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from encheck.types import ClaimEntry, Declaration
 
 @dataclass(frozen=True)
 class Picture:
-    """One or several charts, by the name of each; its id, its name on the switch, and its caption."""
+    """One or several charts by name, with the picture's id, its name on the switch, and its caption."""
 
     id: str
     name: str
@@ -34,7 +34,7 @@ class CheckSection:
     """One check on one data set, all its levels and models.
 
     `rows` carry the verdicts, `figures` every figure; `cases` are (key of the items, name of the series, model);
-    `validity` has what is known of generated items.
+    `validity` has lines on the quality of generated items.
     """
 
     anchor: str
@@ -49,17 +49,17 @@ class CheckSection:
 
     @property
     def title(self) -> str:
-        """Its claim as it reads."""
+        """The claim as a sentence."""
         return sentence(self.check)
 
     @property
     def tested(self) -> str:
-        """The property that it tests, by which it is selected."""
+        """The property that the check tests, by which it is selected."""
         return self.rows[0].property
 
     @property
     def reasons(self) -> list[tuple[str | None, str, str]]:
-        """(verdict, reason, the rows that it is of), each reason once; no rows where it is of all."""
+        """(verdict, reason, its rows in words), each reason once; no rows if it applies to all."""
         found: dict[tuple[str | None, str], list[str]] = {}
         for row in self.rows:
             if row.reason:
@@ -69,7 +69,7 @@ class CheckSection:
 
     @property
     def lines(self) -> list[str]:
-        """Floor and aim: once where all rows have the same, else each model's own; nothing where there are none."""
+        """Floor and aim: one entry if all rows share them, else one per model; empty if there are none."""
         held = {row.model: _aim_and_floor(row) for row in self.rows if row.aim is not None}
         if len(set(held.values())) > 1:
             return [f"{model}: {text}" for model, text in held.items()]
@@ -77,19 +77,19 @@ class CheckSection:
 
     @property
     def counts(self) -> str:
-        """How many items and independent clusters its figures rest on; a range where that varies."""
+        """The number of items and independent clusters behind its figures; a range if it varies."""
         measured = [row for row in self.rows if row.value is not None]
         items, clusters = (_number_range([getattr(row, name) for row in measured]) for name in ("n", "clusters"))
         return f"{items} items in {clusters} independent clusters" if measured else ""
 
     @property
     def rivals(self) -> list[str]:
-        """What the best rival that reads no meaning gets of the same groups, where that is more than chance."""
+        """The figure of the best rival that reads no meaning on the same groups, if above chance."""
         return list(view.rival_lines(self.figures))
 
     @property
     def excluded(self) -> list[tuple[str, int, str]]:
-        """(reason, sentences, levels) of what had no variant, the most frequent first."""
+        """(reason, sentences, levels) of sentences without a variant, the most frequent first."""
         found: dict[tuple[str, int], list[str]] = {}
         for row in self.rows:
             for reason, count in row.excluded.items():
@@ -101,20 +101,20 @@ class CheckSection:
 
 
 def _number_range(numbers: Sequence[int]) -> str:
-    """A number, or the least and the most of several."""
+    """A number, or the range of several."""
     low, high = min(numbers, default=0), max(numbers, default=0)
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _aim_and_floor(row: Result) -> str:
-    """Aim and floor of a row in words; the floor is left out where it is the aim."""
+    """Aim and floor of a row in words; the floor is left out if it equals the aim."""
     assert row.aim is not None
     aim, floor = f"aim {round(row.aim, 2) if row.floor_of else row.aim:g}", row.floor
     return aim if floor is None or floor == row.aim else f"{aim}, floor {round(floor, 2):g}"
 
 
 def check_sections(results: RunFile, frames: Mapping[str, ItemFrame]) -> list[CheckSection]:
-    """A section for each check and data set that ran, in the order of the verdicts."""
+    """One section for each check and data set that ran, in the order of the verdicts."""
     found: dict[tuple[str, str], list[Result]] = {}
     for row in judged_rows(results):
         found.setdefault((row.check, row.data), []).append(row)
@@ -161,7 +161,7 @@ def _section(
 
 
 def _series(row: Result, rows: Sequence[Result]) -> str:
-    """What tells a line of a picture apart: the model, the level, or both; a word where there is one line."""
+    """The name of a line in a picture: the model, the level, or both; a generic word if it is the only line."""
     models, levels = {one.model for one in rows}, {one.level for one in rows}
     level = f"level {row.level}" if row.level.isdigit() else row.level
     parts = [*([row.model] if len(models) > 1 else []), *([level] if len(levels) > 1 else [])]
@@ -174,13 +174,13 @@ def _pictures(
     frames: Mapping[str, ItemFrame],
     scales: Mapping[str, float],
 ) -> Iterator[tuple[str, str, Mapping[str, Chart]]]:
-    """(Name, caption, charts) of what the figures and the items give by themselves, and of what the check declares.
+    """(Name, caption, charts) of the pictures that figures and items allow, and of those that the check declares.
 
-    In the unit of the calibrated scale where every case has one, else in raw similarity.
+    Margins are in the unit of the calibrated scale if every case has one, else in raw similarity.
     """
     drawn = {name for name in declared.pictures if frames}
     has_scale = bool(scales) and all(scales.values())
-    unit = "where 1 is the way from an unrelated pair to an identical one" if has_scale else "in raw similarity"
+    unit = "where 1 is the distance from an unrelated pair to an identical one" if has_scale else "in raw similarity"
     step = declared.step or "step"
     candidates = [
         (
@@ -201,7 +201,7 @@ def _pictures(
         ),
         (
             "similarities",
-            "Similarities of what should be near and of what should be far.",
+            "Similarities of texts that should be near and of texts that should be far.",
             charts.similarity_chart(frames),
         ),
         (
@@ -212,7 +212,7 @@ def _pictures(
     ]
     yield from ((name, text, {"": chart}) for name, text, chart in candidates if chart)
     if "divergence" in drawn and (found := charts.divergence_charts(next(iter(frames.values())))):
-        text = "Divergence of the words by label. Where the two lie alike, word overlap does not give the label away."
+        text = "Divergence of the words by label. Where the two look alike, word overlap does not give the label away."
         yield "divergence", text, found
 
 
@@ -239,12 +239,12 @@ _STANDINGS: Mapping[Standing, str] = {
     "above chance": "above chance", "at chance": "at chance", "below chance": "below chance",
 }  # fmt: skip
 _TITLES = {
-    "meaning kept": "Meaning kept: the same in other words should stay near",
-    "meaning changed": "Meaning changed: a small edit that turns the meaning should show",
+    "meaning kept": "Meaning kept: the same meaning in other words should stay near",
+    "meaning changed": "Meaning changed: a small edit that changes the meaning should show",
     "order": "Order: the same words in another order",
     "retrieval": "Retrieval: the right text comes first",
-    "invariance": "Invariance: what changes no meaning should change nothing",
-    "health": "Health of the space",
+    "invariance": "Invariance: an edit that keeps the meaning should change nothing",
+    "health": "Health of the embedding space",
     "downstream": "Downstream: what a classifier learns from the vectors",
     CONTRACT: "Contracts",
 }
@@ -252,7 +252,7 @@ _TITLES = {
 
 @dataclass(frozen=True)
 class FigureMark:
-    """A figure in one line: places along the axis in percent (None where it is no share), its words, its verdict."""
+    """A figure in one line: positions along the axis in percent (None if it is not a share), its words, its verdict."""
 
     name: str
     row: Result
@@ -270,7 +270,7 @@ class FigureMark:
 
     @property
     def label(self) -> str:
-        """What a screen reader says in place of the picture."""
+        """The text for screen readers in place of the picture."""
         marks = {"chance": self.chance, "best surface scorer": self.surface}
         beside = [f"{name} {place:.0f}%" for name, place in marks.items() if place is not None]
         return ", ".join([f"95% interval {self.interval}" if self.interval else "no spread", *beside])
@@ -278,7 +278,7 @@ class FigureMark:
 
 @dataclass(frozen=True)
 class CheckEntry:
-    """A check in its property: its section, what it is there, a mark for each level and model."""
+    """A check in its property: its section, whether it is a control, a mark for each level and model."""
 
     section: CheckSection
     is_control: bool
@@ -286,15 +286,15 @@ class CheckEntry:
 
     @property
     def verdicts(self) -> list[str]:
-        """Each kind once."""
+        """The kinds of its marks, each once."""
         return sorted({mark.kind for mark in self.marks})
 
 
 @dataclass(frozen=True)
 class PropertyRow:
-    """A row of the profile: a mark for each model, and the checks that it opens to.
+    """A row of the profile: a mark for each model, and the checks shown when it is opened.
 
-    `peers` are (name, share) of known models, where all marks are the same figure.
+    `peers` are (name, share) of known models, if all marks show the same figure.
     """
 
     name: str
@@ -321,22 +321,22 @@ class ProfileBlock:
 
     @property
     def is_single(self) -> bool:
-        """Whether it has one property alone, which is open from the start."""
+        """Whether it has only one property, which is open from the start."""
         return sum(len(rows) for _, rows in self.families) == 1
 
     @property
     def has_others(self) -> bool:
-        """Whether a model is paired with another."""
+        """Whether any figure is paired with another model's."""
         return any(mark.other is not None for _, rows in self.families for row in rows for mark in row.marks)
 
     @property
     def has_peers(self) -> bool:
-        """Whether known models stand in its rows."""
+        """Whether its rows show known models."""
         return any(row.peers for _, rows in self.families for row in rows)
 
 
 def profile_blocks(results: RunFile, found: Sequence[CheckSection]) -> list[ProfileBlock]:
-    """A block for each data set that anything was measured on."""
+    """One block for each data set with a result."""
     models = [one.label for one in results.models]
     names = dict.fromkeys(section.data for section in found)
     return [_profile_block(results, data, models, [s for s in found if s.data == data]) for data in names]
@@ -385,7 +385,7 @@ def _property_row(
 def _head_row(
     found: Sequence[CheckSection], declared: Mapping[str, Declaration], line: ProfileLine | None, model: str
 ) -> Result | None:
-    """The row that stands for the property: that of the profile, else of the headline, else the first with a value."""
+    """The row that represents the property: that of the profile, else of the headline, else the first with a value."""
     rows = [row for section in found for row in rows_that_ran(section.rows) if row.model == model]
     if line is not None:
         return next(f for s in found for f in s.figures if (str(f.case), f.metric) == (line.case, line.metric))
@@ -401,13 +401,13 @@ def _check_entry(section: CheckSection, declared: Mapping[str, Declaration], *, 
 
 
 def _mark_name(row: Result, *, levels: bool, several: bool) -> str:
-    """What tells the marks of a check apart, and nothing else."""
+    """The shortest name that distinguishes the marks of a check."""
     level = f"level {row.level}" if str(row.level).isdigit() else str(row.level)
     return ", ".join([*([row.model] if several else []), *([level] if levels else [])])
 
 
 def mark_of(row: Result, its: Declaration, name: str, line: ProfileLine | None = None) -> FigureMark:
-    """The figure of a row as a line of the page shows it; `line` has the other model of a profile."""
+    """The figure of a row as one line of the page; `line` has the paired model of a profile."""
     kind, words = verdict_words(row, its)
     if not is_share(row, its):
         value, _, interval = figure(row).partition(" ")
@@ -426,13 +426,13 @@ def mark_of(row: Result, its: Declaration, name: str, line: ProfileLine | None =
 
 
 def is_share(row: Result, its: Declaration) -> bool:
-    """Whether the figure is drawn along 0% to 100%."""
+    """Whether the figure is drawn on an axis from 0% to 100%."""
     ends = (row.value, row.low, row.high)
     return its.chance != 0 and its.family not in NO_PROPERTY and all(e is not None and 0 <= e <= 1 for e in ends)
 
 
 def verdict_words(row: Result, its: Declaration) -> tuple[Kind, str]:
-    """What came out, in words: beside chance where there is one, and how it stands to the floor and the aim."""
+    """The result in words: relative to chance, if known, and to the floor and the aim."""
     kind, words = _UNCHANCED.get(row.verdict, ("none", WORDS.get(row.verdict, "")))
     if row.verdict in ("pass", "stale_known_failure", "error", "skipped") or row.value is None:
         return (kind, words) if row.value is not None or row.verdict != "inconclusive" else ("none", "inconclusive")
@@ -453,7 +453,7 @@ def _percent_place(share: float) -> float:
 
 
 def _digits(row: Result) -> str:
-    """The interval of a share, in percent, with as many digits as it bears."""
+    """The interval of a share in percent, with as many digits as its width supports."""
     _, low, high = row.numbers
     if high - low < 0.0005:
         return ""
@@ -462,9 +462,9 @@ def _digits(row: Result) -> str:
 
 
 def standing_facts(lines: Sequence[ProfileLine]) -> list[tuple[str, str]]:
-    """How many properties are above chance, tied with it and below it, above the surface, and unlike the reference.
+    """How many properties are above, at and below chance, above the surface, and different from the reference.
 
-    The one that is farthest below chance is named.
+    Names the property that is farthest below chance.
     """
     known = [one for one in lines if one.standing]
     counts = {words: sum(one.standing == standing for one in known) for standing, words in _STANDINGS.items()}
@@ -481,7 +481,7 @@ def standing_facts(lines: Sequence[ProfileLine]) -> list[tuple[str, str]]:
 
 
 def _against_reference(paired: Sequence[AgainstReference]) -> list[tuple[str, str]]:
-    """In how many properties the model is worse, better or not told from the reference."""
+    """In how many properties the model is worse than, better than or not separable from the reference."""
     said = [one.said for one in paired]
-    words = {"worse": "worse than", "better": "better than", "cannot tell": "not told from"}
+    words = {"worse": "worse than", "better": "better than", "cannot tell": "not separable from"}
     return [(f"{said.count(w)} of {len(said)}", f"{text} {paired[0].name}") for w, text in words.items() if w in said]
