@@ -20,6 +20,7 @@ from encheck.engine.locks import Locks, places
 from encheck.engine.measured import ProcessDescription
 from encheck.engine.recorder import Conclusion, Recorder
 from encheck.items.searches import repeated
+from encheck.options.settings import RunSettings
 from encheck.run_file import Selection
 from encheck.store import Store
 from encheck.system.lock import WorkClock
@@ -260,6 +261,6 @@ def test_the_time_of_a_run_is_without_what_it_waited(path):
     for wait, encode in ((90.0, 2.0), (0.0, 1.0)):
         seconds = {"wait": wait, "encode": encode, "generate": 3.0}
         recorder.described.append(ProcessDescription((), (), (), Selection((), ()), seconds, {}, {"m": 4}))
-    run = recorder.results(settings={}, end=Conclusion(0)).run
+    run = recorder.results(settings=RunSettings(), end=Conclusion(0)).run
     assert (run.wait_seconds, run.encode_seconds, run.generate_seconds) == (90.0, 2.0, 3.0)
     assert 10 <= run.seconds < 11

@@ -355,13 +355,13 @@ def _with_edits(groups: Sequence[Group], phenomenon: str, maker: Maker) -> Itera
     sides = phenomena()[phenomenon].generators
     made = zip(*(maker.variants(bare, sides[side]) for side in MIRRORED), strict=True)
     for group in groups:
-        yield group if group.variants else _with_variants(group, next(made))
-
-
-def _with_variants(group: Group, outcomes: Sequence[Variant | str]) -> Group | str:
-    if reasons := [outcome for outcome in outcomes if isinstance(outcome, str)]:
-        return reasons[0]
-    return replace(group, variants=tuple(one for one in outcomes if isinstance(one, Variant)))
+        if group.variants:
+            yield group
+            continue
+        outcomes = next(made)
+        reasons = [outcome for outcome in outcomes if isinstance(outcome, str)]
+        variants = tuple(one for one in outcomes if isinstance(one, Variant))
+        yield reasons[0] if reasons else replace(group, variants=variants)
 
 
 def _crossed_item(dataset: Dataset, group: Group | str, phenomenon: str) -> Outcome:

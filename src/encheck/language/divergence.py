@@ -7,7 +7,7 @@ with punctuation. A whole data set is computed at once, with sparse tables of co
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from sys import intern
 from typing import Any
@@ -82,14 +82,11 @@ def jsd(first: Sequence[str], second: Sequence[str]) -> Values:
 
 def jsd_once(first: Sequence[str], second: Sequence[str]) -> Values:
     """As `jsd`, without caching the texts' tokens."""
-    return _in_parts(first, second, lambda a, b: jsd_of_tokens(*([_tokens(t.lower()) for t in s] for s in (a, b))))
-
-
-def _in_parts(
-    first: Sequence[str], second: Sequence[str], measure: Callable[[Sequence[str], Sequence[str]], Values]
-) -> Values:
     starts = range(0, len(first), _FEW_PAIRS)
-    parts = [measure(first[i : i + _FEW_PAIRS], second[i : i + _FEW_PAIRS]) for i in starts]
+    parts = [
+        jsd_of_tokens(*([_tokens(text.lower()) for text in side[i : i + _FEW_PAIRS]] for side in (first, second)))
+        for i in starts
+    ]
     return np.concatenate([np.zeros(0), *parts])
 
 

@@ -76,13 +76,8 @@ def best_threshold(values: Floats, labels: NDArray[np.int8], *, objective: Objec
         at = int(np.argmax(reached))
         if reached[at] > best:
             best, found = float(reached[at]), float(cuts[at])
-    return (found + _next_below(found, positive, negative)) / 2
-
-
-def _next_below(value: float, *ordered: Floats) -> float:
-    """The largest of these values that is smaller, or `value` if none is. Each of `ordered` is ascending."""
-    below = [float(side[at - 1]) for side in ordered if (at := int(np.searchsorted(side, value)))]
-    return max(below, default=value)
+    below = [float(side[at - 1]) for side in (positive, negative) if (at := int(np.searchsorted(side, found)))]
+    return (found + max(below, default=found)) / 2
 
 
 def published_threshold(values: Floats, labels: NDArray[np.int8], *, objective: Objective = f1) -> float:

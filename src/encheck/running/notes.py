@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from encheck.system.terminal import LINES, visible
 
@@ -53,10 +53,4 @@ def store_notes() -> Iterator[list[str]]:
 
 def tell(message: str) -> None:
     """Write a message to standard error, whatever pytest captures."""
-    print(visible(message, keep=LINES), file=_stderr(), flush=True)
-
-
-def _stderr() -> Any:
-    import sys
-
-    return sys.__stderr__ or sys.stderr
+    print(visible(message, keep=LINES), file=sys.__stderr__ or sys.stderr, flush=True)

@@ -98,14 +98,11 @@ def first_stage_note(stage: FirstStage, found: Estimate) -> str:
         f"[{found.low:.2%}, {found.high:.2%}] of the 10 nearest documents of {found.n} queries that were also searched "
         f"exactly. {_judged(stage)}"
     )
-    return line if found.low >= ENOUGH else f"{line} {_remedy(size, found)}"
-
-
-def _remedy(size: IndexSize, found: Estimate) -> str:
-    """What to do where the index is not shown to find enough."""
+    if found.low >= ENOUGH:
+        return line
     if found.n < SAMPLE and found.value >= ENOUGH:
-        return f"So few queries cannot show {ENOUGH:.0%}. Remedy: --search-index=exact, which is quick for them"
-    return f"This is not surely {ENOUGH:.0%}. Remedy: --search-index=faiss:nprobe={2 * size.probes}"
+        return f"{line} So few queries cannot show {ENOUGH:.0%}. Remedy: --search-index=exact, which is quick for them"
+    return f"{line} This is not surely {ENOUGH:.0%}. Remedy: --search-index=faiss:nprobe={2 * size.probes}"
 
 
 def _judged(stage: FirstStage) -> str:
@@ -166,14 +163,14 @@ class Scorer:
             return self._sorted(model, items)
         measured, by, resampler = kind.scores(), _scorer_of(self.subjects[model]), self._resampler(data, items.kept)
         if measured.searches:
-            by.refuse_to_search()
+            _require_vectors(self.subjects[model], "a search would score all pairs")
         if not measured.calibrates:
             return self._in_roles(kind, model, data, items, resampler)
         scale = self._scale(self._scales, model, data, by, kind) if self.calibrates else UNCALIBRATED
         found = _with_tuning(measured.measured(items.kept, by, resampler, scale), items, by)
         surface: dict[str, Scores] = {}
         for name in measured.surface_scorers:
-            rival = self._rival(name, data)
+            rival = SurfaceScorer(name, self._counted(data) if name in WEIGHTED else None)
             scale = self._scale(self._surface_scales, name, data, rival, kind)
             beside = _with_tuning(measured.measured(items.kept, rival, resampler, scale), items, rival)
             if name != WORD_OVERLAP and getattr(beside, "has_curve", False):
@@ -223,7 +220,7 @@ class Scorer:
 
         They are drawn by the clusters of their own task. NothingToMeasure where the model gives no vectors.
         """
-        _scorer_of(self.subjects[model]).refuse_to_learn()
+        _require_vectors(self.subjects[model], "a classifier learns from vectors")
         texts, others = cast(Sequence[Classified], items.kept), cast(Sequence[Classified], items.tuning)
         if id(items) not in self._surface_classes:
             resampler = Resampler([one.cluster for one in texts], seed=self.seed)
@@ -242,7 +239,7 @@ class Scorer:
         index = self._index(_queries(items.kept)) if kind.compares == ANSWERS else None
         surface: dict[str, Scores] = {}
         for name in scores.surface_scorers:
-            rival = self._rival(name, data, index)
+            rival = SurfaceScorer(name, self._counted(data) if name in WEIGHTED and index is None else None, index)
             beside = scores.measured(items.kept, rival, resampler, UNCALIBRATED)
             if _says_something(name, beside):
                 surface[name] = beside
@@ -252,10 +249,6 @@ class Scorer:
         found = scores.measured(items.kept, _scorer_of(subject, index, lists), resampler, UNCALIBRATED)
         found = replace(found, surface=surface)
         return with_first_stage(found, items.kept, subject, lists, data=data) if lists else found  # type: ignore[no-any-return]
-
-    def _rival(self, name: str, data: str, index: LexicalIndex | None = None) -> SurfaceScorer:
-        """A surface scorer; of one that weighs words, with the counts of this data or the index that has them."""
-        return SurfaceScorer(name, self._counted(data) if name in WEIGHTED and index is None else None, index)
 
     def scale(self, model: str, data: str) -> Scale | None:
         """The calibration of a model on a data set, once something was measured there."""
@@ -334,6 +327,12 @@ def _queries(items: Sequence[Item]) -> Sequence[SearchingQuery]:
     return cast(Sequence[SearchingQuery], items)
 
 
+def _require_vectors(subject: Subject, why: str) -> None:
+    """NothingToMeasure of a model that scores pairs."""
+    if not isinstance(subject.model, Encoder):
+        raise NothingToMeasure(f"{subject.label} scores pairs and gives no vectors: {why}")
+
+
 def _says_something(name: str, scores: Scores) -> bool:
     """Whether a surface scorer stands beside these items: one that counts, where it tells enough of them apart."""
     return name not in POLARITY or getattr(scores, "told_apart", 1.0) >= FEWEST_TOLD_APART
@@ -355,26 +354,26 @@ def _with_tuning(scores: Scores, items: Items, by: TextScorer) -> Scores:
 
 
 @dataclass(frozen=True)
-class _EncoderScorer:
-    """An encoder of the run as scores call it; it searches all documents, or what `lists` gives of them."""
+class _ModelScorer:
+    """A model of the run as scores call it."""
 
     subject: Subject
-    model: Encoder
-    lists: InvertedLists | None = None
 
     @property
     def decision(self) -> float | None:
-        cut: float | None = getattr(self.model, "decision", None)
+        cut: float | None = getattr(self.subject.model, "decision", None)
         return cut
-
-    def refuse_to_search(self) -> None:
-        """An encoder can."""
-
-    def refuse_to_learn(self) -> None:
-        """A classifier learns from its vectors."""
 
     def pairs(self, first: Sequence[str], second: Sequence[str]) -> Floats:
         return similarity_of(self.subject)(first, second)
+
+
+@dataclass(frozen=True)
+class _EncoderScorer(_ModelScorer):
+    """An encoder; it searches all documents, or what `lists` gives of them."""
+
+    model: Encoder
+    lists: InvertedLists | None = None
 
     def grid(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
         return vector_grid(self.subject.vectors, self.subject.rows, self.model.similarity)(queries, documents)
@@ -402,30 +401,13 @@ class _EncoderScorer:
 
 
 @dataclass(frozen=True)
-class _PairScorer:
-    """A model of the run that scores pairs, as scores call it; it reranks what `index` puts first in a search."""
+class _PairScorer(_ModelScorer):
+    """A model that scores pairs; it reranks what `index` puts first in a search."""
 
-    subject: Subject
     index: LexicalIndex | None = None
 
-    @property
-    def decision(self) -> float | None:
-        cut: float | None = getattr(self.subject.model, "decision", None)
-        return cut
-
-    def refuse_to_search(self) -> None:
-        label = self.subject.label
-        raise NothingToMeasure(f"{label} scores pairs and gives no vectors: a search would score all pairs")
-
-    def refuse_to_learn(self) -> None:
-        label = self.subject.label
-        raise NothingToMeasure(f"{label} scores pairs and gives no vectors: a classifier learns from vectors")
-
-    def pairs(self, first: Sequence[str], second: Sequence[str]) -> Floats:
-        return similarity_of(self.subject)(first, second)
-
     def grid(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:  # noqa: ARG002
-        self.refuse_to_search()
+        _require_vectors(self.subject, "a search would score all pairs")
         raise AssertionError
 
     def repeats(self, texts: Sequence[str]) -> tuple[Floats, Floats]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from encheck.encoders.protocol import Encoder
 from encheck.encoders.settings import token_counts
-from encheck.running.subject import Role, Subject
+from encheck.running.subject import Subject
 from encheck.types import content_hash
 
 DOCUMENTS, QUERIES, WARM_UP = 256, 50, 8
@@ -41,23 +41,17 @@ def measured(subject: Subject, documents: Sequence[str], queries: Sequence[str])
     if not isinstance(model, Encoder) or subject.config.adapter == "stored-vectors":
         return None
     some, few = _chosen(documents, DOCUMENTS), _chosen(queries, QUERIES)
-    _encode(model, some[:WARM_UP], "document")
+    model.encode(some[:WARM_UP], role="document")
     start = time.perf_counter()
-    _encode(model, some, "document")
+    model.encode(some, role="document")
     spent = time.perf_counter() - start
-    single = [_timed(model, query) for query in few]
+    single = []
+    for query in few:
+        start = time.perf_counter()
+        model.encode([query], role="query")
+        single.append(time.perf_counter() - start)
     p50, p95 = (float(1_000 * one) for one in np.percentile(single, [50, 95]))
     return Speed(len(some) / max(spent, 1e-9), p50, p95, len(some), len(few))
-
-
-def _timed(model: Encoder, query: str) -> float:
-    start = time.perf_counter()
-    _encode(model, [query], "query")
-    return time.perf_counter() - start
-
-
-def _encode(model: Encoder, texts: Sequence[str], role: Role) -> None:
-    model.encode(texts, role=role)
 
 
 def _chosen(texts: Sequence[str], most: int) -> list[str]:

@@ -64,10 +64,6 @@ def _object_gap(parse: Parse, at: int) -> bool:
     return subject is not None and parse.tags[subject] not in ("WP", "WDT") and not adverb
 
 
-def _clause(parse: Parse, at: int) -> bool:
-    return parse.below[at] & CLAUSE != 0 or parse.bases[at] == "parataxis"
-
-
 def _prepositional(parse: Parse, at: int) -> bool:
     """Whether a prepositional phrase follows: for a verb anywhere in the clause, otherwise right after the word.
 
@@ -83,18 +79,6 @@ def _prepositional(parse: Parse, at: int) -> bool:
         and any(parse.bases[j] in ("case", "mark") and (verb or j == at + 1) for j in parse.children[i])
         for i in parse.children[at]
     )
-
-
-def _predicative(parse: Parse, at: int) -> bool:
-    return parse.below[at] & COPULA != 0 or parse.bases[at] == "xcomp"
-
-
-def _counted(parse: Parse, at: int) -> bool:
-    return parse.tags[at] == "NNS" or parse.below[at] & NUMBER != 0
-
-
-def _mass(parse: Parse, at: int) -> bool:
-    return parse.tags[at] == "NN" and not any(parse.lowers[i] in ARTICLES for i in parse.children[at])
 
 
 def _modifies(parse: Parse, at: int, *pos: str) -> bool:
@@ -122,13 +106,13 @@ REFUSED: Mapping[str, int] = {  # dependents that the word may not have
 CONDITIONS: Mapping[str, Condition] = {
     "obj": _object,
     "noobj": lambda p, i: not (_object(p, i) or _object_gap(p, i)),
-    "clause": _clause,
+    "clause": lambda p, i: p.below[i] & CLAUSE != 0 or p.bases[i] == "parataxis",
     "noclause": lambda p, i: p.bases[i] != "parataxis",  # in addition to REFUSED
     "noprep": lambda p, i: not _prepositional(p, i),
     "attr": lambda p, i: p.bases[i] == "amod" and p.heads[i] > i,
-    "pred": _predicative,
-    "count": _counted,
-    "mass": _mass,
+    "pred": lambda p, i: p.below[i] & COPULA != 0 or p.bases[i] == "xcomp",
+    "count": lambda p, i: p.tags[i] == "NNS" or p.below[i] & NUMBER != 0,
+    "mass": lambda p, i: p.tags[i] == "NN" and not any(p.lowers[j] in ARTICLES for j in p.children[i]),
     "verb": lambda p, i: _modifies(p, i, "VERB"),
     "adj": lambda p, i: _modifies(p, i, "ADJ", "ADV", "NUM"),
     "sent": _of_sentence,
