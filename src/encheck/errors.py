@@ -26,6 +26,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+STOPPED = 130  # exit code of what Ctrl-C or SIGTERM ended
 UNSEEN = "not measured in a first look"  # the message of a check that was left out of it
 NEEDS = "needs "  # what the message of a skipped check begins with where it says what the data lack
 
