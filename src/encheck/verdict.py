@@ -111,8 +111,9 @@ def judge(
     The whole interval under the floor fails; the whole of it at or above the aim passes; the whole of it under the aim,
     and not under the floor, is `below_aim`, which `strict` makes a failure. Otherwise the data cannot tell, which is
     `inconclusive`, as is anything measured on fewer than 20 independent clusters (of either label, where a figure
-    compares two), and what could not be estimated for what is `missing`. Any other figure that is not a number could
-    not be measured: `error`. A known failure excuses a failure and nothing else; where the figure passes, it is stale.
+    compares two), and what could not be estimated for what is `missing`. A broken contract fails on any number of
+    clusters: one text breaks it. Any other figure that is not a number could not be measured: `error`. A known failure
+    excuses a failure and nothing else; where the figure passes, it is stale.
 
     >>> judge(Estimate("margin_rate", 0.6, 0.55, 0.65, n=400, clusters=400), Lines(aim=0.8, floor=0.5))
     ('below_aim', 'above the floor')
@@ -121,9 +122,10 @@ def judge(
         return "inconclusive", estimate.missing
     if not all(map(math.isfinite, (estimate.value, estimate.low, estimate.high))):
         return "error", f"{estimate.metric} is {estimate.value}: the model's scores do not vary, or are not finite"
-    if estimate.clusters < MIN_CLUSTERS:
+    is_below = held.floor is not None and estimate.high < held.floor
+    if estimate.clusters < MIN_CLUSTERS and not (is_below and "cause" in estimate.params):  # of a contract alone
         return "inconclusive", f"only {estimate.clusters} independent clusters; a verdict needs {MIN_CLUSTERS}"
-    if held.floor is not None and estimate.high < held.floor:
+    if is_below:
         return _failed("", known_failure)
     if estimate.low >= held.aim:
         return ("stale_known_failure", known_failure) if known_failure else ("pass", "")
