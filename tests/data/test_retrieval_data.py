@@ -179,7 +179,10 @@ def test_the_command_that_writes_a_corpus_is_printed(tmp_path, name, content):
     """MS MARCO's collection, and Anserini's documents."""
     (flat(tmp_path) / "corpus.jsonl").unlink()
     put(tmp_path / name, content.encode())
-    subprocess.run(["sh", "-c", complaint(tmp_path).partition("Remedy: ")[2]], check=True)
+    (tmp_path / "queries.jsonl").unlink()
+    put(tmp_path / "queries.tsv", b"q1\tshipping?\nq2\treturn?\n")
+    for _ in range(2):  # of the corpus, and of the queries' header
+        subprocess.run(["sh", "-c", complaint(tmp_path).partition("Remedy: ")[2]], check=True)
     assert [*collection(tmp_path).documents] == ["d 1", "2", "d3"]
     put(tmp_path / "qrels" / "test.tsv", tsv(QRELS))
     put(tmp_path / "queries.jsonl", jsonl(QUERIES))

@@ -532,9 +532,17 @@ def _column(file: Source, role: str, names: Sequence[str], columns: Sequence[str
     if found is None:
         raise DataError(
             f"{file}:1: no column for the {role} of a {what} (columns: {', '.join(columns)}; understood: "
-            f"{', '.join(names)}){HEADER * (what == 'judgement')}"
+            f"{', '.join(names)}){HEADER * (what == 'judgement')}{_with_header(file, columns, what)}"
         )
     return found
+
+
+def _with_header(file: Source, columns: Sequence[str], what: str) -> str:
+    """The command that writes the first line of a text file of ids and texts, as MS MARCO's, which has none."""
+    if not isinstance(file, Path) or file_ending(file) != ".tsv" or len(columns) != 2 or what == "judgement":
+        return ""
+    name, new = quote(str(file)), quote(f"{file}.new")
+    return f". Remedy: {TO_CORPUS['.tsv'][1].format(name)} > {new} && mv {new} {name}"
 
 
 def id_text(value: object, name: str) -> str:
