@@ -23,6 +23,7 @@ from encheck.scoring.item import Item, Items, Kind, WholeItems
 from encheck.scoring.measure import LexicalIndex, SurfaceScorer, TextScorer, vector_grid
 from encheck.scoring.pairs import NO_RANDOM_PAIRS, SentencePair, TuningScores
 from encheck.scoring.ranked import DEPTH, sort_by_score
+from encheck.scoring.repeated import REPEATED
 from encheck.scoring.scores import (
     Floats,
     LoggedScores,
@@ -315,10 +316,14 @@ class Scorer:
         return self._frequencies[data]
 
     def _scale(self, known: dict[tuple[str, str], Scale], label: str, data: str, by: TextScorer, kind: Kind) -> Scale:
-        """The calibration of a scorer on a data set. Pairs are measured without one too, as they are ranked."""
+        """The calibration of a scorer on a data set.
+
+        Pairs are measured without one too, as they are ranked, and whether a text gets the same vector twice.
+        """
         if (label, data) not in known:
             pairs = self.reference(data)
-            if not pairs and kind.weighed_as in ("pair", "labelled") and kind.compares == "texts":
+            ranked = kind.weighed_as in ("pair", "labelled") and kind.compares == "texts"
+            if not pairs and (ranked or kind is REPEATED):
                 return NO_SCALE
             if not pairs:
                 raise NothingToMeasure(f"{data} has {NO_RANDOM_PAIRS}")
