@@ -126,3 +126,11 @@ def test_a_pass_says_that_the_model_was_trained_on_the_data_and_a_failure_does_n
     terms = Terms(declared=(0.5, 0.8), trained_on="mrpc")
     assert rule(estimate(0.9, 0.85, 0.95), terms).reason == "trained on mrpc"
     assert rule(estimate(0.3, 0.2, 0.4), terms).reason == ""
+
+
+@pytest.mark.parametrize(("value", "verdict"), [(0.9, "fail"), (1.0, "inconclusive")])
+def test_one_text_breaks_a_contract_and_few_do_not_keep_it(value, verdict):
+    params = {"cause": "1 of 10 texts get another answer"} if value < 1 else {}
+    few = Estimate("contract_kept", value, value, value, n=10, clusters=10, params=params)
+    ruling = rule(few, Terms(declared=(1.0, 1.0)))
+    assert (ruling.verdict, params.get("cause", "only 10 independent") in ruling.reason) == (verdict, True)

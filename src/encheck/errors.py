@@ -26,6 +26,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+STOPPED = 130  # exit code after Ctrl-C or SIGTERM
 UNSEEN = "not measured in a first look"  # the message of a check that the first look left out
 NEEDS = "needs "  # a skipped check's message begins with this if it names what the data lack
 

@@ -112,7 +112,7 @@ def judge(
     - `pass`: the whole interval is at or above the aim.
     - `below_aim`: the whole interval is below the aim, but not below the floor.
     - `inconclusive`: the interval includes the aim, there are fewer than 20 independent clusters (of either label, if a
-      figure compares two), or the estimate lacks what `missing` names.
+      figure compares two), or the estimate lacks what `missing` names. A broken contract fails on any number.
     - `error`: any other figure that is not finite.
 
     A known failure excuses only a failure; if the figure passes, the entry is stale.
@@ -124,9 +124,10 @@ def judge(
         return "inconclusive", estimate.missing
     if not all(map(math.isfinite, (estimate.value, estimate.low, estimate.high))):
         return "error", f"{estimate.metric} is {estimate.value}: the model's scores do not vary, or are not finite"
-    if estimate.clusters < MIN_CLUSTERS:
+    is_below = held.floor is not None and estimate.high < held.floor
+    if estimate.clusters < MIN_CLUSTERS and not (is_below and "cause" in estimate.params):  # of a contract alone
         return "inconclusive", f"only {estimate.clusters} independent clusters; a verdict needs {MIN_CLUSTERS}"
-    if held.floor is not None and estimate.high < held.floor:
+    if is_below:
         return _failed("", known_failure)
     if estimate.low >= held.aim:
         return ("stale_known_failure", known_failure) if known_failure else ("pass", "")

@@ -1,6 +1,7 @@
-"""What ends the command from outside: a full disk behind its output, and a working folder that is gone."""
+"""What ends the command from outside: a signal, a full disk behind its output, and a working folder that is gone."""
 
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -41,6 +42,30 @@ def test_a_working_folder_that_is_gone_is_one_message(tmp_path):
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ran.returncode == 4
     assert ran.stderr == "ERROR: the working directory is gone. Remedy: cd to one that exists\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("place", ["numpy", "encheck.cli.shared", "encheck.encoders.hub"])
+def test_a_signal_while_modules_are_imported_is_one_message(number, place):
+    """The first two come before the command, the last one within it."""
+    code = (
+        "import builtins, os, signal\n"
+        "known = builtins.__import__\n"
+        "def importing(name, *args, **how):\n"
+        f"    if name == {place!r}:\n"
+        f"        os.kill(os.getpid(), {int(number)})\n"
+        "    return known(name, *args, **how)\n"
+        "builtins.__import__ = importing\n"
+        "from encheck.cli import main\n"
+        "main(['models'])\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, preexec_fn=heeding)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "encheck: interrupted\n")
+
+
+def heeding():
+    """What a shell starts in the background, these tests too, would ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def test_an_unknown_option_before_the_command_is_wrong_use():

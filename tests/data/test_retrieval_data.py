@@ -162,6 +162,28 @@ def test_a_folder_that_lacks_a_part_says_what_it_holds(tmp_path):
     (flat(tmp_path) / "queries.jsonl").unlink()
     assert "has no queries" in complaint(tmp_path)
     assert "It holds: corpus.jsonl, qrels.jsonl" in complaint(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("collection.tsv", 'd 1\tSay "yes.\n2\tParcels\nd3\tCards\n'),
+        ("collection/collection.tsv", "d 1\tSend\n2\tParcels\nd3\tCards\n"),
+        (
+            "docs/a.jsonl",
+            '{"id": "d 1", "contents": "Send"}\n{"id": 2, "contents": "2"}\n{"id": "d3", "contents": "3"}\n',
+        ),
+    ],
+)
+def test_the_command_that_writes_a_corpus_is_printed(tmp_path, name, content):
+    """MS MARCO's collection, and Anserini's documents."""
+    (flat(tmp_path) / "corpus.jsonl").unlink()
+    put(tmp_path / name, content.encode())
+    (tmp_path / "queries.jsonl").unlink()
+    put(tmp_path / "queries.tsv", b"q1\tshipping?\nq2\treturn?\n")
+    for _ in range(2):  # of the corpus, and of the queries' header
+        subprocess.run(["sh", "-c", complaint(tmp_path).partition("Remedy: ")[2]], check=True)
+    assert [*collection(tmp_path).documents] == ["d 1", "2", "d3"]
     put(tmp_path / "qrels" / "test.tsv", tsv(QRELS))
     put(tmp_path / "queries.jsonl", jsonl(QUERIES))
     assert "keep only one of them" in complaint(tmp_path)

@@ -218,3 +218,14 @@ def test_packed_bits_are_compared_with_bits_that_were_packed_in_the_same_way(tmp
     np.savez(tmp_path / "index.npz", text=texts, vector=np.where(np.arange(60)[:, None] == 7, bits[::-1], bits))
     audit = encheck.audit_index(f"vectors:{tmp_path}/fresh.parquet", f"vectors:{tmp_path}/index.npz")
     assert [(row.number, row.kind, row.text_at) for row in audit.faults] == [(7, "another text", 52)]
+
+
+@pytest.mark.parametrize("count", [8, 1])
+def test_vectors_of_llama_index_are_read_with_texts_of_another_file(tmp_path, count):
+    """Its other dictionaries are of the same ids."""
+    stored, texts = tmp_path / "default__vector_store.json", tmp_path / "texts.jsonl"
+    rows = {"embedding_dict": dict(zip(KEYS[:count], VECTORS.tolist(), strict=False))}
+    stored.write_text(json.dumps(rows | {"text_id_to_ref_doc_id": dict.fromkeys(KEYS, "x"), "metadata_dict": {}}))
+    texts.write_text("\n".join(json.dumps({"id": k, "text": t}) for k, t in zip(KEYS, TEXTS, strict=True)), "utf-8")
+    audit = encheck.audit_index(encode, f"vectors:{stored}", texts=texts)
+    assert (audit.compared, audit.dimension) == (count, 8)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import encheck
 from encheck.datasets.load import load
 from encheck.encoders.fake import BagOfWords, random_direction
 from encheck.encoders.model_config import ModelConfig
@@ -285,3 +286,31 @@ def test_the_interval_of_hubness_is_that_of_skewnesses_drawn_again():
 
 def test_an_end_is_seen_on_the_calibrated_scale():
     assert ends_seen(scores([0.5, 0.9, 1.0], scale=Scale(0.5, 1.0))).value == pytest.approx(2 / 3)
+
+
+def padded(texts):
+    """Vectors that depend on the longest text beside them, as where an attention mask is ignored."""
+    longest = max(map(len, texts))
+    return np.array([[text.count(c) + 1 for c in "abcdefghij"] + [longest] for text in texts], np.float32)
+
+
+def noise(texts):
+    """One vector, whatever the text, with noise."""
+    return (1 + 1e-5 * np.random.default_rng().normal(size=(len(texts), 64))).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("model", "shared", "cause"),
+    [
+        (padded, "", "the model reads padding"),
+        (padded, "same ", "the model reads padding"),
+        (noise, "", "chance plays a part"),
+    ],
+    ids=["padded", "padded, without a scale", "noise"],
+)
+def test_ten_rows_show_that_a_contract_is_broken(tmp_path, model, shared, cause):
+    rows = [f"{shared}{'cab jade'[i % 8 :]}{i} dig{i}x,{shared}fig{i} {'hedge ' * i}b{i},{i % 2}" for i in range(10)]
+    (tmp_path / "ten.csv").write_text("sentence1,sentence2,label\n" + "\n".join(rows), "utf-8")
+    found = encheck.run(model, data=f"pairs:{tmp_path}/ten.csv", checks="contract", no_store=True)
+    row = next(row for row in found.rows if row.check == "same_text_gets_the_same_answer_twice")
+    assert (row.verdict, cause in row.reason, found.exit_code) == ("fail", True, 1)

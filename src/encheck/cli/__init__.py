@@ -8,45 +8,35 @@ import pkgutil
 import signal
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+from encheck.errors import STOPPED
 
-from encheck.cli import checks, compare, data, gate, reports, show, store
-from encheck.cli.shared import STOPPED, app, tell
-from encheck.system.terminal import guard_log, visible_stream
+if TYPE_CHECKING:
+    from encheck.cli.shared import app
 
-__all__ = ["app", "checks", "compare", "data", "gate", "main", "reports", "show", "store"]
+__all__ = ["app", "main"]
 
-
-if found := find_spec("encheck.operations"):  # each of these packages adds a command
-    for operation in pkgutil.iter_modules(found.submodule_search_locations):
-        import_module(f"encheck.operations.{operation.name}.command")
 
 BROKEN, USAGE = 3, 4  # exit codes of a fault in encheck itself, and of bad input
 STDERR = 2
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
-        from encheck import __version__
-
-        tell(__version__)
-        raise typer.Exit
-
-
-@app.callback()
-def _app(
-    _version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
-    ] = False,
-) -> None:
-    pass
+def __getattr__(name: str) -> object:
+    """`app`, with every command, is imported when it is first used: `main` heeds signals before that."""
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    for module in pkgutil.iter_modules(__path__):
+        import_module(f"{__name__}.{module.name}")
+    if found := find_spec("encheck.operations"):  # each folder has a command; the others do without
+        for operation in pkgutil.iter_modules(found.submodule_search_locations):
+            import_module(f"encheck.operations.{operation.name}.command")
+    return import_module("encheck.cli.shared").app
 
 
 def main(argv: Sequence[str] | None = None) -> Any:
@@ -54,18 +44,15 @@ def main(argv: Sequence[str] | None = None) -> Any:
 
     A fault in encheck itself ends with exit code 3; Ctrl-C and SIGTERM end with 130.
     """
-    try:
-        Path.cwd()
-    except OSError:
-        tell("ERROR: the working directory is gone. Remedy: cd to one that exists", err=True)
-        sys.exit(USAGE)
+    _heed(_end_at_once)
+    from encheck.system.terminal import guard_log, visible_stream
+
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:  # closed, as by `>&-`: no file may take its descriptor, and its output
             opened = os.open(os.devnull, os.O_RDWR)  # as a new file takes the lowest free number
             stream = os.fdopen(opened, "w" if number else "r", encoding="utf-8", closefd=False)
             setattr(sys, name, stream)
             setattr(sys, f"__{name}__", stream)
-    stopped = _stopped_alike()
     guard_log()
     for name, own in (("stdout", "__stdout__"), ("stderr", "__stderr__")):
         given = getattr(sys, name)
@@ -75,28 +62,42 @@ def main(argv: Sequence[str] | None = None) -> Any:
             setattr(sys, name, guarded)
             setattr(sys, own, guarded)
     try:
-        app(args=list(argv) if argv is not None else None)
-    except Exception:  # 1 says that a check failed, or that a gate blocks
-        traceback.print_exc()
-        sys.exit(BROKEN)
-    except (KeyboardInterrupt, SystemExit):
-        if stopped:
-            sys.exit(STOPPED)
-        raise
-
-
-def _stopped_alike() -> list[int]:
-    """Treat SIGTERM like Ctrl-C; return a list that receives the signals."""
+        Path.cwd()
+    except OSError:
+        sys.stderr.write("ERROR: the working directory is gone. Remedy: cd to one that exists\n")
+        sys.exit(USAGE)
     came: list[int] = []
 
     def stop(number: int, _frame: object) -> None:
         came.append(number)
         raise KeyboardInterrupt
 
+    try:
+        command: Any = __getattr__("app")
+        _heed(stop)
+        command(args=list(argv) if argv is not None else None)
+    except Exception:  # 1 says that a check failed, or that a gate blocks
+        if not came:
+            traceback.print_exc()
+        sys.exit(STOPPED if came else BROKEN)
+    except (KeyboardInterrupt, SystemExit):
+        if came:
+            sys.exit(STOPPED)
+        raise
+
+
+def _heed(handler: Callable[[int, object], None]) -> None:
+    """Take SIGTERM for Ctrl-C, unless they are ignored, as by what a shell starts in the background."""
     for one in (signal.SIGINT, signal.SIGTERM):
-        if signal.getsignal(one) != signal.SIG_IGN:  # a shell ignores them for background processes
-            signal.signal(one, stop)
-    return came
+        if signal.getsignal(one) != signal.SIG_IGN:
+            signal.signal(one, handler)
+
+
+def _end_at_once(_number: int, _frame: object) -> None:
+    """End, without an exception: what is being imported may lose it, or make another one of it."""
+    with suppress(OSError):
+        os.write(STDERR, b"encheck: interrupted\n")
+    os._exit(STOPPED)
 
 
 class _Drain(io.FileIO):

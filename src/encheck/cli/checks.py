@@ -11,8 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from encheck.cli.reports import predictions_app
-from encheck.cli.shared import MORE, STOPPED, CommonOptions, app, project, shows_options, tell, told
-from encheck.errors import UsageError
+from encheck.cli.shared import MORE, CommonOptions, app, project, shows_options, tell, told
+from encheck.errors import STOPPED, UsageError
 from encheck.options import GROUPS
 
 # After the user's own: with -W error, pytest's warning about how encheck was started would end the run.

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from encheck.cli.shared import MORE, STOPPED, CommonOptions, app, as_option, say, shows_options, tell, told
-from encheck.errors import EncheckError, NothingToCompare, UsageError
+from encheck.cli.shared import MORE, CommonOptions, app, as_option, say, shows_options, tell, told
+from encheck.errors import STOPPED, EncheckError, NothingToCompare, UsageError
 
 if TYPE_CHECKING:
     from encheck.engine.gate import FinishedGate

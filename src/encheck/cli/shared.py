@@ -14,7 +14,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 import typer.core
 
-from encheck.errors import EncheckError, UsageError, unknown
+from encheck.errors import STOPPED, EncheckError, UsageError, unknown
 from encheck.options import GROUPS, OPTIONS, Option, Project
 from encheck.system import entry_points
 from encheck.system.terminal import LINES, visible
@@ -102,9 +102,6 @@ PANELS = {
 }
 
 
-STOPPED = 130  # exit code after Ctrl-C or SIGTERM
-
-
 def _unwrap(command: Any) -> None:
     """Join each paragraph of the help of a command and its subcommands into one line, except for indented examples."""
     if command is not None and command.help:
@@ -164,6 +161,9 @@ class CommandGroup(typer.core.TyperGroup):
         try:
             with told():
                 return super().invoke(ctx)
+        except KeyboardInterrupt:
+            tell("encheck: interrupted", err=True)
+            raise typer.Exit(STOPPED) from None
         except WrongUse as error:
             error.exit_code = 4
             raise
@@ -201,6 +201,25 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Behavioural tests for sentence encoders. Start with: encheck run",
 )
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        from encheck import __version__
+
+        tell(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _app(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
 DataSpec = Annotated[str, typer.Option("--data", help="NAME or NAME:PATH. `encheck data` lists the names.")]
 SkipBadRows = Annotated[bool, as_option("skip_bad_rows")]
 Split = Annotated[str | None, typer.Option(help="Use only one split of the data: train, validation, test ...")]

@@ -70,6 +70,11 @@ PART_COLUMNS = {
     },
 }
 TREC = (".txt", ".qrels", ".qrel", ".trec")  # and .tsv; text files may be gzipped
+TO_CORPUS = {  # by the ending of the files: that of the corpus, and the command
+    ".tsv": (".tsv", r"(printf 'id\ttext\n'; cat {})"),
+    ".jsonl": (".jsonl", """sed 's/"contents" *:/"text":/' {}"""),
+    ".json": (".jsonl", """sed 's/"contents" *:/"text":/' {}"""),
+}
 JUDGED = ("relevant_docs", "qrels")
 HEADER = ". A text file names its columns in the first line: query-id, corpus-id, score"
 Fields = Mapping[str, Any]
@@ -319,10 +324,25 @@ def _of_folder(folder: Path, wanted: str, bad: BadRows) -> Collection:
         held = ", ".join(sorted(p.name for p in folder.iterdir())[:8]) or "nothing"
         raise DataError(
             f"retrieval: {folder} has no {' and no '.join(missing)} (as a file or a folder: {', '.join(FORMATS)}). "
-            f"It holds: {held}"
+            f"It holds: {held}{_remedy(folder) if 'corpus' in missing else ''}"
         )
     split, files = _split_files(folder, parts["qrels"], wanted)
     return _collection({**parts, "qrels": files}, split, bad)
+
+
+def _remedy(folder: Path) -> str:
+    """The command that writes the corpus from what MS MARCO and Anserini call `collection` and `docs`, if it is there.
+
+    MS MARCO's text files have an id and a text a line, Anserini's JSON has the text as `contents`.
+    """
+    for name in ("collection", "docs"):
+        places = [path for path in (*folder.glob(f"{name}.*"), *folder.glob(f"{name}/*"))
+                  if path.is_file() and not path.name.startswith(("queries", "qrels"))]  # fmt: skip
+        for ending, text in TO_CORPUS.items():
+            if some := sorted(path for path in places if file_ending(path) == ending):
+                given, target = " ".join(quote(str(path)) for path in some), folder / f"corpus{text[0]}"
+                return f". Remedy: {text[1].format(given)} > {quote(str(target))}"
+    return ""
 
 
 def _collection(parts: Mapping[str, Sequence[Source]], split: str, bad: BadRows) -> Collection:
@@ -510,9 +530,17 @@ def _column(file: Source, role: str, names: Sequence[str], columns: Sequence[str
     if found is None:
         raise DataError(
             f"{file}:1: no column for the {role} of a {what} (columns: {', '.join(columns)}; understood: "
-            f"{', '.join(names)}){HEADER * (what == 'judgement')}"
+            f"{', '.join(names)}){HEADER * (what == 'judgement')}{_with_header(file, columns, what)}"
         )
     return found
+
+
+def _with_header(file: Source, columns: Sequence[str], what: str) -> str:
+    """The command that writes the first line of a text file of ids and texts, as MS MARCO's, which has none."""
+    if not isinstance(file, Path) or file_ending(file) != ".tsv" or len(columns) != 2 or what == "judgement":
+        return ""
+    name, new = quote(str(file)), quote(f"{file}.new")
+    return f". Remedy: {TO_CORPUS['.tsv'][1].format(name)} > {new} && mv {new} {name}"
 
 
 def id_text(value: object, name: str) -> str:

@@ -1,8 +1,9 @@
 """Reads files of vectors as databases and libraries write them: finds the parts of a row, and reads some rows at a
 time.
 
-Parquet, JSON Lines, JSON (an array, Qdrant's scroll, Chroma's `get()`), CSV, TSV, and .npy or .npz with ids. A vector
-is a list, an array, pgvector's or PostgreSQL's text, or the bytes of float32, float64 or float16.
+Parquet, JSON Lines, JSON (an array, Qdrant's scroll, Chroma's `get()`, LlamaIndex's vector store), CSV, TSV, and .npy
+or .npz with ids. A vector is a list, an array, pgvector's or PostgreSQL's text, or the bytes of float32, float64 or
+float16.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from numpy.typing import NDArray
 from encheck.datasets.reader import FORMATS, BadRows, file_ending, lines_of, table_rows, unknown_format
 from encheck.encoders.files import FAULTS
 from encheck.errors import DataError
-from encheck.system.documents import FREE_BYTES, MOST_TIMES, ROWS_AT_ONCE, open_parquet, record_batches
+from encheck.system.documents import FREE_BYTES, MOST_TIMES, ROWS_AT_ONCE, open_parquet, read_json, record_batches
 
 Vectors = NDArray[np.float32]
 Ints = NDArray[np.intp]
@@ -110,6 +111,8 @@ def open_table(path: Path, *, needs_vectors: bool = True) -> VectorTable:
     elif ending == ".txt" and not needs_vectors:
         lines = lines_of(path)
         names, read, count = ["text"], _of_rows(lambda: ({"text": line} for line in lines)), len(lines)
+    elif ending == ".json" and (parsed := _of_llama_index(path)):
+        names, read, count = ["id", "vector"], _of_rows(lambda: iter(parsed)), len(parsed)
     elif ending in FORMATS:
         bad = BadRows(remedy="Remedy: write the file again")
         names, rows = table_rows(path, bad)
@@ -143,6 +146,18 @@ def open_table(path: Path, *, needs_vectors: bool = True) -> VectorTable:
         except ValueError as error:
             raise DataError(f"{path}: its column {column!r} does not hold vectors: {error}") from error
     return VectorTable(path, paths, read, count, integers, number_type, ids)
+
+
+def _of_llama_index(path: Path) -> list[dict[str, Any]]:
+    """The rows of a vector store of LlamaIndex, whose texts lie in another file; empty where the file is none."""
+    with path.open("rb") as file:
+        if b'"embedding_dict"' not in file.read(1_000):
+            return []
+    try:
+        held = read_json(path)["embedding_dict"]
+        return [{"id": name, "vector": vector} for name, vector in held.items()]
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        raise DataError(f"{path}: its embedding_dict should hold a vector for each id, but {error}") from error
 
 
 def _paths(

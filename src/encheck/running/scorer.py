@@ -23,6 +23,7 @@ from encheck.scoring.item import Item, Items, Kind, WholeItems
 from encheck.scoring.measure import LexicalIndex, SurfaceScorer, TextScorer, vector_grid
 from encheck.scoring.pairs import NO_RANDOM_PAIRS, SentencePair, TuningScores
 from encheck.scoring.ranked import DEPTH, sort_by_score
+from encheck.scoring.repeated import REPEATED
 from encheck.scoring.scores import (
     Floats,
     LoggedScores,
@@ -308,10 +309,14 @@ class Scorer:
         return self._frequencies[data]
 
     def _scale(self, known: dict[tuple[str, str], Scale], label: str, data: str, by: TextScorer, kind: Kind) -> Scale:
-        """The calibration of a scorer on a data set. Pairs are measured without one too, as they are ranked."""
+        """The calibration of a scorer on a data set.
+
+        Pairs are measured without one too, as they are ranked, and whether a text gets the same vector twice.
+        """
         if (label, data) not in known:
             pairs = self.reference(data)
-            if not pairs and kind.weighed_as in ("pair", "labelled") and kind.compares == "texts":
+            ranked = kind.weighed_as in ("pair", "labelled") and kind.compares == "texts"
+            if not pairs and (ranked or kind is REPEATED):
                 return NO_SCALE
             if not pairs:
                 raise NothingToMeasure(f"{data} has {NO_RANDOM_PAIRS}")
@@ -381,7 +386,7 @@ class _EncoderScorer(_ModelScorer):
     def repeats(self, texts: Sequence[str]) -> tuple[Floats, Floats]:
         first = self.subject.vectors[[self.subject.rows[text] for text in texts]]
         again, once_more = (np.array([vectors[text] for text in texts]) for vectors in self.subject.again)
-        return same(first, again), same(again, once_more)
+        return _kept(first, again), _kept(again, once_more)
 
     def ranked(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[RankedRows]:
         first, second = self.subject.roles["query"].of([q.source for q in queries]), self.subject.roles["document"]
@@ -431,6 +436,17 @@ def _scorer_of(
     """A model under test as scores call it."""
     model = subject.model
     return _EncoderScorer(subject, model, lists) if isinstance(model, Encoder) else _PairScorer(subject, index)
+
+
+def _kept(first: NDArray[np.float32], second: NDArray[np.float32]) -> NDArray[np.float64]:
+    """1 for each text that got the same vector twice; shapes [n, d] -> [n].
+
+    A vector that moves by half of what separates different texts is not the same, however little that is: one vector
+    with noise looks so.
+    """
+    apart = float(np.median(np.linalg.norm(first - np.roll(first, 1, axis=0), axis=1)))
+    moved = np.linalg.norm(second - first, axis=1)
+    return same(first, second) * (moved <= apart / 2 if apart else np.ones(len(first)))
 
 
 def _features(subject: Subject, texts: Sequence[Classified]) -> NDArray[np.float32]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from encheck.cli.shared import STOPPED, ModelArgs, SkipBadRows, StorePath, app, as_option, project, say, tell, told
+from encheck.cli.shared import ModelArgs, SkipBadRows, StorePath, app, as_option, project, say, tell, told
+from encheck.errors import STOPPED
 
 if TYPE_CHECKING:
     from encheck.datasets.dataset import Dataset

@@ -103,8 +103,8 @@ VERDICTS: Mapping[str, tuple[str, Tone | None]] = {
 }
 ORDER = tuple(VERDICTS)
 EXPLAINED: Mapping[str, str] = {
-    "cannot tell": "a loss that matters is neither shown nor ruled out, or is certain but the old model is not shown to beat "
-    "guessing; the row keeps the gate from passing",
+    "cannot tell": "a loss that matters is neither shown nor ruled out, or is certain but the old model is not "
+    "shown to beat guessing; the row keeps the gate from passing",
     "a little worse": "both bounds are a loss, but it is too small to block",
     "decides nothing": "it did not block and is no evidence for passing: part of a row, too few items, or the "
     "old model is not shown to beat guessing in it",
