@@ -20,7 +20,8 @@ import typer.main
 
 from encheck import checks
 from encheck.claims import Claim, claim_of, entry_of
-from encheck.cli.shared import PANELS, app
+from encheck.cli import app
+from encheck.cli.shared import PANELS
 from encheck.comparing.costs import CostReport
 from encheck.gating.baseline import BaselineSummary
 from encheck.indexes.audit import IndexAudit
