@@ -2,7 +2,7 @@
 
     python lab/benchmarks/same.py --folder build/same [--only encode|judge]
 
-Each kind of change is made to a copy of MiniLM and to small random models. The answers are kept in the folder.
+Each kind of change is made to a copy of MiniLM and to a small random model. The answers are kept in the folder.
 """
 
 from __future__ import annotations
@@ -126,7 +126,6 @@ def random_model(seed: int, *, hidden: int, layers: int, pooling: str, limit: in
 BASES: dict[str, Callable[[], Any]] = {
     "random, mean": lambda: random_model(1, hidden=128, layers=4, pooling="mean", limit=512, normalised=False),
     "MiniLM": minilm,
-    "random, cls": lambda: random_model(2, hidden=96, layers=3, pooling="cls", limit=128, normalised=True),
 }
 
 

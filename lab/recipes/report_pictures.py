@@ -12,7 +12,7 @@ from typing import Any
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 WIDTH, MARGIN = 1280, 16  # pixels
-OPENED = "roles"
+OPENED = "who did what to whom"
 
 
 def main() -> None:
@@ -28,8 +28,8 @@ def main() -> None:
         page = browser.new_page(viewport={"width": WIDTH, "height": 900})
         page.goto(options.page.resolve().as_uri())
         page.wait_for_selector("html[data-ready]")
-        _until(page, ".property:has-text('swapchain')", options.out / "report.png")
-        row = page.locator(f"details.property:has(.name:text-matches('^{OPENED}'))")
+        _until(page, ".property:has-text('swapped words')", options.out / "report.png")
+        row = page.locator("details.property", has=page.locator("summary .name", has_text=OPENED))
         row.locator("summary").first.click()
         row.locator("svg.drawn").first.wait_for()
         row.locator(".example").nth(3).wait_for()
