@@ -476,7 +476,7 @@ def standing_facts(lines: Sequence[ProfileLine]) -> list[tuple[str, str]]:
     if below := [one for one in known if one.standing == "below chance"]:
         worst = min(below, key=lambda one: one.high - (one.chance or 0))
         words = f"is the farthest below chance: {percent(worst.value)}, chance {percent(worst.chance or 0)}"
-        found.append((worst.name, words))
+        found.append((worst.title, words))
     return found
 
 
