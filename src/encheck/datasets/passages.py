@@ -171,18 +171,16 @@ class _PageReader(HTMLParser):
         """The collected page."""
         if self.heading is not None:
             self._end_heading()
-        sections = (PageSection(heading, _in_lines("".join(parts))) for heading, parts in self.found)
+        sections = (
+            PageSection(heading, "\n".join(line for line in map(_in_a_line, "".join(parts).split("\n")) if line))
+            for heading, parts in self.found
+        )
         title = self.first or _in_a_line("".join(self.name))
         return Page(title, tuple(one for one in sections if one.heading or one.text))
 
 
 def _in_a_line(text: str) -> str:
     return " ".join(text.split())
-
-
-def _in_lines(text: str) -> str:
-    """The lines that are not blank, without surrounding white space."""
-    return "\n".join(line for line in map(_in_a_line, text.split("\n")) if line)
 
 
 PAGES: Mapping[str, Callable[[str], Page]] = {

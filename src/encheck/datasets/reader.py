@@ -264,16 +264,13 @@ def json_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, dict[str, Any]]]:
         try:
             row = json.loads(line.rstrip("\r\n"))
         except (ValueError, RecursionError) as error:
-            bad(path, number, f"is not JSON: {_json_problem(error)}")
+            what = f"{error.msg}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
+            bad(path, number, f"is not JSON: {what}")
             continue
         if isinstance(row, dict):
             yield number, row
         else:
             bad(path, number, "is not a JSON object")
-
-
-def _json_problem(error: Exception) -> str:
-    return f"{error.msg}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
 
 
 def binary_label(value: object) -> int | None:

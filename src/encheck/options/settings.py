@@ -170,17 +170,16 @@ def index_sizes(text: str) -> dict[str, int] | None:
         return None
     kind, colon, rest = text.partition(":")
     pairs = [part.partition("=")[::2] for part in rest.split(",")] if colon else []
-    named = {name: int(number) for name, number in pairs if name in INDEX_SIZES and _is_count(number)}
+    named = {
+        name: int(number) for name, number in pairs
+        if name in INDEX_SIZES and number.isascii() and number.isdecimal() and len(number) < 10 and int(number) > 0
+    }  # fmt: skip
     if kind != "faiss" or len(named) < len(pairs):
         raise UsageError(
             f"--search-index is {text!r}, but should be exact, faiss, or faiss with numbers of lists: "
             "faiss:nprobe=64,nlist=1000"
         )
     return named
-
-
-def _is_count(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) < 10 and int(text) > 0
 
 
 def threshold_of(threshold: float | None) -> float | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from encheck.gating.types import Gate
 from encheck.reporting.gate import record
-from encheck.reporting.gate.rows import CHANGE, GateLine, overview
+from encheck.reporting.gate.rows import CHANGE, overview
 from encheck.reporting.gate.words import NEW, GateLoss, GateStory, asked_for, gate_story, headline, what_has_to_change
 from encheck.reporting.markdown import ENDED
 from encheck.reporting.text import code, escape, longest_ticks, one_line, shortest
@@ -200,7 +200,9 @@ def _baseline_parts(gate: Gate, told: Sequence[GateStory]) -> Iterator[CommentPa
             summary = f"All {len(rows)} rows" if len(rows) > 1 else "The row"
             head = [f"| {' | '.join(HEAD)} |", "| " + " | ".join(["---"] * len(HEAD)) + " |"]
             start = "\n".join([f"<details><summary>{summary} against {markdown_line(one.baseline)}</summary>\n", *head])
-            yield CommentPart(start, list(map(_table_line, rows)), "\n</details>")
+            cells = ((row.name, row.change, row.verdict) for row in rows)
+            lines = [f"| {' | '.join(markdown_line(text, most=MOST // 3) for text in one)} |" for one in cells]
+            yield CommentPart(start, lines, "\n</details>")
 
 
 def _loss_markdown(loss: GateLoss) -> str:
@@ -221,10 +223,6 @@ def _lost_block(lines: Iterable[str]) -> Iterator[str]:
         items = sum(not line.startswith(" ") for line in found)
         summary = "one of them" if items == 1 else f"{items} of them"
         yield f"<details><summary>{summary}</summary>\n\n{fenced(found)}\n\n</details>"
-
-
-def _table_line(line: GateLine) -> str:
-    return f"| {' | '.join(markdown_line(text, most=MOST // 3) for text in (line.name, line.change, line.verdict))} |"
 
 
 def _run_line(run: RunEntry) -> str:

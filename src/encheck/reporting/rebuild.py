@@ -43,7 +43,7 @@ def card(results: RunFile, *, model: str | None = None, data: str | None = None)
         "card.svg",
         model=_short_name(name), data=_short_name(on), lines=lines, facts=profile_summary(lines), kinds=KINDS,
         made=origin_line, width=WIDTH, height=bottom + BELOW, top=TOP, bottom=bottom,
-        step=STEP, at=_pixels,
+        step=STEP, at=lambda share: round(LEFT + share * (WIDTH - LEFT - RIGHT), 1),
     )  # fmt: skip
 
 
@@ -54,11 +54,6 @@ def badge(results: RunFile, *, model: str | None = None, data: str | None = None
     said = f"{found[0][0]} above chance" if found else "no figures"
     said += " (first look)" if results.first_look else ""
     return picture("badge.svg", said=said, width=round(70 + 6.6 * len(said)))
-
-
-def _pixels(share: float) -> float:
-    """The position of a share, in pixels from the left."""
-    return round(LEFT + share * (WIDTH - LEFT - RIGHT), 1)
 
 
 def _model_and_data(results: RunFile, *, model: str | None, data: str | None) -> tuple[str, str]:

@@ -237,12 +237,13 @@ def plainer_words(english: English, parse: Parse) -> Iterator[tuple[Edit, ...]]:
 def _plain_names(parse: Parse) -> Iterator[tuple[Edit, ...]]:
     """A plain given name for a person's full name, if no word of it occurs elsewhere."""
     for at in range(len(parse)):
-        if parse.entities[at] != "B-PER" or not (gender := _gender(parse.words[at])):
+        word = parse.words[at]
+        if parse.entities[at] != "B-PER" or (word in MALE) == (word in FEMALE):
             continue
         last = at
         while last + 1 < len(parse) and parse.entities[last + 1] == "I-PER":
             last += 1
-        name, plain = parse.lowers[at : last + 1], PLAIN[gender]
+        name, plain = parse.lowers[at : last + 1], PLAIN["m" if word in MALE else "f"]
         once = all(parse.lowers.count(word) == 1 for word in name)
         titled = at > 0 and parse.pos[at - 1] == "PROPN"
         initial = any(not word.isalpha() for word in name)
@@ -251,7 +252,3 @@ def _plain_names(parse: Parse) -> Iterator[tuple[Edit, ...]]:
         )
         if once and not titled and not initial and not of_a_thing and plain.lower() not in parse.lower_words:
             yield (Edit(parse.starts[at], parse.ends[last], plain),)
-
-
-def _gender(name: str) -> str:
-    return "" if name in MALE and name in FEMALE else "m" if name in MALE else "f" if name in FEMALE else ""
