@@ -118,7 +118,7 @@ def open_table(path: Path, *, needs_vectors: bool = True) -> VectorTable:
         names, rows = table_rows(path, bad)
         count = None
         if ending == ".json":  # it is parsed completely
-            parsed = [row for _, row in rows]
+            parsed = [dict(row) for _, row in rows]
             read, count = _of_rows(lambda: iter(parsed)), len(parsed)
         else:
             read = _of_rows(lambda: (row for _, row in table_rows(path, bad)[1]))
