@@ -21,8 +21,8 @@ ALIKE = 0.8  # the minimum overlap of the distinct words of two near-duplicates
 def clusters_of(rows: Sequence[PairRow]) -> list[str]:
     """The cluster of each row: the one in the data, else the connected component of rows that share sentences.
 
-    Sentences with the same words in another order count as shared (PAWS makes its pairs by swapping words). A component
-    is named by the hash of its first text in alphabetical order, so the order of rows does not matter.
+    Sentences with the same words in a different order count as shared (PAWS makes its pairs by swapping words). A
+    component is named by the hash of its first text in alphabetical order, so the order of rows does not matter.
     """
     first = np.fromiter((word_bag_number(row.first) for row in rows), np.int64, len(rows))
     second = np.fromiter((word_bag_number(row.second) for row in rows), np.int64, len(rows))
@@ -42,7 +42,7 @@ def clusters_of(rows: Sequence[PairRow]) -> list[str]:
 def shares_of(rows: Sequence[PairRow]) -> list[tuple[str, ...]]:
     """Hashes of what each row shares with others: its named cluster, and each sentence that occurs in several rows.
 
-    Empty if the row shares nothing. Two rows that are connected only through other rows share nothing.
+    Empty if the row shares nothing. Rows that are connected only through other rows share no hash.
     """
     words = [(_words(row.first), _words(row.second)) for row in rows]
     counts = Counter(text for both in words for text in {*both})
@@ -116,8 +116,8 @@ def _alike_pairs(bags: Sequence[frozenset[str]], counts: Mapping[str, int]) -> I
 def rarest_words(bag: frozenset[str] | set[str], counts: Mapping[str, int]) -> list[str]:
     """The rarest words of a set: two sets with an overlap of `ALIKE` share at least one of these.
 
-    One more than `ALIKE` lets two sets differ by (Bayardo et al. 2007, "Scaling up all pairs similarity search",
-    section 4.2).
+    That is one word more than `ALIKE` lets two sets differ by (Bayardo et al. 2007, "Scaling up all pairs similarity
+    search", section 4.2).
     """
     room = len(bag) - math.ceil(ALIKE * len(bag)) + 1
     return sorted(bag, key=lambda word: (counts[word], word))[:room]

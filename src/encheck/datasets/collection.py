@@ -16,7 +16,7 @@ from encheck.statistics.clusters import components
 from encheck.types import Group, content_hash
 
 MOST_BODIES = 1_000  # passages searched by titles and headings: each is encoded again, without them
-MOST_SEARCHED_TEXTS = 2_000  # queries, and as many sentences
+MOST_SEARCHED_TEXTS = 2_000  # the limit for queries, and for sentences
 FEWEST_WORDS, MOST_WORDS = 4, 60  # of a sentence; a longer query is as long as a document
 
 
@@ -101,7 +101,7 @@ class Collection:
         return tuple(kept)
 
     def merged(self, same: tuple[int, ...]) -> Collection:
-        """The same collection with some documents counting as one."""
+        """The same collection, in which some documents count as one."""
         return replace(self, same=same)
 
     @cached_property
@@ -133,7 +133,7 @@ class Collection:
 
 
 def own_documents_message(name: str, count: int, queries: int) -> str:
-    """A message that `count` of the queries are also documents, and how that is handled; empty if none is."""
+    """A message that `count` of the queries are also documents, and how that is handled; empty if `count` is 0."""
     if not count:
         return ""
     are = "is also a document" if count == 1 else "are also documents"
@@ -170,7 +170,7 @@ def _shares(query: CollectionQuery) -> tuple[str, ...]:
 
 
 def search_groups(name: str, found: Collection) -> tuple[Group, ...]:
-    """One group per text, in the cluster of its query; none for documents without judgements.
+    """One group per text, in the cluster of its query; empty for documents without judgements.
 
     At most `MOST_SEARCHED_TEXTS` queries and as many sentences, chosen by their hash. A duplicate text counts once, in
     the first cluster by name. Texts other than sentences of `FEWEST_WORDS` to `MOST_WORDS` words, such as headings, are

@@ -1,6 +1,6 @@
 """Faults in data that lower search metrics or their certainty: repeats, unjudged copies, label noise.
 
-No model is used. People should read what is suspected.
+No model is used. People should review the suspected faults.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def normalised(text: str) -> str:
 
 
 def queries_judged_differently(collection: Collection) -> Iterator[str]:
-    """Queries with the text of an earlier one, but other right documents."""
+    """Queries with the text of an earlier query but different right documents."""
     first: dict[str, CollectionQuery] = {}
     for query in (q for q in collection.queries if q.right):
         known = first.setdefault(normalised(query.text), query)
@@ -37,9 +37,7 @@ def queries_judged_differently(collection: Collection) -> Iterator[str]:
 
 
 def wrong_copies_of_right_documents(collection: Collection) -> Iterator[tuple[str, str]]:
-    """(query, document) pairs of a document judged or named as wrong, with nearly the words of a right one for the
-    query.
-    """
+    """(query, document) pairs whose document is judged or named as wrong, but has nearly the words of a right one."""
     for query in collection.queries:
         wrong = {name for name, grade in query.relevance.items() if grade <= 0} | {*query.negatives}
         right = [set(words(collection.documents[name])) for name in (query.right if wrong else ())]
@@ -50,9 +48,9 @@ def wrong_copies_of_right_documents(collection: Collection) -> Iterator[tuple[st
 
 
 def unjudged_answers(collection: Collection) -> Iterator[tuple[str, str]]:
-    """(query, document) pairs of an unjudged document with all content words of the query, if the right ones have none.
+    """(query, unjudged document with all content words of the query), for queries whose right documents lack them all.
 
-    Function words are left out by an English list, so other languages give fewer pairs. One document per query.
+    The list of function words is English, so other languages give fewer pairs. One document per query.
     """
     asked = dict(_far_from_right(collection))
     by_word: dict[str, list[str]] = {}
@@ -68,7 +66,7 @@ def unjudged_answers(collection: Collection) -> Iterator[tuple[str, str]]:
 
 
 def _far_from_right(collection: Collection) -> Iterator[tuple[str, frozenset[str]]]:
-    """(query, its content words) for each query whose right documents have none of these words."""
+    """(query, its content words) for each query whose right documents lack all these words."""
     for query in collection.queries:
         wanted = content_words(query.text)
         texts = (collection.documents[name] for name in query.right)
@@ -130,7 +128,7 @@ def _counted(what: str, ids: Iterable[str]) -> DataWarning:
 
 
 def _repeated(texts: Mapping[str, str]) -> list[str]:
-    """The ids of texts that an earlier id also has, apart from case and blanks."""
+    """The ids whose text an earlier id also has, ignoring case and blanks."""
     known: set[int] = set()
     found = []
     for name, text in texts.items():

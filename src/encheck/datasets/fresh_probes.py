@@ -1,7 +1,7 @@
 """Fresh probes, `--data probes:fresh=SEED`: groups generated from certified frames, so nobody has seen them before.
 
 `fresh/frames.tsv` has sentences with a gap. `forms.tsv` has the texts for the gap, and why each keeps or changes the
-meaning. `lists.tsv` and the notations below have the fillers. No encoder helped to make them (docs/method/probes.md).
+meaning. `lists.tsv` and the notations below have the fillers. No encoder was used (docs/method/probes.md).
 """
 
 from __future__ import annotations
@@ -246,7 +246,7 @@ def fresh_groups(seed: int) -> tuple[Group, ...]:
 def fill_frame(frame: ProbeFrame, rng: Random) -> Group | None:
     """One group of this frame, filled by `rng`; None if two of its texts are the same.
 
-    With two sources, the second is the mirror: the changed text has its meaning, and the kept one does not.
+    With two sources, the second is the mirror. The changed text has its meaning; the kept text does not.
     """
     form, values = frame.form, _filler_values(frame, rng)
     sources = [_frame_text(frame, one, values, values) for one in (form.first, form.second)]

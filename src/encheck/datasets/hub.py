@@ -38,7 +38,7 @@ class Hub:
     """The location of a data set on the hub, and the roles of its columns.
 
     `label` names a column of 0 and 1 (-1: not published, left out), or `score` one of graded similarity from `low` to
-    `high`, whose pairs have label 1 from `positive` on (no label if it is None). `expected` has rows and labels of its
+    `high`, and a score of at least `positive` gives label 1 (None: no labels). `expected` has rows and labels of its
     splits. With `listed`, a split is one row whose columns are lists.
     """
 
@@ -56,7 +56,7 @@ class Hub:
     listed: bool = False
 
     def read(self, bad: BadRows) -> Iterator[PairRow]:
-        """Pairs, split by split; DataError if the hub cannot be reached or holds other data."""
+        """Pairs, split by split; DataError if the hub cannot be reached or holds different data."""
         try:
             import datasets
         except ImportError as error:

@@ -258,8 +258,8 @@ def is_path(spec: str) -> bool:
 def properties_of(spec: str, kind: str = "") -> tuple[str, ...]:
     """The user's own properties in the file of a specification; empty for other data.
 
-    With a `kind` ("triplets" or "contrast"), empty for data of another kind. DataError for an invalid property, and for
-    a property of all rows in addition to a column that gives that of each.
+    With a `kind` ("triplets" or "contrast"), empty for data of a different kind. DataError for an invalid property, and
+    for a property that is given both for all rows and in a column.
     """
     found, given, path = _contests_of(spec)
     if found not in ({kind} if kind else CONTEST_KINDS):
@@ -291,7 +291,7 @@ def _contests_of(spec: str) -> tuple[str, str, str]:
 def with_property(specs: Sequence[str], given: object) -> list[str]:
     """The specifications, with the given property, if any, added to those of triplets and contrasts.
 
-    UsageError if no specification is of such data, or one names another property.
+    UsageError if no specification is of such data, or one names a different property.
     """
     if given is None:
         return list(specs)
@@ -462,7 +462,7 @@ def _search_dataset(name: str, module: DataSource, request: DataRequest) -> Data
 
 
 def _refuse_unfinished(name: str, module: DataSource, place: str) -> None:
-    """DataError for a module, of this package or another, without a required attribute."""
+    """DataError for a module, from any package, that lacks a required attribute."""
     readers = ("read", "groups", "collection", "contrasts", "texts", "embedded")
     offers = [what for what in readers if hasattr(module, what)]
     lacks = "" if hasattr(module, "LICENCE") else "no LICENCE"

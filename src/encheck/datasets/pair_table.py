@@ -177,7 +177,7 @@ class Linker:
 
 
 def letter_sums(texts: Any) -> Numbers:
-    """A number for the letters of each text, independent of order and case; texts are a pyarrow array, none blank."""
+    """A number for each text's letters, whatever their order and case; the pyarrow array has no blank texts."""
     data, ends = text_spans(texts)
     sums = _sums_of_bytes(data, ends)
     if len(data) and data.max() >= ASCII:
@@ -294,7 +294,7 @@ class _FirstTexts:
         self.texts: dict[int, str] = {}
 
     def see(self, numbers: NDArray[np.int32], first: Sequence[str], second: Sequence[str]) -> None:
-        """Add rows of these components (-1: of none)."""
+        """Add rows of these components (-1: no component)."""
         for at in np.flatnonzero(numbers >= 0).tolist():
             number, text = int(numbers[at]), min(first[at], second[at])
             known = self.texts.get(number)
@@ -391,7 +391,7 @@ class SampleFile:
 def shared_sample_file(run: str | None, asked: tuple[object, ...]) -> Iterator[SampleFile | None]:
     """The file for the data described by `asked`, in one process of the run at a time; None without a run.
 
-    Its name begins with `run`. The second part of `asked` is the path: another file at that path counts as other data.
+    Its name begins with `run`. The second part of `asked` is the path: a different file there counts as different data.
     """
     if run is None:
         yield None

@@ -1,8 +1,8 @@
 """The user's own labelled pairs: CSV, TSV, JSON, JSON Lines or Parquet with named columns.
 
-`first` and `second` hold the texts, `label` 1 for the same meaning and 0 for another, `score` the similarity in any
-range: higher is more similar. Label or score is enough. `cluster` (optional) groups related rows. The names of these
-columns in public data sets are understood too.
+`first` and `second` hold the texts. `label` is 1 for the same meaning and 0 for a different one. `score` is the
+similarity in any range: higher is more similar. A label or a score is enough. `cluster` (optional) groups related rows.
+The column names of public data sets are also understood.
 
 Large files are read in columns. A batch is checked as a whole, and row by row only if something is wrong. To raise an
 error, the row reader reads the file, so that the error names the first wrong line.
@@ -71,7 +71,7 @@ FILES = (
 def pair_columns(path: Path | str, columns: list[str], needed: Sequence[str] = ()) -> dict[str, str | None]:
     """The column of each role, None if missing; DataError if a needed one is missing.
 
-    By default, needed are both texts, and a label or a score, and a column with a similar name is accepted too.
+    By default, both texts and a label or a score are needed. A column with a similar name is also accepted.
     """
     chosen = {role: _column(path, role, columns) for role in PAIR_COLUMNS}
     is_production = bool(needed)
@@ -134,7 +134,7 @@ def repeats_message(path: Path, again: int, rows: int) -> list[str]:
 
 
 def scores_message(path: Path, count: int, low: float, high: float) -> list[str]:
-    """The message about the scores of so many pairs, if any."""
+    """The message about the scores of this many pairs, if any."""
     ranks = "`sts` ranks pairs by it: higher means more similar"
     return [f"{path.name}: {count} pairs have a score, from {low:g} to {high:g}: {ranks}"] * bool(count)
 
@@ -182,7 +182,7 @@ class _GatheredPairs(NamedTuple):
 
 
 class _OtherColumnsError(EncheckError):
-    """In a row of JSON Lines, a key gives a role to another column."""
+    """In a row of JSON Lines, a key gives a role to a different column."""
 
 
 @dataclass
@@ -372,7 +372,7 @@ def _record_batch(first: Any, second: Any, *others: Sequence[Any]) -> Any:
 
 
 def _is_clean(column: Any) -> bool:
-    """Whether a pyarrow column has only texts in UTF-8, none of them missing, empty or white space."""
+    """Whether a pyarrow column has only UTF-8 texts, without missing, empty or white-space values."""
     import pyarrow.compute
 
     if not pyarrow.types.is_string(column.type) or column.null_count or not len(column):
@@ -501,7 +501,7 @@ def production_pairs(path: Path, bad: BadRows) -> Iterator[tuple[PairRow, dict[s
 
 
 def _files_of(folder: Path) -> list[Path]:
-    """The Parquet files of a folder; DataError if there is none."""
+    """The Parquet files in a folder; DataError if it has none."""
     if not (files := parquet_files(folder)):
         raise DataError(f"pairs: {folder} holds no Parquet file; expected {FILES}")
     return files
@@ -518,7 +518,7 @@ def is_of_pairs(names: Sequence[str]) -> bool:
 
 
 def other_kind(path: Path) -> str:
-    """The data set of queries and documents that this file belongs to instead: these are no sentence pairs."""
+    """The data set of queries and documents that this file belongs to, because it has no sentence pairs."""
     ending = path.suffix.lower()
     if not path.is_file() or ending not in PAIR_FORMATS:
         return ""

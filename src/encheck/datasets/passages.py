@@ -2,8 +2,8 @@
 
 Articles are Markdown, web pages, plain text, and tables with a column of texts. A passage is the text under one
 heading, or a part of it. The encoded text has the article's title, the heading and the text, one per line; the known
-items (see `titles`) search texts without them. The log has one query per line, or is a table with a column `query`;
-repeated queries have more weight.
+items (see `titles`) search texts without title and heading. The log has one query per line, or is a table with a
+column `query`; repeated queries have more weight.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class _PageReader(HTMLParser):
 
     @property
     def name_is_over(self) -> bool:
-        """Whether the text of `title` is not the page's title: it is in a picture, or behind the first heading."""
+        """Whether the text of `title` is not the page's title: it is in a picture, or after the first heading."""
         return "svg" in self.hidden or bool(self.first)
 
     def _add(self, text: str) -> None:
@@ -353,7 +353,7 @@ def query_count(value: Any) -> int:
 class PassageOptions:
     """How articles become passages: the query log, the maximum words of a passage, and near-duplicates.
 
-    `near_duplicates` says whether an answer that is a near-duplicate of another counts as the `same` or another answer.
+    `near_duplicates` says whether near-duplicate answers count as the `same` answer, or `differ`.
     """
 
     queries: Path | None = None

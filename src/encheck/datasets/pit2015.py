@@ -2,7 +2,7 @@
 
 Training and development labels are votes such as (3, 2): at least 3 for is label 1, at most 1 is 0, 2 is debatable.
 Test labels are an expert's digit: 4 and 5 are label 1, 0 to 2 are 0, 3 is debatable. Debatable pairs have no label
-(None): they are left out of classification but used for similarity. `score` is the number of votes for, or the digit.
+(None): they are left out of classification but used for similarity. `score` is the number of yes votes, or the digit.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ def _embedded_file() -> Path:
 
 @cache
 def domains(version: str) -> Mapping[str, str]:
-    """The domain or register of each sentence of the embedded probes; empty for another version."""
+    """The domain or register of each sentence of the embedded probes; empty for a different version."""
     if version != VERSION:
         return {}
     return {entry["sentence"]: entry["domain"] for _, entry in json_rows(_embedded_file(), BadRows())}
@@ -119,7 +119,7 @@ def seed_of(text: str) -> int:
 
 
 def groups(path: Path, bad: BadRows) -> Iterator[Group]:
-    """The groups of a probe file, embedded or the user's own; a DataError names the line of a defect."""
+    """The groups in a probe file, embedded or the user's own; a DataError names the line of a defect."""
     seen: set[str] = set()
     for number, entry in json_rows(path, bad):
         try:

@@ -54,7 +54,7 @@ def read(path: Path, bad: BadRows) -> Iterator[PairRow]:
 
 
 def _wang(file: Path, split: str, bad: BadRows) -> Iterator[PairRow]:
-    """Label, question 1, question 2, pair id; no header, no quoting."""
+    """Label, question 1, question 2, pair id; without header or quoting."""
     first = first_line(file).split("\t")
     if len(first) > 1 and not any(map(str.isdecimal, first)):
         raise DataError(

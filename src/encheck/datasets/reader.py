@@ -59,7 +59,7 @@ class PairRow(NamedTuple):
     """One labelled pair from a file; `cluster` is its topic, thread or URL if the data name one.
 
     `label` is None if the data have none; `score` is a graded similarity in the data's own range; `key` is the data's
-    own name of the pair, in ranking data "question id/candidate id".
+    own name for the pair, in ranking data "question id/candidate id".
     """
 
     first: str
@@ -252,7 +252,7 @@ def _unpacked(path: Path) -> Iterator[str]:
 
 
 def first_line(path: Path) -> str:
-    """The first line of a text file, without its end; empty if the file is."""
+    """The first line of a text file, without its end; empty if the file is empty."""
     return next(streamed(path), "").rstrip("\r\n")
 
 
@@ -433,7 +433,7 @@ def check_published(file: Path, counts: Mapping[str, int], expected: Expected, *
 
 
 def warn_unless_published(name: str, counts: Mapping[str, int], expected: Expected) -> None:
-    """Log a warning if the counts per label differ from `expected[name]`; nothing without an entry."""
+    """Log a warning if the counts per label differ from `expected[name]`; skip names without an entry."""
     if name not in expected:
         return
     rows, labels = expected[name]
@@ -492,7 +492,7 @@ def unknown_format(path: Path, known: Iterable[str]) -> DataError:
 
 
 def parquet_files(folder: Path) -> list[Path]:
-    """The Parquet files of a folder and its subfolders, by name; those in hidden places (`.x`, `_x`) are left out."""
+    """The Parquet files in a folder and its subfolders, by name; those in hidden places (`.x`, `_x`) are left out."""
     found = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*.parquet") if file.is_file()}
     return [found[name] for name in sorted(found) if not any(part[0] in "._" for part in name.split("/"))]
 
@@ -579,14 +579,14 @@ def delimited(delimiter: str) -> Format:
 
 
 def parquet(path: Path, bad: BadRows) -> tuple[list[str], Named]:  # noqa: ARG001 - Parquet is whole or not
-    """The columns and rows of a Parquet file; DataError for a file of another format."""
+    """The columns and rows of a Parquet file; DataError for a file in a different format."""
     file = _opened(path)
     return list(file.schema_arrow.names), _numbered(path, parquet_rows(file, size=path.stat().st_size))
 
 
 def parquet_batches(path: Path) -> tuple[list[str], Callable[[Sequence[str]], Iterator[Any]]]:
-    """The columns of a Parquet file, and a function that reads some of them as record batches; DataError for a file of
-    another format.
+    """The columns of a Parquet file, and a function that reads some of them as record batches; DataError for a file in
+    a different format.
     """
     file = _opened(path)
 

@@ -1,13 +1,13 @@
 """Your own queries and documents: a folder in the layout of BEIR or MTEB, or one file with one judgement per row.
 
 A folder holds corpus, queries and qrels, each as one file or as a folder of files: JSON Lines or Parquet, judgements
-also as TSV or in TREC's format, text files also gzipped. A JSON file may hold all three, as LlamaIndex writes it. The
-name of a judgement file is its split: `test` is the default, name the file for another one. A query that is also a
-document, with the same id and text, does not find itself (ignore_identical_ids of BEIR).
+also as TSV or in TREC's format, text files also gzipped. A JSON file may hold all three, as LlamaIndex writes it. A
+judgement file's name is its split. The default is `test`; name the file to use a different split. A query that is also
+a document, with the same id and text, does not find itself (BEIR's ignore_identical_ids).
 
 One file has the columns `query` and `document` (or `positive`), and wrong documents. A row may have several documents
 of a kind in a list, as FlagEmbedding (`pos`, `neg`) and Tevatron (`positive_passages`, `negative_passages`) write them.
-The texts are the ids: a repeated text is one query or one document. All documents, including hard negatives, are
+The texts serve as ids, so a repeated text is one query or one document. All documents, including hard negatives, are
 searched; but a query that is also a document does not find itself, unless a row says that its own text is right.
 """
 
@@ -175,7 +175,7 @@ def _enter_row(
     asked: dict[str, _JudgedQuery],
     excluded: Counter[str],
 ) -> None:
-    """Add a row to the collection; ValueError if it is wrong, and nothing is added."""
+    """Add a row to the collection; ValueError for an invalid row, which is not added."""
     query, right, wrong, cluster = _texts_of(row, at)
     grade = relevance_of(row.get(at.relevance)) if at.relevance else RIGHT
     one = asked.get(query) or _JudgedQuery(cluster=cluster, slices=_slice_values(row, at))
@@ -193,7 +193,7 @@ def _enter_row(
 
 
 def _texts_of(row: Mapping[str, Any], at: _RowColumns) -> tuple[str, list[str], list[str], str]:
-    """The query of a row, its right documents, its wrong ones, and its cluster ("" if none)."""
+    """A row's query, right documents, wrong documents, and cluster ("" if none)."""
     query, right = checked_text("query", row.get(at.query)), _cell_texts("document", row.get(at.document))
     wrong = [
         text for name in at.negatives if not is_missing(row.get(name)) for text in _cell_texts("negative", row[name])
@@ -202,7 +202,7 @@ def _texts_of(row: Mapping[str, Any], at: _RowColumns) -> tuple[str, list[str], 
 
 
 def _cell_texts(name: str, value: object) -> list[str]:
-    """The text of a cell, or the texts of its list, also Tevatron's with titles; ValueError if one is missing."""
+    """The text in a cell, or the texts in its list, including Tevatron's with titles; ValueError if one is missing."""
     values = value if isinstance(value, list) and value else [value]
     parts = [[one.get("title"), one.get("text")] if isinstance(one, dict) else [one] for one in values]
     joined = [[checked_text(name, part) for part in some if len(some) == 1 or not is_missing(part)] for some in parts]
@@ -333,7 +333,7 @@ def _of_folder(folder: Path, wanted: str, bad: BadRows) -> Collection:
 def _remedy(folder: Path) -> str:
     """The command that writes the corpus from what MS MARCO and Anserini call `collection` and `docs`, if it is there.
 
-    MS MARCO's text files have an id and a text a line, Anserini's JSON has the text as `contents`.
+    MS MARCO's text files have an id and a text per line, Anserini's JSON has the text as `contents`.
     """
     for name in ("collection", "docs"):
         places = [path for path in (*folder.glob(f"{name}.*"), *folder.glob(f"{name}/*"))
@@ -449,7 +449,7 @@ def _documents(
 
 
 def _add(found: dict[str, str], name: str, text: str, excluded: Counter[str], repeated: str) -> None:
-    """Add a text under its id; ValueError if the id has another text; the same text is counted as a repeat."""
+    """Add a text under its id; ValueError if the id has a different text; the same text is counted as a repeat."""
     known = found.setdefault(name, text)
     if known is not text:
         if known != text:
@@ -494,9 +494,9 @@ def _part_rows(
 
 
 def _trec_rows(path: Path, bad: BadRows) -> Iterator[tuple[int, Fields]] | None:
-    """(line, fields) of TREC's judgements: query, an unused field, document, grade; also without the unused field.
+    """(line, fields) of TREC's judgements: query, an unused field, document, grade; the unused field may be missing.
 
-    None for another file; DataError for a run, which has the scores of a system instead of judgements.
+    None for any other file; DataError for a run, which has the scores of a system instead of judgements.
     """
     if file_ending(path).removesuffix(".gz") not in (*TREC, ".tsv"):
         return None
@@ -536,7 +536,7 @@ def _column(file: Source, role: str, names: Sequence[str], columns: Sequence[str
 
 
 def _with_header(file: Source, columns: Sequence[str], what: str) -> str:
-    """The command that writes the first line of a text file of ids and texts, as MS MARCO's, which has none."""
+    """The command that adds a header to a text file of ids and texts without one, such as MS MARCO's."""
     if not isinstance(file, Path) or file_ending(file) != ".tsv" or len(columns) != 2 or what == "judgement":
         return ""
     name, new = quote(str(file)), quote(f"{file}.new")

@@ -1,7 +1,7 @@
 """SemEval-2016 task 3, Community Question Answering (Nakov et al. 2016), English, subtasks A, B and C, as distributed.
 
     --data semeval-cqa:FOLDER      every subtask that has labels; `split` is A, B or C (A-train, A-validation ...)
-    --data semeval-cqa:FOLDER#B    one of them; a .relevancy file (its XML beside it) or an .xml file does too
+    --data semeval-cqa:FOLDER#B    one of them; a .relevancy file next to its XML, or an .xml file, also works
 
 Label 1 is Good (A, C), PerfectMatch or Relevant (B). The test XML holds "?": its labels are those of the gold files,
 and its pairs come in their order, which is that of every submitted run. The cluster is the related question in A, the
@@ -137,7 +137,7 @@ def _element_text(element: ET.Element) -> str:
 
 
 def _plain_candidates(file: Path, bad: BadRows) -> Iterator[Candidate]:
-    """Question id, its body, related id, its body, ten comments; bodies only, and no labels."""
+    """Question id, its body, related id, its body, ten comments; bodies only, without labels."""
     for number, line in enumerate(lines_of(file), 1):
         fields = line.split(DIVIDER)
         if len(fields) == 15:

@@ -1,8 +1,8 @@
 """SentEval's data folders (Conneau and Kiela 2018), tokenised as SentEval ships them.
 
 `read` returns the pairs: the folder STS with STS12-en-test to STS16-en-test; `split` is year and sub-set,
-"STS12/MSRpar". MR, CR, MPQA, SUBJ, SST and TREC are single sentences with a class, MRPC pairs with one: `tasks` returns
-those that exist.
+"STS12/MSRpar". MR, CR, MPQA, SUBJ, SST and TREC are single sentences with a class; MRPC has pairs with a class. `tasks`
+returns those that exist.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ EXPECTED: Expected = {
     "train_5500.label": (5_452, {"ABBR": 86, "DESC": 1_162, "ENTY": 1_250, "HUM": 1_223, "LOC": 835, "NUM": 896}),
     "TREC_10.label": (500, {"ABBR": 9, "DESC": 138, "ENTY": 94, "HUM": 65, "LOC": 81, "NUM": 113}),
 }
-BY_FILE = {  # a class a file, in SentEval's order; not divided into training and test
+BY_FILE = {  # one class per file, in SentEval's order; not divided into training and test
     "MR": {"rt-polarity.pos": "1", "rt-polarity.neg": "0"},
     "CR": {"custrev.pos": "1", "custrev.neg": "0"},
     "MPQA": {"mpqa.pos": "1", "mpqa.neg": "0"},
     "SUBJ": {"subj.objective": "1", "subj.subjective": "0"},
 }
-BY_LINE = {  # a class a line; file -> split
+BY_LINE = {  # one class per line; file -> split
     "SST": {"sentiment-train": "train", "sentiment-dev": "validation", "sentiment-test": "test"},
     "TREC": {"train_5500.label": "train", "TREC_10.label": "test"},
 }
@@ -55,7 +55,7 @@ _FILES: Mapping[str, tuple[str, ...]] = {
     **{name: tuple((BY_FILE | BY_LINE)[folder]) for name, folder in FOLDERS.items()},
     PAIRS: tuple(mrpc.SPLITS),
 }
-NO_WORD = "."  # how SentEval's own examples replace an empty line: CR and MPQA have some
+NO_WORD = "."  # replaces an empty line, as in SentEval's own examples; CR and MPQA have some
 
 
 def read(path: Path, bad: BadRows) -> Iterator[PairRow]:

@@ -1,6 +1,6 @@
 """SICK (Marelli et al. 2014), as distributed: the three files of SemEval-2014 task 1, or SICK.txt with 12 columns.
 
-Copies without the header row are accepted too: a first line that begins with a number is a pair.
+Copies without the header row are also accepted: a first line that begins with a number is a pair.
 
 `score` is the relatedness, from 1 to 5. The label is encheck's choice, because the paper defines no paraphrases: 1 for
 ENTAILMENT, 0 for CONTRADICTION, None for NEUTRAL.

@@ -2,7 +2,7 @@
 
 Reads the distributed layout and SentEval's (tokenised, lower-cased). Pairs with a blank gold line were not judged and
 are left out (2015, 2016); so is 2013's sub-set SMT, whose text may not be redistributed. `score` is from 0 to 5; the
-label is 1 from a score of 4, as in the STS benchmark, which is made from these; `split` is the sub-set's name.
+label is 1 for scores of at least 4, as in the STS benchmark, which is made from these; `split` is the sub-set's name.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from encheck.datasets.hub import Hub
 from encheck.datasets.reader import LOG, BadRows, Expected, PairRow, as_published, checked_score, lines_of, made_rows
 from encheck.errors import DataError
 
-LEFT_OUT = {"ALL", "SMT"}  # 2012's gold of all sub-sets in one; 2013's SMT, whose text may not be redistributed
+LEFT_OUT = {"ALL", "SMT"}  # 2012's gold file of all sub-sets; 2013's SMT, whose text may not be redistributed
 Fields = tuple[list[str], str]
 
 

@@ -1,6 +1,6 @@
 """STS benchmark (Cer et al. 2017), as distributed: files called .csv, but separated by tabs and without quoting.
 
-`score` is from 0 to 5; the label is 1 from a score of 4 (Peinelt et al. 2019).
+`score` is from 0 to 5; the label is 1 for scores of at least 4 (Peinelt et al. 2019).
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ TEXT = ("text", "sentence", "body", "content", "message", "description", "title"
 LINES = (".txt", ".log")
 SPLITS = {"train": "train", "validation": "validation", "dev": "validation", "valid": "validation", "test": "test"}
 PARTS = tuple(dict.fromkeys(SPLITS.values()))  # the parts for `texts@PART`
-MOST = 10_000  # characters of a text: a longer one is a document
+MOST = 10_000  # characters: a longer text is a document
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class TextRow(NamedTuple):
 def texts(name: str, path: str, bad: BadRows, *, part: str, sample: int | None, seed: int) -> Dataset:
     """The texts of a file, at most `sample` clusters; DataError explains a fault in it.
 
-    Repeated texts are left out. Texts with the same words, in any order, are a cluster.
+    Repeated texts are left out. Texts with the same words, in any order, form a cluster.
     """
     place = text_source(path)
     rows = _distinct(place.path, _of_part(place.path, _rows(place, bad), part))
@@ -99,7 +99,7 @@ def _without_text(path: str, bad: BadRows) -> DataError:
 
 
 def text_source(path: str) -> TextSource:
-    """The file, and the column behind its last colon; a file whose own name has a colon is recognised.
+    """The file, and the column after its last colon; a file whose own name has a colon is recognised.
 
     >>> text_source("tickets.csv:body").column, text_source("tickets.txt").column
     ('body', '')

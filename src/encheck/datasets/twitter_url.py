@@ -7,7 +7,7 @@ is the last one. They are accepted if their third field has the votes.
 `twitter-url@held-out` has 37,976 / 4,224 of the training pairs for training and validation, the sizes of
 "Predicate-Argument Based Bi-Encoder ..." (Table 1): the last 4,224. The paper does not say which pairs it held out.
 
-Parallel: a.toks, b.toks and sim.txt (0 or 1) in a folder called train or test; no votes and no URL.
+Parallel: a.toks, b.toks and sim.txt (0 or 1) in a folder called train or test; without votes and URL.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _raw(file: Path, split: str, bad: BadRows) -> Iterator[PairRow]:
 
 
 def votes_of(field: str) -> int:
-    """The number of paraphrase votes out of six; ValueError for a field in another form.
+    """The number of paraphrase votes out of six; ValueError for a field in a different form.
 
     >>> votes_of("(4,6)")
     4

@@ -92,12 +92,12 @@ class TextEncoder(ABC):
 
     @cached_property
     def devices(self) -> list[str]:
-        """The devices that it computes on; empty for a model on another machine."""
+        """The devices that it computes on; empty for a model on a remote machine."""
         return ["cpu"]
 
     @cached_property
     def maximum_length(self) -> int | None:
-        """The maximum number of tokens read from a text, by the files and the entry; None if neither gives one."""
+        """The maximum number of tokens read from a text, by the files and the entry; None if neither states it."""
         return None
 
     @abstractmethod
@@ -109,7 +109,7 @@ class TextEncoder(ABC):
         return {"prompt": self.prompt} | ({"prompts": self.prompts} if self.prompts else {})
 
     def prompt_for(self, role: str | None) -> str:
-        """The prompt before a text in this role; the model's only prompt if the role has none of its own."""
+        """The prompt before a text in this role; without one, the model's only prompt."""
         return for_role(self.prompts, role, self.prompt)
 
     def compute_in_role(self, texts: list[str], role: str | None) -> Iterator[Batch]:
@@ -227,7 +227,7 @@ class LocalEncoder(TextEncoder):
         return self._fingerprint
 
     def limit_of(self, texts: Sequence[str]) -> str:
-        """How many of these texts are longer than the model reads, and which setting limits it; empty if none is.
+        """How many of these texts are longer than the model reads, and which setting limits it; empty if no text is.
 
         Also works if the files give no limit. The model is not loaded.
         """
@@ -236,7 +236,7 @@ class LocalEncoder(TextEncoder):
         )
 
     def about(self) -> dict[str, Json]:
-        """Adds the commit of the hub, and the model's own code that was allowed to run."""
+        """Adds the commit on the hub, and the model's own code that was allowed to run."""
         own = {"code": f"trust_remote_code: code that came with {self.source.name} was allowed to run"}
         commit = {"revision": commit_of(self.source)} if commit_of(self.source) else {}
         return super().about() | commit | (own if self.config.trust_remote_code else {})

@@ -55,7 +55,7 @@ def batches_of_one_length(lengths: Ints, budget: int) -> Iterator[Ints]:
 
 @contextmanager
 def mixed_lengths() -> Iterator[None]:
-    """Put texts of several lengths into one batch, as most programs do, to check that padding changes nothing.
+    """Put texts of several lengths into one batch, as most programs do, to check that padding does not change vectors.
 
     >>> with mixed_lengths():
     ...     [b.tolist() for b in batches_of_one_length(np.array([3, 9, 3, 4]), 9)]

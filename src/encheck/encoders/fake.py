@@ -97,7 +97,7 @@ class Oracle(_Fake):
 
     `meanings` maps a text to the name of its meaning and its distance from it: 0 keeps the meaning, more departs from
     it. By default it knows the embedded probes, and with `fresh` also the fresh probes of that seed. An unknown text
-    with the words of a known one counts as a jumble: the more words are in other places, the farther.
+    with the words of a known one counts as a jumble, which is farther the more words are out of place.
     """
 
     def __init__(self, meanings: Mapping[str, tuple[str, float]] | None = None, *, fresh: int | None = None) -> None:
@@ -114,7 +114,7 @@ class Oracle(_Fake):
         return random_direction(meaning) + np.float32(away + 0.02) * random_direction(text)
 
     def _jumbled(self, text: str) -> tuple[str, float]:
-        """The meaning with these words, and a distance of one for every two words in other places."""
+        """The meaning with these words, and a distance of one for every two words out of place."""
         meaning, known = self._bags.get(_bag(text), (text, ""))
         moved = sum(a != b for a, b in zip(words(text), words(known), strict=False))
         return meaning, max(1.0, moved / 2)
@@ -123,8 +123,8 @@ class Oracle(_Fake):
 class Contrary(Oracle):
     """Knows the probes' meanings, but puts texts that change them nearer than texts that keep them: below every floor.
 
-    The first text of a meaning is near all that change it, and far from the others that keep it. In a mirrored group
-    each sentence is near the text that states the other one.
+    The first text of a meaning is near all texts that change it, and far from the others that keep it. In a mirrored
+    group each sentence is near the text that states the other one.
     """
 
     def __init__(self, meanings: Mapping[str, tuple[str, float]] | None = None, *, fresh: int | None = None) -> None:
@@ -167,7 +167,7 @@ def _bag(text: str) -> tuple[str, ...]:
 
 
 def _plain(text: str) -> str:
-    """The text without what changes no meaning: case, blanks, contractions."""
+    """The text without variations that keep the meaning: case, blanks, contractions."""
     return " ".join(expanded(text).lower().split())
 
 

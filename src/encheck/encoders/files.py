@@ -25,9 +25,9 @@ CUT_OFF = f"is the copy truncated, or a git-lfs pointer? {COPY}"
 WHOLE = "Remedy: use a complete checkpoint, whose files belong together"
 OTHER_VOCABULARY = "the vocabulary does not match. Remedy: copy the tokenizer that the model was trained with"
 MOST_VALUES = 10_000_000  # in the pickle of a torch file
-MOST_GROWTH = 100  # characters that a normalizer may make of one
-MOST_BYTES_A_CHARACTER = 100  # of what a table of characters may put in the place of one; Unicode's longest has 33
-MOST_ADDED = 100  # tokens that stand around each text
+MOST_GROWTH = 100  # characters that a normalizer may make from one
+MOST_BYTES_A_CHARACTER = 100  # of a replacement in a table of characters; Unicode's longest has 33
+MOST_ADDED = 100  # tokens added around each text
 MOST_TOKENS_A_CHARACTER = 8  # a character of Unicode has at most 4 bytes
 TRIAL = [
     "The harbour lay quiet under the first snow.",
@@ -44,8 +44,8 @@ HARMLESS_NAMES = {
 SAFE = ".safetensors"
 OTHERS = (".bin", ".pt", ".onnx")
 POSITIONS = "I64"
-HEADER_BYTES = 8  # which say how long the header is
-LARGEST_HEADER = 100_000_000  # as safetensors has it
+HEADER_BYTES = 8  # that state the header's length
+LARGEST_HEADER = 100_000_000  # safetensors' own limit
 WORDS = ("vocab.txt", "vocab.json", "merges.txt", "tokenizer.json", "sentencepiece.bpe.model", "spiece.model")
 CachedHash = Callable[[Path, Callable[[Path], str]], str]
 
@@ -59,7 +59,7 @@ def must_exist(path: Path, what: str, remedy: str) -> Path:
 
 
 def refuse_endless(path: Path) -> Path:
-    """The path; ModelError for a device or a pipe, or a link to one: reading it might never end."""
+    """The path; ModelError for a device or a pipe, or a link to one, because reading it might never end."""
     if path.exists() and not path.is_file() and not path.is_dir():
         raise ModelError(f"{path} is a device or a pipe, but should be a file. {COPY}")
     return path
@@ -90,7 +90,7 @@ def read_json(path: Path, kind: type[Any] = object) -> Any:
 
 
 def value_of(path: Path, key: str, kind: type[Any]) -> Any:
-    """The value under a key of a JSON file, None if missing; ModelError for a value of another kind."""
+    """The value under a key of a JSON file, None if missing; ModelError for a value of a different kind."""
     value = read_json(path, dict).get(key)
     if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
         wanted = {dict: "a mapping", list: "a list", int: "a whole number", str: "text"}[kind]
@@ -109,7 +109,7 @@ def number_of(path: Path, key: str) -> float | None:
 
 
 def check_weights(path: Path) -> None:
-    """ModelError if a file of weights was cut off or would run code; reads no tensor."""
+    """ModelError if a weights file was cut off or would run code; does not read tensors."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -160,7 +160,7 @@ def _refuse_calls(path: Path, file: Any) -> None:
     steps.
     """
     texts: list[str] = []
-    sizes: list[int | None] = []  # of what is on the stack; None is a mark
+    sizes: list[int | None] = []  # of the values on the stack; None is a mark
     memo: dict[int, int] = {}
     for operation, argument, _ in pickletools.genops(file):
         _weigh(operation, argument, sizes, memo)
@@ -205,7 +205,8 @@ def _weigh(operation: Any, argument: Any, sizes: list[int | None], memo: dict[in
 def largest_token(tokenizer: Path) -> int:
     """The largest id of a tokenizer.json that text can have; -1 if there is no such file.
 
-    A special token may lie beyond the last row (the one of images in text models of Gemma 3): no text produces it.
+    A special token may lie beyond the last row (the image token in text models of Gemma 3), because no text
+    produces it.
     """
     content = read_json(tokenizer, dict)
     model = content.get("model")
@@ -265,7 +266,7 @@ def _rules(part: object) -> Iterator[Mapping[str, Any]]:
 
 
 def _growth_of(rule: Mapping[str, Any]) -> float:
-    """How many characters a rule can make of one by replacing a pattern with its content, or prepending it.
+    """How many characters a rule can make from one by replacing a pattern with its content, or prepending it.
 
     >>> _growth_of({"type": "Replace", "pattern": {"String": " "}, "content": "abc"})
     3.0
@@ -287,7 +288,7 @@ def _longest_of(rule: Mapping[str, Any]) -> int:
     """The bytes of the longest replacement for one character in SentencePiece's table."""
     try:
         table = base64.b64decode(str(rule.get("precompiled_charsmap") or ""))
-    except ValueError:  # refused by whoever loads it
+    except ValueError:  # refused when it is loaded
         return 0
     return max(map(len, table[4 + int.from_bytes(table[:4], "little") :].split(b"\0")), default=0)
 
@@ -347,7 +348,7 @@ def architecture_of(model: object, file_hash: CachedHash) -> str | None:
 
 
 def shapes_sha256(path: Path) -> str:
-    """SHA-256, in hex, of the names and shapes of a safetensors file's tensors; of any other file, of its bytes."""
+    """SHA-256, in hex, of the names and shapes of a safetensors file's tensors; for any other file, of its bytes."""
     try:
         shapes = [[name, shape] for name, kind, shape, _, _ in _tensors(path)[1] if kind != POSITIONS]
     except ValueError:
@@ -356,7 +357,7 @@ def shapes_sha256(path: Path) -> str:
 
 
 def vocabulary_sha256(path: Path) -> str:
-    """SHA-256 of a vocabulary, in hex; of tokenizer.json without its padding and truncation, which training changes."""
+    """SHA-256 of a vocabulary, in hex; for tokenizer.json, without padding and truncation, which training changes."""
     if path.name != "tokenizer.json":
         return file_sha256(path)
     try:
@@ -368,11 +369,11 @@ def vocabulary_sha256(path: Path) -> str:
 
 
 def tensors_sha256(path: Path) -> str:
-    """SHA-256, in hex, of names, types, shapes and bytes of a safetensors file's tensors; of any other file, of its
+    """SHA-256, in hex, of names, types, shapes and bytes of a safetensors file's tensors; for any other file, of its
     bytes.
 
-    Metadata and the order in the file do not count, nor do tensors of int64, which hold positions and not weights: some
-    versions of transformers save them and others do not.
+    Metadata and the order in the file do not count, nor do tensors of int64, which hold positions and not weights: only
+    some versions of transformers save them.
     """
     try:
         start_of_bytes, tensors = _tensors(path)
@@ -391,7 +392,7 @@ def tensors_sha256(path: Path) -> str:
 def _tensors(path: Path) -> tuple[int, list[tuple[str, str, list[int], int, int]]]:
     """Where the bytes of a safetensors file start, and (name, type, shape, start, end) of each tensor, by name.
 
-    ValueError for a file of another format.
+    ValueError for a file in a different format.
     """
     with path.open("rb") as file:
         size = int.from_bytes(file.read(HEADER_BYTES), "little")

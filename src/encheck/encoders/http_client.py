@@ -29,8 +29,8 @@ from encheck.errors import EncheckError, EncoderError, ModelError
 FLOOR = 1 << 20  # bytes allowed for any answer: names, counts, information about the server
 MAX_DIMENSION = 16_384  # of the first answer: no embedding model known here has more than 12,288
 BYTES_A_NUMBER = 48  # 24 for the longest fp64 in JSON, and as many for indenting it on a line of its own
-BYTES_A_TEXT = 1_024  # for what stands around a vector
-BYTES_A_CHARACTER = 6  # of a text that comes back, escaped
+BYTES_A_TEXT = 1_024  # for the fields around a vector
+BYTES_A_CHARACTER = 6  # of a returned text, escaped
 PIECE = 1 << 16
 MAX_WAIT_SECONDS = 60.0
 MAX_TIMEOUT_SECONDS = 86_400.0
@@ -136,7 +136,7 @@ def read_pieces(answer: Any, most: int, place: str) -> Iterator[bytes]:
         raise IncompleteRead(b"", answer.length)
 
 
-class RequestRefused(EncheckError):  # noqa: N818 - a server's answer, turned into an EncoderError by who asked
+class RequestRefused(EncheckError):  # noqa: N818 - a server's answer, turned into an EncoderError by the caller
     """The server refused this request: its status, and its message, of which 300 characters are shown. `wait` is the
     delay in seconds from its `Retry-After` (a number or a date); None if it has neither.
 
@@ -172,7 +172,7 @@ def speaks_of_size(message: str) -> bool:
     try:
         pruned = json.loads(message, object_pairs_hook=lambda pairs: {k: v for k, v in pairs if k not in ECHOES})
         own = json.dumps(pruned, ensure_ascii=False)
-    except (ValueError, RecursionError):  # no JSON, or cut off
+    except (ValueError, RecursionError):  # not JSON, or cut off
         own = ECHO.split(message)[0]
     own = own.replace("Input should be", "")  # of any field, in pydantic's messages
     return bool(MEASURED.search(own) and EXCESS.search(own) and not OTHER_LIMIT.search(own))
@@ -236,7 +236,7 @@ class Client:
                     break
             if attempt < self.retries:
                 seconds = min(MAX_WAIT_SECONDS, 0.5 * 2**attempt if after is None else after)
-                if self._untold.acquire(blocking=False):  # of the first wait only: a busy server causes many
+                if self._untold.acquire(blocking=False):  # only the first wait is reported: a busy server causes many
                     template = "%s%s: %s; retrying in %g s, later retries are not reported"
                     log.warning(template, self.url, self.through, problem, seconds)
                 if self.sleep is not None:

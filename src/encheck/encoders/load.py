@@ -53,8 +53,8 @@ BASE = re.compile(r"^base_model:[ \t]*(\S+)?[ \t]*(?:\n[ \t]*-[ \t]+(\S+))?", re
 def detect(path: Path) -> Found:
     """(adapter, reason) for a local model; ModelError if no adapter fits.
 
-    For a folder it is the first that fits of: sentence-transformers (its cross-encoders too), PEFT adapter, SavedModel,
-    model2vec, cross-encoder, transformers, ONNX.
+    A folder gets the first of these that fits: sentence-transformers (its cross-encoders too), PEFT adapter,
+    SavedModel, model2vec, cross-encoder, transformers, ONNX.
     """
     if is_file(path):
         if path.suffix == ".pt" and "laser" in path.name.lower():
@@ -296,7 +296,7 @@ def _packaged(config: ModelConfig) -> Path | None:
     """The folder inside the package, found without importing it."""
     try:
         spec = importlib.util.find_spec(config.package) if config.package else None
-    except (ImportError, ValueError):  # a part of its dotted name is missing, or it is no module
+    except (ImportError, ValueError):  # a part of its dotted name is missing, or it is not a module
         spec = None
     roots = [Path(p) for p in spec.submodule_search_locations or ()] if spec else []
     folders = [f.parent for root in roots for f in sorted(root.rglob("modules.json"))]
@@ -334,7 +334,7 @@ def find_weights(config: ModelConfig) -> tuple[bool, str]:
 def parent_of(folder: Path, known: Mapping[str, ModelConfig]) -> tuple[str, ModelConfig, str] | None:
     """(label, entry, the file that names it) of the first parent available locally; None if there is none."""
     for name, file in named_parents(folder):
-        for place in (Path(name), folder / name):  # as written, or beside the checkpoint's files
+        for place in (Path(name), folder / name):  # as written, or next to the checkpoint's files
             with suppress(OSError, ModelError):
                 if (place / "config.json").is_file() and place.resolve() != folder.resolve():
                     return place.resolve().name, config_for(str(place.resolve()), known), file

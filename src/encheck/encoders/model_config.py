@@ -20,7 +20,7 @@ class ModelConfig:
 
     `adapter` is a name of `ADAPTERS` or `package.module:Class` of your own, called with `options`. `package` is an
     installed package that contains the weights. `sha256` is the hash of the file `name`, or of the folder's
-    model.safetensors; or a mapping to hashes from options that name files, and from paths inside the folder. `prompt`
+    model.safetensors; or a mapping from options that name files, or paths inside the folder, to hashes. `prompt`
     is put before every text, `prompts` before the texts of a role. `fetch` says where to get the files of `name`.
     `price` is the cost of a million tokens, in dollars.
     """

@@ -30,8 +30,8 @@ from encheck.encoders.settings import UNLIMITED
 from encheck.errors import EncoderError, ModelError, UsageError, unknown
 from encheck.types import Json
 
-SENTENCE = ("sentence_embedding", "sentence_embeddings", "text_embeds", "embeddings")  # as exporters name a text's
-TOKENS = ("last_hidden_state", "token_embeddings")  # and those of its token vectors
+SENTENCE = ("sentence_embedding", "sentence_embeddings", "text_embeds", "embeddings")  # exporters' vector names
+TOKENS = ("last_hidden_state", "token_embeddings")  # and for token vectors
 SCORES = ("logits",)  # of words or classes: not vectors of texts, unless the option says so
 Dimension = int | str | None  # a number, the name of one that varies, or unknown
 Floats = NDArray[np.float32]
@@ -63,7 +63,7 @@ class GraphOutput:
 
 
 def choose_output(file: Path, outputs: Sequence[GraphOutput], *, tokens: Dimension, wanted: str | None) -> str:
-    """The name of the output with the vectors; EncoderError lists the outputs if none fits, or several do."""
+    """The name of the output with the vectors; EncoderError lists the outputs unless exactly one fits."""
     every, fitting = ", ".join(map(str, outputs)), [output for output in outputs if output.holds_vectors(tokens)]
     shapes = "a vector is floating point, [batch, tokens, dimension] or [batch, dimension]"
     if wanted is not None:
@@ -139,7 +139,7 @@ class OnnxEncoder(LocalEncoder):
             log.warning("%s", pooling_note(config.label, self.folder))
 
     def content(self) -> Mapping[str, Path]:
-        """Model, tokenizer, and the weights in files beside the model."""
+        """Model, tokenizer, and the weights in separate files."""
         words = {name: path for name in TOKENIZER if (path := self.folder / name).exists()}
         return {"model": self.file, **words, **{f"weights/{name}": path for name, path in self.weights.items()}}
 
@@ -187,7 +187,7 @@ class OnnxEncoder(LocalEncoder):
         return [(CUDA, {"device_id": number}) if number.isdigit() else CUDA, CPU]
 
     def _refuse_fallback(self, there: Sequence[str]) -> None:
-        """UsageError if a GPU was named and none of these providers is one: ONNX Runtime would use the CPU."""
+        """UsageError if a GPU was named but these providers lack it, because ONNX Runtime would use the CPU."""
         name = self.device.name
         if not name.startswith(("auto", "cpu")) and not (name.startswith("cuda") and CUDA in there):
             raise UsageError(
@@ -310,7 +310,7 @@ def describe_engine_error(file: Path, who: str, message: str) -> str:
 
 
 class OpenVinoEncoder(OnnxEncoder):
-    """Runs in fp32 on the CPU; OpenVINO would compute in bf16 on processors that can."""
+    """Runs in fp32 on the CPU; OpenVINO would compute in bf16 on processors that support it."""
 
     engine = "openvino-2"
 
@@ -364,7 +364,7 @@ class OpenVinoEncoder(OnnxEncoder):
         return outputs
 
     def takes(self, token: int, names: Sequence[str]) -> bool:
-        """Whether the table looked up with input_ids has such a row: OpenVINO reads on beyond its end."""
+        """Whether the table looked up with input_ids has such a row, because OpenVINO reads beyond its end."""
         nodes = list(_users(self.graph.input("input_ids"))) if "input_ids" in names else []
         tables = [node.input(0).get_partial_shape()[0] for node in nodes if node.get_type_name() == "Gather"]
         return all(token < rows.get_length() for rows in tables if rows.is_static)

@@ -1,6 +1,6 @@
-"""The files that a bare .onnx needs beside it: the tokenizer, and weights in separate files.
+"""The files that a bare .onnx needs next to it: the tokenizer, and weights in separate files.
 
-A tensor can keep its numbers in a file beside the model (`TensorProto.external_data`). Tensors are in the graph, in
+A tensor can keep its numbers in a separate file (`TensorProto.external_data`). Tensors are in the graph, in
 nodes, in the graphs inside nodes, in functions and in training information; fields come in any order. This module reads
 the file names strictly from the part of protobuf's wire format that they need, and skips fields that lead to no tensor.
 https://protobuf.dev/programming-guides/encoding/, onnx.proto of ONNX 1.19.
@@ -30,7 +30,7 @@ HOLDS: Mapping[str, Mapping[int, str]] = {
 KEY, VALUE = 1, 2  # of an entry
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 WIDTH = {FIXED64: 8, FIXED32: 4}
-MAX_DEPTH = 100  # as protobuf's own readers
+MAX_DEPTH = 100  # as in protobuf's own readers
 MAX_FIELDS = 2_000_000  # a graph of 10,000 nodes has about 200,000
 Span = tuple[int, int]
 FILES = ("model.onnx", "onnx/model.onnx")
@@ -119,9 +119,7 @@ def model_file(source: Path) -> Path:
 
 
 def tokenizer_folder(file: Path) -> Path:
-    """The folder with the tokenizer: the model's or the one above; ModelError if it is missing or belongs to another
-    model.
-    """
+    """The folder with the tokenizer: the model's or the one above; ModelError if it is missing or not this model's."""
     around = (file.parent, file.parent.parent)
     folder = next((p for p in around if (p / "tokenizer.json").is_file()), file.parent)
     must_exist(folder / "tokenizer.json", "the tokenizer", "Remedy: put it beside the .onnx")
@@ -131,7 +129,7 @@ def tokenizer_folder(file: Path) -> Path:
 
 
 def external_weights(file: Path) -> Mapping[str, Path]:
-    """The files beside the model that hold its weights; ModelError if one is missing, or is elsewhere."""
+    """The separate files that hold the model's weights; ModelError if one is missing, or is elsewhere."""
     files, what = {}, f"{file} keeps weights in a file that is not beside it:"
     for name in external_locations(file):
         if any(path.anchor or ".." in path.parts for path in (PurePosixPath(name), PureWindowsPath(name))):
@@ -140,6 +138,6 @@ def external_weights(file: Path) -> Mapping[str, Path]:
             )
         try:
             files[name] = must_exist(file.parent / name, what, COPY)
-        except OSError as error:  # a name that no file can have, or a folder that may not be read
+        except OSError as error:  # a name that no file can have, or a folder that cannot be read
             raise ModelError(f"{what} {name[:200]!r}: {error.strerror}. {COPY}") from error
     return files

@@ -109,7 +109,7 @@ class CrossEncoderScorer(PairModel):
 
     @property
     def decision(self) -> float | None:
-        """The score from which the trained head decides yes (its argmax); None if it grades, or has other classes."""
+        """The minimum score for a yes of the trained head (its argmax); None if it grades, or has other classes."""
         return 0.5 if len(self.classes) == 2 or (len(self.classes) == 1 and self.activation == "sigmoid") else None
 
     def about(self) -> dict[str, Json]:

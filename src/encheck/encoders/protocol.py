@@ -113,7 +113,7 @@ class VerifiedModel(Model, Protocol):
 
 
 def devices_of(model: object) -> tuple[str, ...]:
-    """The devices of a model, from its own `devices`: cpu, cuda:0, mps; empty for a model on another machine.
+    """The devices of a model, from its own `devices`: cpu, cuda:0, mps; empty for a model on a remote machine.
 
     A model without that attribute computes on the CPU.
     """
@@ -149,7 +149,7 @@ def batches_of(encoder: Encoder, texts: Sequence[str], *, role: str | None = Non
 
 @contextmanager
 def _named(encoder: Encoder) -> Iterator[None]:
-    """Name the encoder in errors about its vectors: by its place, if it is an adapter of encheck, or its class."""
+    """Name the encoder in errors about its vectors: by its place if it is an adapter of encheck, else by its class."""
     try:
         yield
     except EncoderError as error:

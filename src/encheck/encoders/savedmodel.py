@@ -72,7 +72,7 @@ def outside_operators(graph: bytes) -> list[str]:
     for meta in saved_model_pb2.SavedModel.FromString(graph).meta_graphs:
         nodes, library = meta.graph_def.node, meta.graph_def.library
 
-        # The scope of a saver from before TensorFlow 2, and the nodes of one since; none where others lead to them.
+        # The scope of a saver from before TensorFlow 2, or the nodes of a later one, unless other nodes lead to them.
         scope = meta.saver_def.restore_op_name.rpartition("/")[0]
         savers = {meta.saver_def.save_tensor_name.partition(":")[0], meta.saver_def.restore_op_name}
         inside = {n.name for n in nodes if n.name in savers or (scope and n.name.startswith(f"{scope}/"))}
@@ -86,7 +86,7 @@ def outside_operators(graph: bytes) -> list[str]:
         if inside & {name.removeprefix("^").partition(":")[0] for name in inputs | outputs | first_nodes}:
             scopes, savers = (), set()
 
-        # The functions that the saver leads to and nothing else: nodes, other functions, the objects, gradients.
+        # The functions that only the saver leads to, not other nodes, functions, the objects or gradients.
         exempt = {name for node in nodes if node.name in savers for name in _functions_of(node)}
         others = [n for n in nodes if n.name not in savers] + [n for f in library.function for n in f.node_def]
         exempt -= {name for node in others for name in (*_functions_of(node), node.op)}  # a function can be an operator

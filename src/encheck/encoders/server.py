@@ -33,9 +33,9 @@ from encheck.types import Json, content_hash
 
 Vectors = NDArray[np.float32]
 SAME = 1e-6  # of a vector's length: the largest distance of two equal vectors
-ALIKE = 3  # different texts, the probe among them, with one vector: a model that reads its texts has other vectors
-OTHER = 0.25  # neither rounding nor other texts in a request move a vector so far
-TURNS = 4  # with two models in turn, so many answers come from one, then as many from the other: 1 in 256
+ALIKE = 3  # different texts, including the probe, with the same vector: a model that reads its texts differs
+OTHER = 0.25  # neither rounding nor the other texts of a request move a vector this far
+TURNS = 4  # answers from one of two alternating models, then as many from the other: a chance of 1 in 256
 WRONG_SERVER = "Remedy: name an embedding model, and the adapter (openai, tei) that the server speaks"
 ONE_MODEL = "Remedy: one model under this address for a whole run; then run again"
 log = logging.getLogger("encheck")
@@ -77,15 +77,15 @@ class ProbeWatch:
         return vector
 
     def beside(self, texts: list[str]) -> Vectors:
-        """The vectors of one request that contains the probe; EncoderError if the probe shows another model."""
+        """The vectors of one request that contains the probe; EncoderError if the probe shows a different model."""
         vectors = self.ask([*texts, PROBE])
         seen = check_server_vectors(vectors[-1:], [PROBE], self.place)[0]
         if self._drift(seen) > ROUNDING and len({*texts, PROBE}) >= ALIKE and _is_one(vectors, seen):
-            raise constant_vectors_error(self.place, {*texts, PROBE})  # one vector a request
+            raise constant_vectors_error(self.place, {*texts, PROBE})  # one vector per request
         self._refuse(seen, OTHER)
         if self._drift(seen) > self._tolerance:
-            # Two models that are near each other, or one whose vectors depend on the other texts of a request? That one
-            # gives the probe alone what it gave at first, and this request what it gave it now.
+            # Two models that are near each other, or one whose vectors depend on the other texts of a request? The
+            # latter repeats the probe's first vector for the probe alone, and the present one for this request.
             with self._wondering:
                 if (drift := self._drift(seen)) <= self._tolerance:  # another request has warned
                     return vectors[:-1]
@@ -158,7 +158,7 @@ def other_dimension_error(place: str, before: int, now: int) -> EncoderError:
 class RemoteEncoder(TextEncoder):
     """An encoder behind HTTP; `name` is the server's address.
 
-    `fields` are sent with each request besides the texts, by role: those of `default` with every text, and those of its
+    `fields` are sent with the texts of each request, by role: those of `default` with every text, and those of its
     role, which override them. Texts without a role get those of `default` only.
     """
 
@@ -243,7 +243,7 @@ class RemoteEncoder(TextEncoder):
             raise ModelError(f"{self.config.label}: {error}") from error
 
     def verify_fingerprint(self) -> None:
-        """EncoderError if another model answers than at first; two answers in a row are checked, for models that take
+        """EncoderError if the model that answers has changed; two answers in a row are checked, for models that take
         turns.
         """
         for watch in self._watches.values():
@@ -269,7 +269,7 @@ class RemoteEncoder(TextEncoder):
     def compute(self, texts: list[str], prompt: str, watch: ProbeWatch | None = None) -> Iterator[Batch]:
         """Send several requests at a time; results are returned in order, slice by slice.
 
-        EncoderError if the probe in an answer shows another model than at first, or if all texts get one vector.
+        EncoderError if the probe in an answer shows that the model changed, or if all texts get one vector.
         """
         watch = watch or self._watches[self._fields_text(None)]
         prompted = [f"{prompt}{text}" for text in texts]
@@ -380,7 +380,7 @@ class OpenAiEncoder(RemoteEncoder):
         """The name in the entry."""
         return str(self.config.options["model"])
 
-    def ask(self, texts: list[str], *, fields: Mapping[str, Any], cut: bool = False) -> Vectors:  # noqa: ARG002 - it has no word for cutting
+    def ask(self, texts: list[str], *, fields: Mapping[str, Any], cut: bool = False) -> Vectors:  # noqa: ARG002 - it has no option to truncate
         """POST /v1/embeddings."""
         body: dict[str, Any] = {**fields, "model": self.model_name(), "input": texts, "encoding_format": "float"}
         if self.config.truncate_dim:

@@ -26,8 +26,8 @@ TOKENIZER_OPTIONS = ("do_lower_case", "strip_accents", "tokenize_chinese_chars",
 def describe_truncation(folder: Path, texts: Sequence[str], *, max_length: int | None = None) -> str:
     """How many of the texts are longer than the model reads, and which setting limits it.
 
-    `max_length` is that of the model's entry, which overrides the files. Empty if no text is longer, if nothing states
-    a limit, or if there is no tokenizer to count with.
+    `max_length` is that of the model's entry, which overrides the files. Empty if no text is longer, if no limit is
+    stated, or if there is no tokenizer to count with.
     """
     limits = []
     for file, name in STATED:

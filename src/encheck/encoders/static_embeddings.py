@@ -222,8 +222,8 @@ class VectorsEncoder(LocalEncoder):
 
 class SifEncoder(VectorsEncoder):
     """Smooth inverse frequency (Arora, Liang and Ma 2017): weights a / (a + p(word)), then the first `components`
-    singular vectors of the run's own texts taken out. p comes from the rank in the file, by Zipf's law: the files
-    are sorted by frequency.
+    singular vectors of the run's own texts taken out. p comes from the rank in the file, by Zipf's law, because
+    the files are sorted by frequency.
     """
 
     engine = "vectors-sif-1"

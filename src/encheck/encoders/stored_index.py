@@ -1,8 +1,8 @@
 """A stored index on disk, and vectors that are looked up in one by text: `--model=vectors:FILE`.
 
 `StoredVectors` looks vectors up by text and refuses a file with a fault. An audit looks for faults, and an index may be
-larger than memory: `StoredIndex` reads a block at a time, and keeps rows whose vector is missing, of another length or
-not finite. A row may have the `hash` of a text in its place (SHA-256 of the text in UTF-8, in hex); `role` (query,
+larger than memory: `StoredIndex` reads a block at a time, and keeps rows whose vector is missing, of a different length
+or not finite. A row may have the `hash` of a text in its place (SHA-256 of the text in UTF-8, in hex); `role` (query,
 document or empty) distinguishes two vectors of one text.
 """
 
@@ -40,9 +40,9 @@ log = logging.getLogger("encheck")
 
 @dataclass(frozen=True)
 class VectorBlock:
-    """Consecutive rows from `start`: `vectors` [n, d], with NaN for a row of another length, and each vector's length.
+    """Consecutive rows from `start`: `vectors` [n, d], NaN for a row of a different length, and each vector's length.
 
-    A row without a vector has length 0. `others` has the vectors of another length by their position in the block.
+    A row without a vector has length 0. `others` has the vectors of a different length by their position in the block.
     """
 
     start: int
@@ -64,7 +64,7 @@ class StoredIndex:
     """The rows of a file that `open_table` reads; `texts` is a file that has their texts by id, or by row.
 
     Two texts that differ only in blanks or line breaks count as one: `joined_loosely` counts those lookups. DataError
-    if the file cannot be read, if two rows have one id, or if a role is unknown.
+    if the file cannot be read, if two rows share an id, or if a role is unknown.
     """
 
     def __init__(self, source: Path, *, texts: Path | None = None) -> None:
@@ -129,7 +129,7 @@ class StoredIndex:
 
     @cached_property
     def _texts_by_id(self) -> dict[str, str] | None:
-        """The texts of the other file; DataError if it has none."""
+        """The texts in the other file; DataError if it has none."""
         if not self.texts:
             return None
         table = open_table(self.texts, needs_vectors=False)
@@ -147,7 +147,7 @@ class StoredIndex:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """Notes about the texts of the other file; DataError if it has a text for none of these rows."""
+        """Notes about the texts in the other file; DataError if it does not have a text for any of these rows."""
         texts_by_id = self._texts_by_id
         if texts_by_id is None:
             return ()
@@ -176,7 +176,7 @@ class StoredIndex:
         return tuple(notes)
 
     def rows(self, numbers: Ints) -> list[IndexRow]:
-        """The rows with these numbers, which must rise."""
+        """The rows with these numbers, which must be in ascending order."""
         rows: list[IndexRow] = []
         for start, ids, names, roles in self._named_rows():
             first, last = np.searchsorted(numbers, [start, start + len(names)])
@@ -193,7 +193,7 @@ class StoredIndex:
         return text_sha256(name) if as_hash else normalise_blanks(name)
 
     def numbers_shared_with(self, other: StoredIndex) -> Ints:
-        """The numbers of rows whose text the other file has too, and of those without a text."""
+        """The row numbers of the texts that the other file also has, and of rows without a text."""
         as_hash = "hash" in (self.named_by, other.named_by)
         names = {other._key(name, as_hash=as_hash) for _, _, some, _ in other._named_rows() for name in some} | {None}
         return np.array(
@@ -202,7 +202,7 @@ class StoredIndex:
         )  # fmt: skip
 
     def blocks(self, dimension: int) -> Iterator[VectorBlock]:
-        """All vectors in the order of the file; DataError if a value is not a vector of numbers."""
+        """All vectors in file order; DataError if a value is not a vector of numbers."""
         for start, lengths, flat in self._table.vectors():
             ends = np.cumsum(lengths)
             fits = lengths == dimension
@@ -224,8 +224,8 @@ class StoredIndex:
         return self._table.integers
 
     def take(self, numbers: Ints, dimension: int) -> Vectors:
-        """The vectors of the rows with these numbers, which must rise; shape [n, d], NaN for a vector of another
-        length.
+        """The vectors of the rows with these ascending numbers; shape [n, d], NaN for a vector of a
+        different length.
         """
         parts = [np.zeros((0, dimension), np.float32)]
         for block in self.blocks(dimension) if len(numbers) else ():

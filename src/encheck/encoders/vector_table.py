@@ -49,7 +49,7 @@ class VectorTable:
     """The rows of a file. `paths` has the column of each part of a row, and the keys to it inside the column.
 
     Parts are id, text, hash, role and vector. `count` is known if that requires reading no row. `integers` is true for
-    vectors stored as integers. `number_type` is the type of vectors stored as bytes. `ids` are those of another file.
+    vectors stored as integers. `number_type` is the type of vectors stored as bytes. `ids` are from a separate file.
     """
 
     source: Path
@@ -149,7 +149,7 @@ def open_table(path: Path, *, needs_vectors: bool = True) -> VectorTable:
 
 
 def _of_llama_index(path: Path) -> list[dict[str, Any]]:
-    """The rows of a vector store of LlamaIndex, whose texts lie in another file; empty where the file is none."""
+    """The rows of a vector store of LlamaIndex, whose texts are in a separate file; empty for any other file."""
     with path.open("rb") as file:
         if b'"embedding_dict"' not in file.read(1_000):
             return []
@@ -174,7 +174,7 @@ def _paths(
             raise DataError(f"{path} has vectors in the columns {', '.join(some)}. Remedy: name the right one 'vector'")
         vector = next(iter(some), "")
     if vector:
-        # one vector per row; of several named vectors, as in Qdrant and Weaviate, the only one
+        # a row's only vector, which may be a named vector, as in Qdrant and Weaviate
         named = [value for row in sample if isinstance(value := row[vector], dict)]
         keys = list(dict.fromkeys(key for value in named for key in value))
         dense = [key for key in keys if any(isinstance(value.get(key), list) for value in named)]

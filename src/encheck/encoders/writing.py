@@ -166,7 +166,7 @@ class Writer:
 class Continuer(Writer):
     """A causal language model: the words that it generates after a text (Peng et al. 2023: GPT-2).
 
-    Greedy, without repeating any three tokens: GPT-2 would go in circles. Only the first paragraph is used.
+    Greedy, without repeating any three tokens, because GPT-2 would go in circles. Only the first paragraph is used.
     """
 
     kind, auto_class, padding, reserved = "continuation", "AutoModelForCausalLM", "left", 64

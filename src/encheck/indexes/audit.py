@@ -190,7 +190,7 @@ def audit(
 
 @dataclass
 class _RowsAudit:
-    """The rows to compare: their numbers, which rise, and their fresh vectors [n, d]."""
+    """The rows to compare: their ascending numbers, and their fresh vectors [n, d]."""
 
     index: StoredIndex
     fresh: FreshVectors
@@ -266,7 +266,7 @@ class _RowsAudit:
         return tuple(listed[number] for number in sorted(listed))
 
     def _stored(self, dimension: int) -> tuple[Vectors, Ints, dict[int, Vectors], dict[int, RowKind]]:
-        """The rows' stored vectors, their lengths, those of another length, and the faults among all rows."""
+        """The rows' stored vectors, their lengths, those of a different length, and the faults among all rows."""
         stored = np.full((len(self.numbers), dimension), np.nan, np.float32)
         lengths, others, broken = np.zeros(len(self.numbers), np.intp), dict[int, Vectors](), dict[int, RowKind]()
         for block in self.index.blocks(dimension):
@@ -307,7 +307,7 @@ class _RowsAudit:
             yield f"{len(unexplained) - searched:,} rows were not checked for a shortened text"
 
     def _misplaced(self, one: StoredAndFresh, kinds: list[RowKind], *, whole: bool) -> dict[int, Placement]:
-        """The rows with another text's vector, by place."""
+        """The rows with a different text's vector, by place."""
         places = suspect_rows(one, kinds)
         if not len(places):
             return {}
@@ -412,7 +412,7 @@ class _RowsAudit:
         return tuple(groups)
 
     def _other_role(self, group: RowGroup, one: StoredAndFresh, places: Ints) -> RowGroup:
-        """The group, or the finding that its vectors are this model's in another role, if the roles' prompts differ."""
+        """The group, or a finding that its vectors are this model's in a different role, if prompts differ."""
         prompt_for = getattr(self.fresh.source, "prompt_for", None)
         roles = [role for role in ("query", "document") if role != (self.rows[places[0]].role or self.fresh.role)]
         for role in roles if prompt_for else ():
@@ -429,7 +429,7 @@ class _RowsAudit:
         return group
 
     def _dimensions(self, faults: Mapping[int, AuditedRow], others: Mapping[int, Vectors]) -> Iterator[RowGroup]:
-        """The rows of each other dimension: this model's, truncated, or another model's."""
+        """The rows of each other dimension: this model's, truncated, or a different model's."""
         sizes = sorted({len(vector) for place, vector in others.items() if faults[place].kind == "another dimension"})
         for size in sizes:
             places = [place for place, vector in others.items() if len(vector) == size]
@@ -521,7 +521,7 @@ def _counts(counts: Counter[RowKind]) -> tuple[KindCount, ...]:
 
 
 def _shifts(faults: Mapping[int, AuditedRow]) -> Iterator[str]:
-    """A note for each shift: rows that have the vectors of texts so many rows before or after them."""
+    """A note for each shift: rows that have the vectors of texts this many rows before or after them."""
     rows = [row for row in faults.values() if row.text_at is not None]
     shifts = Counter(row.text_at - row.number for row in rows if row.text_at is not None)
     for shift, count in shifts.most_common(3):

@@ -1,4 +1,4 @@
-"""The first step of a gate against an index in use: check that its vectors are one model's, each of its own text.
+"""The first step of a gate against an index in use: check that its vectors are one model's, and match their texts.
 
 The old model may no longer exist, so this module checks two things. First, which vectors are already the new model's:
 if only some are, the index is a mix. Second, for an index of an unavailable model: the similarity of two stored vectors
@@ -27,20 +27,20 @@ Vectors = NDArray[np.float32]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 ROWS_AT_ONCE = 1_000
-FEWEST_RIGHT = 5  # rows of the new model from which an index may be a mix
+FEWEST_RIGHT = 5  # minimum rows of the new model in a mix
 FEWEST_ROWS = 50  # rows whose similarities are compared
 FEWEST_SHIFTED, FEWEST_STRANGE = 5, 8  # rows in a run
 RELATED, STRANGE = 0.3, 0.3  # the median row's minimum correlation, and the maximum part of it for a strange row
 BY_LENGTH = 0.98  # share of pairs (a row that differs, one that does not) in which the former has the longer text
 OTHER_LENGTH = 0.1  # relative
-APART = 10  # in a mix, different vectors are so many times farther than equal ones
+APART = 10  # in a mix, different vectors are this many times farther than equal ones
 
 
 def faults_of(index: StoredIndex, fresh: FreshVectors, documents: Mapping[str, Vectors]) -> IndexFaults | None:
-    """The faults in the vectors of these documents, None if there are none.
+    """The faults in the vectors of these documents, None without faults.
 
     `documents` are the new model's vectors by text. If the new model differs from the old one only on long texts, the
-    index has no fault: the length limit was changed.
+    length limit was changed, which is not a fault.
     """
     names = index.numbers_by_name(documents, are_hashes=False, roles=("document", ""))
     texts = sorted(names, key=lambda text: names[text])
@@ -90,7 +90,7 @@ def _is_apart(one: IndexAudit) -> bool:
 
 
 def _unlike(numbers: Ints, stored: Vectors, fresh: Vectors) -> IndexFaults | None:
-    """The rows whose similarities to others correlate with those of another text, or of none."""
+    """The rows whose similarities to others correlate with those of a different text, or of no text."""
     shifted: dict[int, Ints] = {}
     strange: list[int] = []
     for start in range(0, len(numbers), ROWS_AT_ONCE):
@@ -151,7 +151,7 @@ def _profiles(vectors: Vectors) -> Floats:
 
 
 def _shifted(likeness: Floats) -> Iterator[tuple[int, Ints]]:
-    """(shift, rows) of runs of rows that fit the text so many rows after them better than their own."""
+    """(shift, rows) of runs of rows that fit the text this many rows after them better than their own."""
     rows = np.arange(len(likeness))
     best = likeness.argmax(axis=1) - rows
     shifts = {int(best[run[0]]) for run in _equal_runs(best) if best[run[0]] and len(run) >= FEWEST_SHIFTED}

@@ -1,12 +1,12 @@
 """Compares stored vectors with fresh ones of the same texts: which are this model's, and why the others are not.
 
-Two vectors are the same if they differ by no more than half precision in another batch (`ROUNDING` of 1 - cosine). To
-find the vector of a shortened text, beginnings of the text are encoded.
+Two vectors are the same if they differ by no more than half precision in a different batch (`ROUNDING` of 1 - cosine).
+To find the vector of a shortened text, beginnings of the text are encoded.
 
 A cause often shows only in a group of rows, because cosines of single rows overlap: an edited text keeps .70 to .95, a
-model whose weights were disturbed by 12% keeps .87 to .96. Another model moves every vector about as far, and hardly
-changes the texts' similarities with each other. An edited text moves as far as its edit, and is nearer to the text
-without the edited words. A prompt moves all vectors in one direction.
+model whose weights were disturbed by 12% keeps .87 to .96. A different model moves every vector about as far, but
+hardly changes the texts' similarities with each other. An edited text moves as far as its edit, and is nearer to the
+text without the edited words. A prompt moves all vectors in one direction.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ KINDS: tuple[RowKind, ...] = (
     "unexplained", "no text",
 )  # fmt: skip
 SAME_LENGTH = 0.01  # relative
-QUIET, QUIETER = 1e-5, 10  # a small distance is examined if it exceeds the first, and so many times the median
+QUIET, QUIETER = 1e-5, 10  # a small distance is examined if it exceeds the first, and this many times the median
 MOST_LOST = 0.02  # of 1 - cosine, the maximum loss from storing a vector as integers
 SKETCHED = 64  # dimensions of a random projection
 ROWS_AT_ONCE = 10_000
@@ -115,7 +115,7 @@ def _rescaled(stored: Vectors, fresh: Vectors) -> Vectors:
 def first_kinds(one: StoredAndFresh, lengths: Ints, *, lengths_count: bool) -> list[RowKind]:
     """The kind of each row by its own fresh vector; "unexplained" if the row is not this model's.
 
-    `lengths` are the numbers per vector, 0 for none. `lengths_count`: the index compares by more than directions.
+    `lengths` are the numbers per vector, 0 for none. `lengths_count`: the index's similarity depends on lengths.
     """
     dimension = one.vectors.shape[1]
     near: Bools = np.asarray(one.distance <= one.tolerance, bool)
@@ -141,7 +141,7 @@ def first_kinds(one: StoredAndFresh, lengths: Ints, *, lengths_count: bool) -> l
 
 
 def suspect_rows(one: StoredAndFresh, kinds: list[RowKind]) -> Ints:
-    """Rows that may have another text's vector: the unexplained ones, and those near but far for this file."""
+    """Rows that may have a different text's vector: unexplained rows, and near ones that are far for this file."""
     near = np.asarray(one.distance <= one.tolerance)
     limit = max(QUIET, QUIETER * float(np.median(one.distance[near]))) if near.any() else 0.0
     open_kinds = np.array([kind in ("unexplained", "right", "not normalised") for kind in kinds], bool)
@@ -198,7 +198,7 @@ def nearest_in_blocks(
 Encode = Callable[[Sequence[str]], tuple[Vectors, NDArray[np.bool_]]]
 WORD = re.compile(r"\S+")
 AT_FIRST = 32  # beginnings of a text tried before searching the best stretch
-PROMISING = 0.7  # the best one's distance must be below this part of the whole text's
+PROMISING = 0.7  # maximum distance of the best one, as a share of the whole text's
 BEGINNING_CHARACTERS = 2_000_000  # of all beginnings together, rounded to whole texts
 
 
@@ -259,7 +259,7 @@ def find_beginnings(
 
 
 def _spread(ends: Sequence[int], count: int) -> list[int]:
-    """`count` of the ends, spread evenly; all if there are no more."""
+    """`count` of the ends, spread evenly; or all ends, if fewer."""
     places = np.unique(np.linspace(0, len(ends) - 1, min(count, len(ends))).round().astype(int))
     return [ends[place] for place in places]
 
@@ -288,7 +288,7 @@ Cause = Literal["another model", "earlier texts", "another prompt", "unknown"]
 FEWEST_OF_A_GROUP = 8  # minimum rows to determine a cause
 RELATED = 0.4  # correlation of the texts' mutual similarities, stored and fresh
 MOST_RELATED, PERMUTATIONS = 200, 99  # rows whose similarities are compared; permutations for chance
-FEWEST_UNASKED = 20  # rows that show another model if texts cannot be encoded without some of their words
+FEWEST_UNASKED = 20  # rows that show a different model if texts cannot be encoded without some of their words
 EVEN = 0.25  # spread of the distances over their mean
 ELSEWHERE = 0.8  # distance from which vectors are unrelated: of two models, or of two texts
 NEARER = 0.15  # part of the distance removed by leaving words out
@@ -323,7 +323,7 @@ def group_of(cause: Cause, rows: tuple[int, ...], evidence: str) -> RowGroup:
 
 
 def split_into_groups(rows: Ints, right: Ints) -> Iterator[Ints]:
-    """Runs of rows with no right row between them; the rows of shorter runs are one group. Both arguments rise.
+    """Runs of rows with no right row between them; the rows of shorter runs are one group. Both are ascending.
 
     >>> [one.tolist() for one in split_into_groups(np.arange(3, 15), np.array([2, 15]))]
     [[3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]]

@@ -60,7 +60,7 @@ def contrast(near: Generator, far: Generator) -> Builder:
 
 
 def contrast_of_noise(noise: Generator | Mapping[str, Generator], far: BesideGenerator) -> Builder:
-    """Triplets (source, noise, noise with another meaning): the level is that of the noise, or names its kind."""
+    """Triplets (source, noise, noise with a different meaning): the level is the noise's, or names its kind."""
 
     def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
         groups = dataset.groups
@@ -87,7 +87,7 @@ def in_passages(phenomena: Sequence[str]) -> Builder:
     """Triplets of the groups that have a passage: source, kept and changed edit of one phenomenon, inside it.
 
     The level is the number of sentences. The hash of the sentence chooses one of its phenomena, so that all are used
-    equally; a group with none of them gives its antonym and its synonym.
+    equally; a group without any gives its antonym and its synonym.
     """
 
     def build(dataset: Dataset, level: int | str, _maker: Maker) -> Items:
@@ -127,8 +127,8 @@ def refuse_few(name: str, sizes: Mapping[str, int]) -> None:
 def both_orders(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     """Labelled pairs of the test part in both orders, for prediction consistency.
 
-    All pairs if the data have no test part. Identical sentences have one order and are excluded. A threshold is chosen
-    on the validation part's pairs.
+    All pairs if the data have no test part. Identical sentences, which have only one order, are excluded. A threshold
+    is chosen on the validation part's pairs.
     """
     if dataset.whole:
         return dataset.whole.both_orders()
@@ -279,7 +279,7 @@ def _edited_pair(dataset: Dataset, group: Group, variant: Variant | str) -> Outc
 
 @dataclass(frozen=True, slots=True)
 class OwnProperty:
-    """A builder of the items of one property of the data of a `kind`, "triplets" or "contrast".
+    """A builder of items for one property in data of a `kind`, "triplets" or "contrast".
 
     In a declaration `name` is "": the check expands to one check for each property that the data of a run name.
     """

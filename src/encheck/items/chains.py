@@ -104,7 +104,7 @@ class Surprisal:
         return dict(zip(texts, bits.tolist(), strict=True))
 
     def _row(self, text: str) -> list[int]:
-        """The tokens of a text after a start token, so that the first word has a context too."""
+        """The tokens of a text after a start token, so that the first word also has a context."""
         tokenizer = self.model.tokenizer
         row: list[int] = tokenizer(text, verbose=False)["input_ids"]
         begin = tokenizer.eos_token_id if tokenizer.bos_token_id is None else tokenizer.bos_token_id
@@ -130,7 +130,7 @@ Sources = Callable[[Sequence[Group], Maker], Sequence[Variant | str]]  # a varia
 
 
 def swap_chains(sources: Sources | None = None) -> Builder:
-    """Chains of the paraphrase after none, one, two and three swaps; the level is pivot=a or pivot=b.
+    """Chains of the paraphrase after zero, one, two and three swaps; the level is pivot=a or pivot=b.
 
     If the data have a test part, it is used; thresholds come from the validation part's labelled pairs. `sources`
     gives other sentences to compare the paraphrases with: rewrites or back-translations.
@@ -238,9 +238,9 @@ def _with_surprisal(made: list[Chain | str], maker: Maker) -> list[Chain | str]:
 
 
 def continuation_chains(dataset: Dataset, level: int | str, maker: Maker) -> Items:
-    """Chains of the sentence that goes on for 5, 10 ... words (at most `level`), each beside the paraphrase (Figure 1).
+    """Chains of the sentence that goes on for 5, 10 ... words (at most `level`), each with the paraphrase (Figure 1).
 
-    A continuation that ends earlier, or has no clause end at a cut, gives a shorter chain, of one member at least.
+    A continuation that ends earlier, or has no clause end at a cut, gives a shorter chain, with at least one member.
     """
     refuse_without_paraphrase(dataset)
     stated = measured_groups(dataset.groups)

@@ -1,8 +1,8 @@
 """Items of the checks on retrieval, health and contracts: queries, known items, random pairs, repeated and cut texts.
 
 Known-item queries are titles, which should find their article, and headings, which should find their section (Azzopardi
-et al. 2007, SIGIR). Such queries come from the documents and share their words, so they are easier than real queries:
-an optimistic proxy.
+et al. 2007, SIGIR). Such queries come from the documents and share their words, so they are easier than real queries,
+and results are optimistic.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ SAME_WORDS = "another one has the same words"
 
 
 def titles(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-    """Search with each title for the bodies of its article's passages, among those of all articles."""
+    """Use each title as a query for the bodies of its article's passages, among those of all articles."""
     return _known_items(dataset, "title")
 
 
 def headings(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-    """Search with each heading for the bodies of its section's passages; headings equal to the title are left out."""
+    """Use each heading as a query for its section's passage bodies; headings equal to the title are left out."""
     return _known_items(dataset, "heading")
 
 
@@ -78,12 +78,12 @@ def _known_items(dataset: Dataset, name: Literal["title", "heading"]) -> Items:
     return Items(tuple(kept), {reason: count for reason, count in excluded.items() if count})
 
 
-MOST_WORDS = 150  # in a document: of a longer one, the passage with the number is used
+MOST_WORDS = 150  # of a document; only the passage with the number is used if it is longer
 MOST_PASSAGES = 4  # passages with a number, per query, from its right documents
 
 
 def _number_contrasts(name: str, found: Collection, maker: Maker) -> Iterator[Contrast | str]:
-    """Contrasts of each query and its right document with both under another number, or the reason for none.
+    """Contrasts of each query and its right document with both under a different number, or why there is none.
 
     At most `MOST_SEARCHED_TEXTS` queries, by their hash.
     """
@@ -113,7 +113,7 @@ MAX_PASSAGE_SENTENCES = 8
 
 
 def queries(*others: str, counts: bool = False) -> Builder:
-    """Search with each sentence for its paraphrase, among all sentences, paraphrases and variants of these relations.
+    """Use each sentence as a query for its paraphrase among all sentences, paraphrases and variants of these relations.
 
     With `counts`, an item's figure is the number of sentences that have its paraphrase among their ten nearest texts.
     """
@@ -147,7 +147,7 @@ def _queries_of_groups(dataset: Dataset, others: tuple[str, ...], counts: bool) 
 
 
 def ranked_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-    """Search with each query of a collection for its right documents, among all documents except the query's own."""
+    """Search for the right documents of each query among all documents except the query's own."""
     found = dataset.collection
     if found is None:
         raise NothingToMeasure(
@@ -173,9 +173,9 @@ def ranked_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
 
 
 def logged_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-    """Search with each query of a log among all passages, without labels.
+    """Search all passages with each query of a log, without labels.
 
-    The id covers the documents too: other documents, or another rule for equal ones, make other items.
+    The id also covers the documents, so different documents, or a different rule for equal ones, change it.
     """
     found = dataset.collection
     if found is None or not found.passages:
@@ -235,7 +235,7 @@ def _refuse_search(dataset: Dataset) -> None:
 
 
 def random_pairs(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
-    """The random pairs that calibrate on this data; none for a search with labels, which has its own checks."""
+    """The random pairs that calibrate on this data; empty for a search with labels, which has its own checks."""
     _refuse_search(dataset)
     found = dataset.reference(seed=maker.seed)
     if len(found) < 2:
@@ -245,7 +245,7 @@ def random_pairs(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
 
 
 def repeated(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-    """A few texts of different clusters, to be encoded a second time; none for a search with labels."""
+    """A few texts of different clusters, to be encoded a second time; empty for a search with labels."""
     _refuse_search(dataset)
     first: dict[str, str] = {}  # text of each cluster, in the order of hashes
     for cluster, text in _every_text(dataset):
@@ -261,7 +261,7 @@ def repeated(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
 def cut(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     """The longest texts of the data, each paired with itself without its last three words, which truncation hides.
 
-    A search with labels has none, since its documents may be longer than a model reads.
+    Empty for a search with labels, since its documents may be longer than a model reads.
     """
     _refuse_search(dataset)
     passages = [

@@ -1,7 +1,7 @@
-"""Making variants, seeded, parsed and tagged in batches, each made once; and finding which written ones checks read.
+"""Making variants, seeded, parsed and tagged in batches, each made once, and finding the written ones that checks read.
 
-To find what checks read, each builder makes items of a group that records the variants it is asked for. This covers
-the user's checks too, and no separate list of relations has to be maintained.
+To find what checks read, each builder makes items of a group that records the variants it is asked for. This also
+covers the user's checks, and no separate list of relations has to be maintained.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Maker:
     def stream(
         self, groups: Iterable[Group], generator: Generator, *, level: int = 1
     ) -> Iterator[tuple[Group, Outcome]]:
-        """(group, variant or reason) one after the other, in little memory: nothing is cached."""
+        """(group, variant or reason) one after the other, in little memory, because results are not cached."""
         rest, is_first = iter(groups), True
         while chunk := list(islice(rest, CHUNK)):
             if is_first:
@@ -128,10 +128,10 @@ class Maker:
 
 
 def make_variant(group: Group, generator: Generator, *, level: int, seed: int, english: English) -> Outcome:
-    """One variant, or the reason why there is none. Its random numbers depend on (seed, generator, sentence) alone, and
+    """One variant, or the reason why there is none. Its random numbers depend only on (seed, generator, sentence) and
     on names that are taken from the data (`Maker.survey`).
 
-    A variant that equals its sentence gives a reason, unless the published recipe made it: there it counts.
+    A variant that equals its sentence gives a reason, unless it is from a published recipe, which counts it.
     CheckError names the generator and the sentence if it raises, or returns anything but a variant or a reason.
     """
     if group.is_contrast and not (
@@ -188,7 +188,7 @@ class _ReadVariants:
 def refuse_unread_variants(
     dataset: Dataset, claims: Iterable[Claim], others: Callable[[], Iterable[Claim]] = tuple[Claim, ...]
 ) -> None:
-    """DataError for written variants that no check reads, neither by `claims` nor, where these do not, by `others`.
+    """DataError for written variants that are read neither by `claims` nor by `others`, which are asked second.
 
     Shipped editions are not checked.
     """

@@ -362,7 +362,7 @@ class ScoredColumns(ScoredPairs):
 
     @property
     def keys(self) -> Sequence[str]:
-        """None."""
+        """Empty: the pairs have no keys."""
         return ()
 
     @property

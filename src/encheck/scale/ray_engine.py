@@ -74,7 +74,7 @@ class RayWorker:
         try:
             self.do = self.work.begin()
         except MemoryError:
-            os._exit(1)  # Ray starts another one, and the ledger counts
+            os._exit(1)  # Ray starts a new one, and the ledger counts
         except Exception as error:
             self.error = _error_values(error, f"worker {self.name}")
 

@@ -1,8 +1,8 @@
 """The units of a large run: shards of the data, the result file of each, and the engine of this machine.
 
 A shard is some row groups of one Parquet file, small enough for memory. Work on a shard ends in one file of a folder,
-which appears as a whole or not at all. So an interrupted run continues with the shards that lack one, and nothing
-counts twice.
+which appears as a whole or not at all. So an interrupted run continues with the shards that lack a file, and no
+shard counts twice.
 """
 
 from __future__ import annotations

@@ -58,10 +58,10 @@ class _FileFooter:
 def plan_shards(place: str | Path, bad: BadRows | None = None, *, rows: int = ROWS) -> ShardPlan:
     """The shards of the Parquet file, folder or URL at `place`, of at most `rows` rows if row groups allow it.
 
-    Reads only footers. With `bad.skip`, a file that cannot be read or has other columns is left out and noted.
+    Reads only footers. With `bad.skip`, a file that cannot be read or has different columns is left out and noted.
 
     Raises:
-        DataError: nothing is there, or a file cannot be read or has other columns. The message names the file.
+        DataError: no file is there, or a file cannot be read or has different columns. The message names the file.
     """
     bad = bad or BadRows()
     found = storage.list_files(str(place), ending=ENDING)

@@ -81,7 +81,7 @@ def join(place: str, name: str) -> str:
 
 
 def absolute(place: str) -> str:
-    """The absolute form of a place, for processes with another working directory."""
+    """The absolute form of a place, for processes with a different working directory."""
     path = local_path(place)
     return str(path) if path else place
 

@@ -158,7 +158,7 @@ def with_ties_equal(values: Floats, tie: float) -> Floats:
     """
     order = np.argsort(values, axis=1)
     ranked = np.take_along_axis(values, order, axis=1)
-    apart = ~(np.diff(ranked, axis=1, prepend=-np.inf) <= tie)  # NaN, at the end, ties with nothing
+    apart = ~(np.diff(ranked, axis=1, prepend=-np.inf) <= tie)  # NaN, at the end, has no ties
     first = np.maximum.accumulate(np.where(apart, np.arange(values.shape[1]), 0), axis=1)
     result = np.empty_like(values)
     np.put_along_axis(result, order, np.take_along_axis(ranked, first, axis=1), axis=1)

@@ -53,7 +53,7 @@ class Classified(Item):
 class ClassifiedScores(PairScores):
     """1 for each text that got its own class, shape [n]; `told` are the assigned classes, `names` all classes.
 
-    `seen` marks texts with a near-duplicate in the training texts. `told` is None if nothing was trained.
+    `seen` marks texts with a near-duplicate in the training texts. `told` is None without training.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = ()
@@ -98,7 +98,7 @@ class ClassifiedScores(PairScores):
         return self.names[self.told.classes[position]] if self.told else ""
 
     def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
-        """The texts as rows of the item file, each with the second of its pair, or with itself."""
+        """The texts as rows of the item file, each with the second text of its pair, or with itself."""
         texts: Sequence[Classified] = items
         why = tuple(f"class {one.label}, sorted as {self.given(i)}" for i, one in enumerate(texts))
         second, edits = tuple(t.second or t.first for t in texts), (edits_json(()),) * len(texts)

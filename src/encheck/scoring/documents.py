@@ -16,7 +16,7 @@ from encheck.scoring.item import Item
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Documents:
-    """The documents of a search: ids, the last first, so that ties have trec_eval's order, and their texts.
+    """The documents of a search: ids in descending order, as trec_eval orders ties, and their texts.
 
     `same` has for each row the first row that counts as the same document; it is empty if all differ.
     """
@@ -71,10 +71,10 @@ KEPT = 10  # answers whose rows are stored
 class Answers:
     """The answers to one query.
 
-    `right` has (rank, grade) of each right document, rank `NOT_FOUND` for one that is not listed. Of the `duels` of a
-    right document with a hard negative `won` were won; a tie is not won. `first` are the rows of the first ten answers
-    among the sorted documents, the best first; it is empty if an older encheck did not store them. `is_unjudged` says
-    that the first answer has no judgement.
+    `right` has (rank, grade) of each right document, rank `NOT_FOUND` for one that is not listed. Of the `duels`
+    between a right document and a hard negative, `won` were won; a tie is not won. `first` are the rows of the first
+    ten answers among the sorted documents, the best first; it is empty if an older encheck did not store them.
+    `is_unjudged` says that the first answer has no judgement.
     """
 
     right: tuple[tuple[int, int], ...]
@@ -150,7 +150,7 @@ class Ranks:
         return np.arange(len(queries)) - np.repeat(starts, sizes) + 1
 
     def total(self, values: NDArray[np.float64], order: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
-        """The sum of the entries' values per query, shape [count]; `values` may be in another `order`."""
+        """The sum of the entries' values per query, shape [count]; `values` may be in a different `order`."""
         queries = self.query if order is None else self.query[order]
         found: NDArray[np.float64] = np.bincount(queries, weights=values, minlength=self.count).astype(np.float64)
         return found

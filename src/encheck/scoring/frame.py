@@ -34,7 +34,7 @@ class TextColumns:
     why: tuple[str | None, ...] = ()
 
     def columns(self, name: str, count: int) -> dict[str, list[Any]]:
-        """The columns of this side in a table of so many rows; `name` is near or far."""
+        """The columns of this side in a table of this many rows; `name` is near or far."""
         return {
             name: list(self.texts) or [None] * count,
             f"{name}_edits": list(self.edits) or [None] * count,

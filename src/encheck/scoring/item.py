@@ -125,17 +125,17 @@ class Item:
 
     @property
     def construction(self) -> str:
-        """None."""
+        """Empty by default."""
         return ""
 
     @property
     def other(self) -> str:
-        """The cluster of its second text, if that is a different one; here "" for none."""
+        """The cluster of its second text if it differs; "" by default."""
         return ""
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """The pairs to score without a role; here none."""
+        """The pairs to score without a role; none by default."""
         return ()
 
     @property
@@ -170,7 +170,7 @@ class WholeItems(Sequence[Any]):
     def prepare(self, subject: Any, together: Sequence[Any], *, locks: Any, progress: Any) -> int:
         """Have a model score all texts of these items of one data set; return the number of computed scores.
 
-        NothingToMeasure as of `refuse`; EncoderError where the model fails.
+        NothingToMeasure as of `refuse`; EncoderError if the model fails.
         """
 
     @abstractmethod

@@ -114,13 +114,13 @@ class TextScorer(Protocol):
         ...
 
     def repeats(self, texts: Sequence[str]) -> tuple[Floats, Floats]:
-        """1 for each text with the same vector (or score with itself) in another batch, otherwise 0; shape [n].
+        """1 for each text with the same vector (or score with itself) in a different batch, otherwise 0; shape [n].
 
         The second array compares that batch with its repetition."""
         ...
 
     def ranked(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[RankedRows]:
-        """(rows, scores) of the best documents of each query, best first, at least `count` if there are so many.
+        """(rows, scores) of the best documents of each query, best first, at least `count` if there are that many.
 
         A query's own document is left out.
         """

@@ -123,7 +123,7 @@ LABELLED = Kind("labelled", "labelled", lambda: PairScores, noun="pairs", compar
 class SentencePair(Item):
     """Two sentences and their label: 1 is a paraphrase, 0 is not a paraphrase, None is unlabelled.
 
-    `score` is the graded similarity in the data's own range, if any; `key` is the data's own name of the pair, if any:
+    `score` is the graded similarity in the data's own range, if any; `key` is the data's own name for the pair, if any:
     in ranking data "question id/candidate id". `other` is the cluster of the second sentence if it differs, as in a
     random pair. `why` is the certificate of a generated second sentence. `shares` is as for `Group`.
     """
@@ -153,7 +153,7 @@ class SentencePair(Item):
 
 
 def tuning_pairs(pairs: Sequence[SentencePair]) -> tuple[SentencePair, ...]:
-    """The labelled pairs for choosing thresholds: those of the validation part, if another part is measured."""
+    """The labelled pairs for choosing thresholds: those of the validation part, if a different part is measured."""
     if not any(p.split in TEST for p in pairs):
         return ()
     return tuple(p for p in pairs if p.split in VALIDATION and p.label is not None)
@@ -176,7 +176,7 @@ class ScoredPairs:
 
     @property
     def keys(self) -> Sequence[str]:
-        """The data's own name of each pair."""
+        """The data's own name for each pair."""
         return [pair.key for pair in self.items]
 
     def difficulty(self, scope: Scope) -> Difficulty:
@@ -188,7 +188,7 @@ class ScoredPairs:
         return fold_of([self.items[i].cluster for i in chosen])
 
     def select(self, chosen: NDArray[np.intp]) -> Sequence[Any]:
-        """Select some of the items; none if the scores have no items."""
+        """Select some of the items; empty if the scores have no items."""
         return tuple(self.items[i] for i in chosen) if self.items else ()
 
     def least(self, values: Floats) -> list[int]:

@@ -39,7 +39,7 @@ RANKED = Kind(
 class RankedQuery(SearchingQuery):
     """A query with the rows and grades of its right documents, best first.
 
-    `negatives` are rows of documents given as hard negatives. `slices` are the data's further columns of the query.
+    `negatives` are rows of documents given as hard negatives. `slices` are the data's further columns for the query.
     `own` is the row of the document that equals the query and is left out of its search. `shares` are hashes of its
     right documents and of the data's cluster. `wrong` are rows of all documents judged wrong; None if the judgements
     name only right documents, so all others count as wrong. The query is encoded as a query, the documents as

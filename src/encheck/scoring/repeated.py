@@ -21,7 +21,7 @@ REPEATED = Kind("repeated", "pair", lambda: RepeatedScores, is_sampled=False)
 
 @dataclass(frozen=True, slots=True)
 class Repeated(Item):
-    """A text that is encoded a second time, in another batch."""
+    """A text that is encoded a second time, in a different batch."""
 
     kind: ClassVar[Kind] = REPEATED
     id: ItemId
@@ -42,7 +42,7 @@ class Repeated(Item):
 
 @dataclass(frozen=True)
 class RepeatedScores(PairScores):
-    """1 for each text with the same vector, or score with itself, in another batch; shape [n]. Labels are 1.
+    """1 for each text with the same vector, or score with itself, in a different batch; shape [n]. Labels are 1.
 
     `repeated` is 1 if repeating that batch gave the same again.
     """

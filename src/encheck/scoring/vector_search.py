@@ -1,9 +1,9 @@
 """Search among vectors: exact, in blocks of documents, and by an index that finds candidates.
 
-Documents with the same score are in the order of their rows. For trec_eval's order of ties, sort the rows by id, the
-last first. The index is Faiss's inverted file (Jegou et al. 2011, IEEE TPAMI 33): k-means sorts the documents into
-lists, and a query searches the lists with the nearest centres. So a document may be missed, but scores are computed
-exactly from the documents' vectors. `compare_with_exact` measures the recall.
+Documents with the same score are in the order of their rows. For trec_eval's order of ties, sort the rows by id in
+descending order. The index is Faiss's inverted file (Jegou et al. 2011, IEEE TPAMI 33): k-means sorts the documents
+into lists, and a query searches the lists with the nearest centres. So a document may be missed, but scores are
+computed exactly from the documents' vectors. `compare_with_exact` measures the recall.
 """
 
 from __future__ import annotations
@@ -115,13 +115,13 @@ SERVED = ("cosine", "dot", "euclidean")
 DEPTHS = (10, 100, 1_000)  # numbers of answers at which recall is measured
 SAMPLE = 500  # queries that are also searched exactly
 FEWEST_PROBES = 16
-LISTS_A_PROBE = 16  # one in so many lists is searched by default
+LISTS_A_PROBE = 16  # one in this many lists is searched by default
 POINTS = 64  # sample size per centre for k-means
 ROUNDS = 10  # of k-means
 RANGES = 100_000  # documents from which the ranges of the 8-bit numbers are estimated
 AT_ONCE = 1 << 16  # documents
 MISSING = -1  # Faiss's row for a missing answer
-SEEDS = 1 << 31  # that Faiss takes
+SEEDS = 1 << 31  # that Faiss accepts
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class IndexSize:
     probes: int = 0
 
     def of(self, documents: int) -> IndexSize:
-        """Resolve automatic sizes for so many documents: the square root of their number; one in 16 lists, at least 16.
+        """Find automatic sizes for this many documents: the square root of their number; one in 16 lists, at least 16.
 
         >>> IndexSize().of(1_000_000), IndexSize(probes=5_000).of(900)
         (IndexSize(lists=1000, probes=63), IndexSize(lists=30, probes=30))
@@ -170,7 +170,7 @@ class InvertedLists:
             self._index.add(self._prepared(documents[start : start + AT_ONCE]))
 
     def look_into(self, probes: int) -> None:
-        """Search so many lists from now on; 0 means automatic."""
+        """Search this many lists from now on; 0 means automatic."""
         self.size = IndexSize(self.size.lists, probes).of(len(self.documents))
         self._index.nprobe = self.size.probes
 

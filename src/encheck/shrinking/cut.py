@@ -27,7 +27,7 @@ NOISE = "other_meaning"  # of ids: the near text has noise, the far one a differ
 
 
 def removal_edits(parse: Parse, unit: RemovableUnit) -> tuple[Edit, ...]:
-    """The edits that remove a unit from its text: a blank is removed too, and the article before it is adapted to the
+    """The edits that remove a unit from its text: a blank is also removed, and the article before it is adapted to the
     next word.
     """
     first, last, text = unit.first, unit.last, parse.text
@@ -68,7 +68,7 @@ def edit_all_texts(triplet: Triplet, change: Sequence[Edit]) -> Triplet | None:
 
 
 def _opened(text: str, before: str) -> str | None:
-    """The text with a capital if the one before began with one; None if nothing is left."""
+    """The text with a capital if the previous text began with one; None if it is empty."""
     if not text.strip():
         return None
     return text[0].upper() + text[1:] if before[0].isupper() else text
@@ -114,7 +114,7 @@ def edit_each_text(triplet: Triplet, changes: Sequence[Sequence[Edit]]) -> Tripl
 def gives_up_the_same(item: Triplet, made: Triplet) -> bool:
     """Whether the same words are replaced in both items; the replacements may differ.
 
-    Noise, such as typos, may be in other words: its meaning is the same anywhere.
+    Noise, such as typos, may be in different words, because its meaning is the same anywhere.
     """
     known = item.id.known
     is_noise = known is not None and known.relation == NOISE
@@ -178,7 +178,7 @@ def _same(before: Parse, after: Parse, at: int, place: Mapping[int, int]) -> boo
 
 
 def edits_or_all(source: str, text: str) -> tuple[Edit, ...]:
-    """The edits between two texts; replaces the whole source if there are no few words to replace."""
+    """The edits between two texts; if they are not a few words, one that replaces the whole source."""
     return edits_between(source, text) or (Edit(0, len(source), text),)
 
 

@@ -46,7 +46,7 @@ BUDGET = 600  # maximum scored pairs per item
 SHARE = 0.5  # part of the margin that must remain
 PASSES = 24
 ROUNDS = 50
-WRITTEN = "crossed"  # generator of ids: both sides written by hand, against another source
+WRITTEN = "crossed"  # generator of ids: both sides written by hand, with a different source
 NO_ENGLISH = ("jumble", "swap")  # whose texts are not parsed
 NO_PART = "the sentence has no part that can be removed"
 BOUND = "the parts that the sentence could lose cannot be removed from the near or the far text"
@@ -252,7 +252,7 @@ def _removed_span(change: Edits) -> tuple[int, int]:
 
 
 def _known(english: English, parses: tuple[Parse, ...], item: Triplet) -> set[tuple[int, int]]:
-    """The spans of the source that are units, or have the same head, in the near and in the far text too."""
+    """The spans of the source that are units in all three texts, or have the same head in them."""
     here = removable_units(english, parses[0])
     found = []
     for parse, edits in zip(parses[1:], (item.near_edits, item.far_edits), strict=True):
@@ -267,7 +267,7 @@ def _known(english: English, parses: tuple[Parse, ...], item: Triplet) -> set[tu
 
 
 def _mapped(span: tuple[int, int], edits: Sequence[Edit]) -> tuple[int, int]:
-    """The span in an edited text. Its end is that of its last letter, which an edit right behind does not move."""
+    """The span in an edited text. Its end is that of its last letter, which an edit right after it does not move."""
     start, end = span
     return offset_in_variant(start, edits), offset_in_variant(end - 1, edits) + 1
 

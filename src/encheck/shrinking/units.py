@@ -127,7 +127,7 @@ def units_that_hang_alike(
 ) -> Iterator[RemovableUnit]:
     """The units of a text whose words have the same heads here, given the first and last offset of each here.
 
-    A word that may need one keeps it, whatever it is in the other text.
+    A word that may need a unit keeps it, whatever it is in the other text.
     """
     for unit, (start, end) in found:
         if start not in parse.starts or end not in parse.ends:
@@ -148,7 +148,7 @@ def units_that_hang_alike(
 def same_content(
     english: English, parse: Parse, unit: RemovableUnit, other: Parse, *, is_worded_alike: bool
 ) -> RemovableUnit | None:
-    """The only unit of another text with the same content; None if there is none, or several.
+    """The only unit of another text with the same content; None unless there is exactly one.
 
     It has the same content words, and the same negations; if `is_worded_alike`, all words but punctuation.
     """
@@ -391,7 +391,7 @@ def _has_no_negation(parse: Parse, at: int) -> bool:
 
 
 def _is_free_clause(parse: Parse, at: int, span: tuple[int, int]) -> bool:
-    """Whether this is a clause with a plain conjunction, or with "as" behind a comma."""
+    """Whether this is a clause with a plain conjunction, or with "as" after a comma."""
     head, first = parse.heads[at], parse.lowers[span[0]]
     if span[0] == at and parse.tags[at] in ("VBG", "VBN") and parse.child(at, "nsubj", "nsubj:pass") is None:
         is_alone = (span[0] == 0 and _is_comma(parse, span[1] + 1)) or _is_between_commas(parse, span)
@@ -404,13 +404,13 @@ def _is_free_clause(parse: Parse, at: int, span: tuple[int, int]) -> bool:
 
 
 def _says(parse: Parse, at: int, span: tuple[int, int]) -> bool:
-    """Whether this names the speaker of the rest, behind a comma at the end: ", experts testified."."""
+    """Whether this names the speaker of the rest, after a comma at the end: ", experts testified."."""
     said = parse.lower_lemmas[at] in ASIDE and parse.child(at, "nsubj") is not None
     return said and at > parse.heads[at] and _is_between_commas(parse, span) and _is_end(parse, span[1] + 1)
 
 
 def _is_free_relative(parse: Parse, at: int, span: tuple[int, int]) -> bool:
-    """Whether this is a relative clause of a noun with its article, or a participle behind one."""
+    """Whether this is a relative clause of a noun with its article, or a participle after one."""
     head = parse.heads[at]
     if parse.lowers[span[0]] in ("which", "who", "whose") and at > head and _is_between_commas(parse, span):
         return True
@@ -473,7 +473,7 @@ def _with_commas(parse: Parse, first: int, last: int, kind: str) -> RemovableUni
 
 
 def _is_main_clause(parse: Parse, at: int, span: tuple[int, int]) -> bool:
-    """Whether this is the last main clause, with its own subject, behind a comma or semicolon."""
+    """Whether this is the last main clause, with its own subject, after a comma or semicolon."""
     head = parse.heads[at]
     marked = span[0] > 0 and parse.words[span[0] - 1] in (",", ";")
     linked = parse.words[span[0] - 1] == ";" or parse.lowers[span[0]] in LINKING | {"so"} if marked else False
@@ -520,7 +520,7 @@ def _around(parse: Parse) -> Iterator[RemovableUnit]:
 
 
 def _is_said_after(parse: Parse, root: int, at: int, span: tuple[int, int]) -> bool:
-    """Whether a text ends with the speaker of the rest, behind a comma."""
+    """Whether a text ends with the speaker of the rest, after a comma."""
     ends = root + 2 == len(parse) and _is_end(parse, root + 1) and span[0] == 0 and _is_comma(parse, span[1] + 1)
     return (
         ends and parse.lower_lemmas[root] in SAYING and parse.child(at, "nsubj") is not None and _is_finite(parse, at)

@@ -25,8 +25,8 @@ TEMPLATES = "additional_chat_templates"  # where a tokenizer keeps its other tem
 
 def model_files(folder: Path) -> list[Path]:
     """The files that loaders of transformers and sentence-transformers read, in their order, including broken links;
-    ModelError for a folder that cannot be read. What training leaves beside them (checkpoint-500, eval, runs) is not
-    part of the model.
+    ModelError for a folder that cannot be read. Other folders that training leaves (checkpoint-500, eval, runs) are
+    not part of the model.
     """
     try:
         root = sorted(refuse_endless(p) for p in folder.iterdir() if not p.is_dir())
@@ -46,7 +46,7 @@ def model_files(folder: Path) -> list[Path]:
 
 def numbered_folders(folder: Path) -> list[str]:
     """The module folders, in their order, of a sentence-transformers checkpoint that has lost its modules.json; empty
-    if it has one, or if encheck knows none of its modules.
+    if that file exists, or if encheck does not know the modules.
     """
     marks = {p.name for p in folder.iterdir()} if folder.is_dir() else set()
     if "modules.json" in marks or not marks & {"config.json", "adapter_config.json"}:
@@ -115,8 +115,8 @@ def referenced_paths(file: Path) -> list[Path]:
 
 
 def check_vocabulary(folder: Path) -> None:
-    """ModelError if a tokenizer.json has tokens without a row in the embedding of the config.json beside it, or makes
-    texts far longer.
+    """ModelError if a tokenizer.json has tokens without a row in the embedding of the config.json next to it, or
+    makes texts far longer.
     """
     for path in (p for p in model_files(folder) if p.name == "tokenizer.json"):
         check_tokenizer(path)

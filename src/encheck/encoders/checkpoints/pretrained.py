@@ -15,7 +15,7 @@ from encheck.encoders.files import COPY, OTHER_VOCABULARY, WHOLE, check_weights,
 from encheck.errors import EncoderError, ModelError
 
 IGNORED = {"README.md", "LICENSE", "data_config.json"}
-OTHERS = {"onnx", "openvino", ".git", ".cache"}  # the same model for another engine, and what downloads leave
+OTHERS = {"onnx", "openvino", ".git", ".cache"}  # the same model for a different engine, and remains of downloads
 SUFFIXES = (".safetensors", ".bin", ".pt")
 WEIGHTS = ("*.safetensors", "pytorch_model*.bin", "adapter_model.bin")
 CONTENT = {".json", ".safetensors", ".bin", ".txt", ".model", ".bpe", ".tiktoken", ".jinja"}
@@ -30,10 +30,10 @@ TOKENIZERS = (
     "*.tiktoken",
 )
 DEPTHS = ("layers", "n_layer")  # keys of config.json end so that say how many layers are built
-MOST_LAYERS = 1_000  # each is built before the weights are read, and shows whether they are there
+MOST_LAYERS = 1_000  # each is built before it is known whether its weights exist
 MOST_LABELS = 100_000  # transformers makes a name for each when it reads the configuration
 MOST_MODULES = 200_000  # parts of a model; those of mixtures of experts have some ten thousand
-SPARE = 10_000_000  # numbers of parts that a file may lack, such as a pooler
+SPARE = 10_000_000  # numbers in parts that a file may lack, such as a pooler
 FROM_TWO = {"roberta", "xlm-roberta", "camembert", "mpnet", "xlm-roberta-xl", "longformer"}  # positions begin at 2
 NUMBERS = re.compile(r"\.\d+")
 log = logging.getLogger("encheck")
@@ -136,7 +136,7 @@ def check_loaded(
 def record_loading() -> Iterator[list[tuple[Any, Mapping[str, Any]]]]:
     """Record the models that other code loads with transformers inside the block, each with its loading info.
 
-    The log of transformers is no substitute: it has colours on a terminal, and can be silenced.
+    The log of transformers is not used, because it has colours on a terminal and can be silenced.
     """
     from transformers import PreTrainedModel
 
@@ -176,8 +176,8 @@ def quiet_transformers() -> Iterator[None]:
 def limit_model_size(*folders: Path) -> Iterator[None]:
     """EncoderError if a model built in the block has far more numbers than its weights in the folders have bytes.
 
-    A configuration states sizes; building by them takes memory before the weights are read. Each number is counted when
-    torch registers it: once when it is built, once when it is read.
+    Building a model of the sizes in a configuration takes memory before the weights are read. Each number is counted
+    when torch registers it: once when it is built, once when it is read.
     """
     from torch.nn.modules import module as torch_modules
 
@@ -219,7 +219,7 @@ def check_tokens(folder: Path, tokenizer: Any, rows: int) -> None:
 
 
 def check_padding(folder: Path, tokenizer: Any) -> None:
-    """EncoderError if there is no padding token: texts of different lengths could not be encoded together."""
+    """EncoderError without a padding token, which texts of different lengths need to be encoded together."""
     if tokenizer.pad_token is None:
         raise EncoderError(f"{folder}/tokenizer_config.json names no padding token: it should have pad_token. {COPY}")
 

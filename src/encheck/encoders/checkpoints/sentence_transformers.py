@@ -140,7 +140,7 @@ class SentenceTransformerEncoder(LocalEncoder):
         prompts = _prompts(source, stored)
         default = prompts.get(str(stored.get("default_prompt_name"))) if config.prompt is None else None
         self.prompt = default or config.prompt or ""
-        self.prompts = {k: v or "" for k, v in prompts.items() if v or default} | self.prompts  # none, over the default
+        self.prompts = {k: v or "" for k, v in prompts.items() if v or default} | self.prompts  # none, not the default
         self.pooling = stored_pooling(source)
         if config.pooling and self.pooling and config.pooling != self.pooling:
             raise ModelError(
@@ -155,7 +155,7 @@ class SentenceTransformerEncoder(LocalEncoder):
         self.cut_to: int | None = config.truncate_dim or stored.get("truncate_dim")
         listed = module_folders(source)
         kind, folder = listed[0] if listed else ("", "")
-        self._first_folder = source / folder if kind.endswith(".Transformer") else None  # of what makes tokens
+        self._first_folder = source / folder if kind.endswith(".Transformer") else None  # the tokenizing module
         file = (self._first_folder or source) / "tokenizer.json"
         self.tokenizer_file = file if file.is_file() else None
         self.is_normalised = any(kind.endswith(".Normalize") for kind, _ in listed)
@@ -232,7 +232,7 @@ class SentenceTransformerEncoder(LocalEncoder):
     def _load(self, device: str) -> SentenceTransformer:
         import torch
 
-        gc.freeze()  # a million imported objects live to the end: each full collection would walk them again
+        gc.freeze()  # each full collection would walk a million imported objects again
         try:
             with quiet_transformers(), record_loading() as every, limit_model_size(self.source, *self.bases.values()):
                 how: dict[str, Any] = {
@@ -276,7 +276,7 @@ class SentenceTransformerEncoder(LocalEncoder):
         return tokens and not leaves_out and not getattr(first, "processing_kwargs", {})
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
-        """Encode batches of one length, the longest first, so that too little memory shows at once.
+        """Encode batches of one length, the longest first, so that a lack of memory shows at once.
 
         If other steps affect a vector, sentence-transformers' own method is used.
         """

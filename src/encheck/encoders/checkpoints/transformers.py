@@ -55,7 +55,7 @@ class TransformersEncoder(LocalEncoder):
     """
 
     engine = "transformers-1"
-    is_normalised = False  # what is pooled here is left at its length
+    is_normalised = False  # pooled vectors keep their length
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
@@ -123,7 +123,7 @@ class TransformersEncoder(LocalEncoder):
         loaded: Any = AutoTokenizer.from_pretrained(
             str(self._tokenizer_folder), trust_remote_code=trusted, local_files_only=True
         )
-        if loaded.pad_token is None:  # decoders have none; what pads is masked, so any token will do
+        if loaded.pad_token is None:  # decoders have none; padding is masked, so any token will do
             loaded.pad_token = loaded.eos_token
         return loaded
 
@@ -135,7 +135,7 @@ class TransformersEncoder(LocalEncoder):
     @cached_property
     def models(self) -> list[Any]:
         """The loaded model in evaluation mode, one copy per device."""
-        gc.freeze()  # a million imported objects live to the end: each full collection would walk them again
+        gc.freeze()  # each full collection would walk a million imported objects again
         first, *others = self.devices
         try:
             with quiet_transformers(), limit_model_size(self.source, self.base):
@@ -162,7 +162,7 @@ class TransformersEncoder(LocalEncoder):
             local_files_only=True,
             output_loading_info=True,
         )
-        has_decoder = hasattr(model, "encoder") and hasattr(model, "decoder")  # also where a T5 was saved without
+        has_decoder = hasattr(model, "encoder") and hasattr(model, "decoder")  # a T5 may lack the setting
         used = model.get_encoder() if model.config.is_encoder_decoder or has_decoder else model
         remedy = f"{WHOLE}, or leave `head: mlp` out" if self.head else WHOLE
         check_loaded(self.base, used, model, info, pooler=bool(self.head), remedy=remedy)
@@ -188,7 +188,7 @@ class TransformersEncoder(LocalEncoder):
         self.note_cut(count_truncated(encoded, limit), len(texts), limit)
         features = dict(encoded)
         for i, ids in enumerate(features["input_ids"]):
-            if not ids:  # of a text without tokens the end is read, as decoders see it
+            if not ids:  # an end token replaces a text without tokens, as for decoders
                 only = {"input_ids": self.tokenizer.eos_token_id or self.tokenizer.pad_token_id, "attention_mask": 1}
                 for name in features:
                     features[name][i] = [only.get(name, 0)]
@@ -284,7 +284,7 @@ class PeftEncoder(TransformersEncoder):
         base, source, misfit = super().load(), str(self.source), f"{self.source} does not fit its base {self.base}"
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", FutureWarning)  # peft asks transformers by an older name
+                warnings.simplefilter("ignore", FutureWarning)  # peft calls transformers by an older name
                 warnings.filterwarnings("ignore", "Found missing adapter keys")  # an error below
                 model = PeftModel.from_pretrained(base, source)
                 # It does not return which keys fitted, so the same weights are loaded once more.
@@ -297,7 +297,7 @@ class PeftEncoder(TransformersEncoder):
 
         state, missing = model.state_dict(), {*keys.missing_keys}
         loaded = {tensor.data_ptr() for name, tensor in state.items() if name not in missing}
-        missing = {name for name in missing if state[name].data_ptr() not in loaded}  # others are one under two names
+        missing = {name for name in missing if state[name].data_ptr() not in loaded}  # others share a tensor
         biases = {name for name in get_peft_model_state_dict(model) if name.endswith(".bias")}
         prompts = {"prompt_embeddings"} if model.peft_config["default"].is_prompt_learning else set()  # PEFT's own way
         unexpected = {*keys.unexpected_keys} - prompts

@@ -48,7 +48,7 @@ TOKENIZERS = frozenset({
     *(f"sentence_transformers.sentence_transformer.modules.tokenizer.{file}.{name}" for name, file in WORDS.items()),
     *(f"sentence_transformers.sentence_transformer.modules.tokenizer.{name}" for name in WORDS if name[0] != "T"),
 })  # fmt: skip
-# Those of torch that need no argument; Dense saves none.
+# Those of torch that need no argument, because Dense does not save any.
 NONLINEAR = (
     *("CELU", "ELU", "GELU", "GLU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU", "LogSigmoid"),
     *("LogSoftmax", "Mish", "PReLU", "ReLU", "ReLU6", "RReLU", "SELU", "Sigmoid", "SiLU", "Softmax", "Softmax2d"),
@@ -59,7 +59,7 @@ ACTIVATIONS = frozenset({
     *(f"torch.nn.modules.activation.{name}" for name in NONLINEAR),
     *("torch.nn.modules.linear.Identity", "torch.nn.modules.Identity"),
 })  # fmt: skip
-# What a Transformer module may hand on to from_pretrained. Others choose code, files, or how weights are read.
+# Arguments that a Transformer module may pass to from_pretrained. Others choose code, files, or how weights are read.
 PLAIN = ("trust_remote_code",)  # sentence-transformers leaves it out
 ARGUMENTS: Mapping[str, frozenset[str]] = {
     "model": frozenset({
@@ -123,7 +123,7 @@ def _older(package: str, names: Mapping[str, str]) -> Iterator[str]:
 
 
 def _newer(package: str, names: Mapping[str, str]) -> Iterator[str]:
-    """A file with another name, as since 5.4: package.Name and package.file.Name."""
+    """A file with a different name, as since 5.4: package.Name and package.file.Name."""
     for name, file in names.items():
         yield from (f"{package}.{name}", f"{package}.{file}.{name}")
 
@@ -147,7 +147,7 @@ def refuse_outside_paths(folder: Path) -> None:
         for named in referenced_paths(file):
             if named.is_absolute() or ".." in named.parts:
                 raise ModelError(f"{file} points outside its folder ({named}), which is not followed. {COPY}")
-            # weights in parts, where they are not in one file as well
+            # weights in parts, unless one file also holds them
             is_index = (
                 file.name.endswith(".safetensors.index.json") and not (file.parent / "model.safetensors").exists()
             )
@@ -165,7 +165,7 @@ class NamedModule(NamedTuple):
 
 
 def named_modules(folder: Path) -> Iterator[NamedModule]:
-    """Every module named at any depth of a checkpoint (routers of before 5.0 are in a config.json); without
+    """Every module named at any depth of a checkpoint (routers from before 5.0 are in a config.json); without
     modules.json, those that the names of its folders indicate.
     """
     if numbered_folders(folder):
@@ -218,7 +218,7 @@ def refuse_code(folder: Path) -> None:
                 f"substitute would give other vectors. {TRUST}"
             )
 
-    # what a Transformer module hands on can choose code, files, or how weights are read
+    # a Transformer module's arguments can choose code, files, or how weights are read
     for file in (p for p in model_files(folder) if p.match("sentence_*_config.json")):
         values = read_json(file, dict)
         for group in GROUPS:
@@ -319,7 +319,7 @@ def _texts(content: object) -> Iterator[str]:
 
 
 def refuse_kind(folder: Path) -> None:
-    """ModelError if the checkpoint is of another family, which would be pooled by the mean without a warning."""
+    """ModelError if the checkpoint is of a different family, which would be pooled by the mean without a warning."""
     file = folder / "config_sentence_transformers.json"
     kind = read_json(file, dict).get("model_type") or "SentenceTransformer"
     if kind != "SentenceTransformer":
