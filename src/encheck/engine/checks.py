@@ -102,7 +102,7 @@ class Case:
 
 
 def claims_on(claim: Claim, data: Iterable[str]) -> list[Claim]:
-    """The claim itself; for the user's own properties, one claim for each that the data have."""
+    """The claim itself; for the user's own properties, one claim for each property in the data."""
     own = claim.items
     if not isinstance(own, OwnProperty) or own.name:
         return [claim]

@@ -67,7 +67,7 @@ def refuse_beforehand(queries: Path | None, replicates: int, save: Path | None, 
 
 
 def refuse_models(baselines: Sequence[Baseline], subjects: Mapping[str, Subject]) -> None:
-    """Before encoding, raise BaselineError for a candidate of another kind, or a replicate that equals it."""
+    """Before encoding, raise BaselineError for a candidate of a different kind, or a replicate that equals it."""
     prints = {label: subject.model.fingerprint() for label, subject in subjects.items()}
     model, *replicates = prints
     for baseline in baselines:
@@ -150,7 +150,7 @@ def conclude(recorder: Recorder, settings: Settings, status: int, options: GateO
         why = f"the gate's outcome is {end.gate.outcome}, and the run's exit code {end.status}"
         return replace(end, problems=(*end.problems, f"no baseline was saved: {why}"))
     if options.save and is_done:
-        noise = None  # of a new baseline: that of the old one, to which the replicates belong, if there is one
+        noise = None  # for a new baseline: the noise of the old one (if any), to which the replicates belong
         if replicates and weighed:
             noise = weighed[0].noise if weighed[0].decision.replicates else None
         elif replicates:
@@ -216,7 +216,7 @@ def with_contamination(
 ) -> Conclusion:
     """The conclusion with contamination rows: the model against each baseline, else later models against the first.
 
-    There are none unless the run was on both sorts of probes. Seed replicates are not candidates.
+    They exist only if the run was on both sorts of probes. Seed replicates are not candidates.
     """
     results = recorder.results(settings=recorded(settings), end=Conclusion(0))
     editions = {data.name: data.version for data in results.data}

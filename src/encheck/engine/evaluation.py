@@ -173,7 +173,7 @@ class Evaluation:
                 time.sleep(PAUSE)
 
     def on(self, bench: Bench) -> Self:
-        """This evaluation on the models and data of another bench."""
+        """This evaluation on the models and data of a different bench."""
         return replace(self, bench=bench, whole=bench, _last={})
 
     def _on_look(self, look: Look | None, decision: LookDecision, requests: Sequence[Request]) -> Self:

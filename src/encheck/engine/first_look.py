@@ -49,7 +49,7 @@ UNSEEN = ("health", "downstream", CONTRACT)  # families that profiles do not sho
 CONTRACT_ITEMS = 40  # per contract
 FEWEST = 64  # texts to time a model by
 SOME = 256  # sample of documents
-CHARACTERS_A_TOKEN = 4  # in English, if there is no tokenizer
+CHARACTERS_A_TOKEN = 4  # in English, without a tokenizer
 Amount = tuple[float, Sequence[str]]  # the number of texts that the store lacks, and a sample of them
 
 

@@ -517,7 +517,7 @@ def _saved(old: object) -> Baseline | None:
 def shipped_baseline(old: object, data: Sequence[str], options: Mapping[str, OptionValue]) -> Baseline | None:
     """The shipped scores of the default model on the embedded probes.
 
-    None if OLD is another model, or has other settings, or for other data.
+    None for a different model, different settings, or different data.
     """
     from encheck.datasets.load import load as load_data
     from encheck.encoders.load import load

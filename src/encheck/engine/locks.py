@@ -1,7 +1,7 @@
 """Locks: one encoding process per device, one parsing process per store, and one encoding worker per run.
 
-The holder of a lock signs a file next to it, so that waiting processes can name it. There is no lock for remote models,
-since a server can serve several runs.
+The holder of a lock signs a file next to it, so that waiting processes can name it. Remote models need no lock, since a
+server can serve several runs.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class Judgement:
         """Record the figures of `show`, then judge the metric by the claim's floor and aim, or by `at_least`.
 
         `given` are scores to use instead of the check's, or an estimate made by the check. CheckFailedError and
-        KnownFailureError end the check. UsageError for a figure of another metric than declared.
+        KnownFailureError end the check. UsageError for a figure of an undeclared metric.
         """
         claim, estimate = self.case.claim, given
         if not isinstance(estimate, Estimate):

@@ -73,10 +73,10 @@ def _stream_of(table: Table) -> bytes:
 
 @dataclass(frozen=True)
 class ProcessDescription:
-    """What an evaluation says of itself: models, data, notes and times of its process, and what a gate asks for.
+    """The description of an evaluation: models, data, notes and times of its process, and what a gate needs.
 
-    `parents`, `encoded`, `vectors` and `documents` are by model, `texts` by property. `seconds` are those that it
-    waited, encoded and generated.
+    `parents`, `encoded`, `vectors` and `documents` are by model, `texts` by property. `seconds` has its times for
+    waiting, encoding and generating.
     """
 
     models: tuple[ModelEntry, ...]
@@ -93,7 +93,7 @@ class ProcessDescription:
     documents: Mapping[str, DocumentLengths] = field(default_factory=dict)
 
     def sent(self) -> str:
-        """As text, which is what a worker of xdist hands over when it ends."""
+        """As text, which a worker of xdist sends when it ends."""
         return json.dumps(as_values(self))
 
     @classmethod
@@ -102,7 +102,7 @@ class ProcessDescription:
         return restore_typed(cls, json.loads(text))
 
     def of(self, models: Collection[str]) -> Self:
-        """What it says of these models alone."""
+        """The description of these models alone."""
         calibrated = [{m: scale for m, scale in one.calibration.items() if m in models} for one in self.data]
         return replace(
             self,

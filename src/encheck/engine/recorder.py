@@ -145,7 +145,7 @@ class Recorder:
                 self.parts[first.case.of_any_model] = measured.part
         if measured.documents:
             texts = {row: (name, text) for row, name, text in measured.documents}
-            self.documents.setdefault(first.case.of_any_model, {}).update(texts)  # another model's documents stay
+            self.documents.setdefault(first.case.of_any_model, {}).update(texts)  # other models' documents stay
 
     def select(self, ids: Iterable[str]) -> None:
         """Note the ids of the selected checks, since a check that crashes has no report."""
@@ -185,7 +185,7 @@ class Recorder:
 
     @property
     def left_data_unmeasured(self) -> bool:
-        """Whether on some data set a model measured nothing but contracts and health, which apply to any text."""
+        """Whether on some data set a model measured only contracts and health, which apply to any text."""
         return any(not one.items for one in self._measured_items().values())
 
     def _measured_items(self) -> dict[tuple[str, str], MeasuredItems]:
@@ -214,7 +214,7 @@ class Recorder:
         }
 
     def parent(self, model: str) -> MeasuredParent | None:
-        """The measured parent of this model; None if there is none."""
+        """The measured parent of this model, or None."""
         parents = [described.parents[model] for described in self.described if model in described.parents]
         scales = {name: scale for one in parents for name, scale in one.scales.items()}
         return replace(parents[0], scales=scales) if parents else None

@@ -52,7 +52,7 @@ class Results:
         return "\n".join([self._said, *table([HEADING, *map(_cells, self._measured)])])
 
     def _repr_html_(self) -> str:
-        """The same for a notebook."""
+        """The same summary for a notebook."""
         head, *rows = [
             "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
             for cells, tag in [(HEADING, "th"), *((_cells(row), "td") for row in self._measured)]

@@ -103,7 +103,7 @@ def required_changes(
     index: OldIndex | None,
     thresholds: Sequence[ThresholdShift],
 ) -> Iterator[str]:
-    """The steps to replace the old model, one sentence each, in order; none if the vectors are the same.
+    """The steps to replace the old model, one sentence each, in order; empty if the vectors are the same.
 
     `old` and `new` are models as results.json describes them; `index` describes the index of the old model's vectors.
     """
@@ -141,7 +141,7 @@ def _threshold_changes(thresholds: Sequence[ThresholdShift]) -> Iterator[str]:
 
 
 def _of_index(new: str, reindex: Reindex, index: OldIndex | None) -> Iterator[str]:
-    """Which stored vectors have to be replaced; nothing if all stay valid."""
+    """Which stored vectors have to be replaced; empty if all stay valid."""
     if reindex.needed and reindex.up_to:
         count = f"{reindex.longer:,} of {index.documents:,} documents" if index and reindex.longer else "the documents"
         yield (

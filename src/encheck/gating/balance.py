@@ -1,8 +1,8 @@
 """The balanced score, reported with the verdict: sensitivity, invariance and retrieval with equal weight.
 
-Training for sensitivity alone costs 8 to 40% of retrieval quality; this score weighs that loss as much as the gain.
-Rates count from chance. Below chance they count as 0, since damage raises such rates. lab/decisions/0020 describes
-the alternatives.
+Training for sensitivity alone costs 8 to 40% of retrieval quality; this score counts that loss as much as the gain.
+Rates count from chance. Below chance they count as 0, since damage raises such rates. lab/decisions/0020 describes the
+alternatives.
 """
 
 from __future__ import annotations

@@ -506,7 +506,7 @@ def _types() -> dict[str, Any]:
 
 
 def read(folder: Path) -> Baseline:
-    """The baseline in `folder`; BaselineError if it is missing, incomplete, edited, or of another baseline version."""
+    """The baseline in `folder`; BaselineError if it is missing, incomplete, edited, or of another version."""
     if files.leftover_files(folder, names=(ITEMS,)):
         with suppress(OSError), files.lock_folder(folder):
             _mend(folder)

@@ -11,8 +11,8 @@ the dev part of the data. If there is none, a quarter of the clusters is held ou
 show it, and the rest is tested.
 
 A slice of a search with labels is the set of queries that share a value of a column; each is a hypothesis of its own.
-Slices have their own budget of alpha, so that another column takes nothing from the primary endpoint. Slices are
-chosen for testing by their number of clusters alone, never by scores.
+Slices have their own budget of alpha, so that a further column does not weaken the test of the primary endpoint. Slices
+are chosen for testing by their number of clusters alone, never by scores.
 """
 
 from __future__ import annotations
@@ -347,7 +347,7 @@ def _slices(one: Compared) -> list[QuerySlice]:
     for i, text in enumerate(one.after.slices):
         try:
             columns = json.loads(text or "{}")
-        except ValueError:  # written by another version of encheck
+        except ValueError:  # written by a different version of encheck
             columns = None
         for name, value in columns.items() if isinstance(columns, dict) else ():
             at.setdefault((name, str(value)), []).append(i)
@@ -410,7 +410,7 @@ def lost_items(rows: Mapping[str, Sequence[Compared]]) -> dict[str, tuple[LostIt
 def lost_queries(
     rows: Mapping[str, Sequence[Compared]], *, changed: Collection[str] = ()
 ) -> dict[str, tuple[LostQuery, ...]]:
-    """The queries of each search row that lost most, from different clusters, those with a new first answer first.
+    """The queries of each search row that lost most, from different clusters, those with a changed top result first.
 
     `changed` names the data sets whose documents have changed.
     """

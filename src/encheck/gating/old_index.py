@@ -293,8 +293,8 @@ def faulty_index(faults: IndexFaults, documents: int) -> OldIndex:
 def old_index(old: IndexVectors, new: IndexVectors, search: IndexSearch, vectors: Reindex) -> OldIndex:
     """Whether the old index can be kept; `vectors` compares the vectors of all documents.
 
-    If vectors changed, the index stays if new queries lose nothing on it nor on a mixed one. There is no offer for an
-    index of fewer than `FEWEST_DOCUMENTS` documents, or if documents are now cut at another length.
+    If vectors changed, the index stays if new queries lose nothing on it or on a mixed one. No offer is made for an
+    index of fewer than `FEWEST_DOCUMENTS` documents, or if documents are now cut at a different length.
     """
     found = OldIndex(len(search.documents), vectors)
     is_open = vectors.needed and not vectors.longer and new.queries is not None and len(search.documents)

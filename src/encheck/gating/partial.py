@@ -37,7 +37,7 @@ def partial_gate(
     `weighed` are the properties that both sides have, `uncompared` those that only the candidate was measured on.
     `missing` are the cases that only one side has. `has_behaviour`: behaviour, a search with labels, or a query log
     with a loaded old model was compared. With stored vectors, a log only shows how many answers change.
-    What no gate weighs, and checks without an item in the data, are not left out.
+    Checks that no gate uses, and checks without an item in the data, do not count as left out.
     """
     about = next(one for one in results.models if one.label == model)
     selected_out = results.selection.left_out if results.selection else ()

@@ -1,10 +1,10 @@
 """Whether an index of one model's vectors has to be rebuilt for another model. Gates and `encheck same` use this.
 
-A gate passes a model that behaves as well. With a rotation, a prompt, another maximum length or a new head, a model can
-behave as well although stored vectors no longer match its vectors. So both models' vectors of the same texts, short and
-long, are compared in each role, together with the settings in their files. The answer is "no" for all documents only if
-the maximum lengths are equal and longer texts were compared too, or if the documents are known and none is longer than
-the texts that were compared.
+A gate passes a model that behaves as well. With a rotation, a prompt, a different maximum length or a new head, a model
+can behave as well although stored vectors no longer match its vectors. So both models' vectors of the same texts, short
+and long, are compared in each role, together with the settings in their files. The answer is "no" for all documents
+only if the maximum lengths are equal and longer texts were compared too, or if the documents are known and none is
+longer than the texts that were compared.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FEWEST = 8  # texts needed to tell whether models are related, and that short te
 FULL = 127  # the largest int8
 MORE_CUT = 0.01  # share of the user's documents: that many more cut ones are not due to rounding
 SAME_LENGTH = 0.01  # relative; rounding changes a length by less
-SAME_VECTOR = 1e-5  # relative; batch size changes a fp32 vector by less, another precision by more
+SAME_VECTOR = 1e-5  # relative; batch size changes a fp32 vector by less, a different precision by more
 RELATED = 0.3  # damaged copies of MiniLM have 0.61 or more, rotated ones 0.01 or less (lab/notebook/gate.md)
 
 

@@ -30,7 +30,7 @@ TWIN = "--twin="
 def seed_noise(sides: Sequence[ModelScores], *, rule: Rule = DEFAULT, primary: str | None = None) -> Noise | None:
     """The noise between the baseline and its seed replicates; None if no gate row can show it.
 
-    BaselineError for fewer than three replicates besides the baseline.
+    BaselineError for fewer than three replicates, the baseline not counted.
     """
     refuse_few(len(sides) - 1)
     pairs = [paired_rows(before, after, rule=rule, primary=primary)
@@ -103,7 +103,7 @@ def check_replicates(
 
 
 def refuse_other_dimension(baseline: int | None, replicates: Mapping[str, int | None]) -> None:
-    """BaselineError for a replicate whose vectors have another dimension than the baseline's; None is unknown."""
+    """BaselineError for a replicate whose vectors differ in dimension from the baseline's; None is unknown."""
     for label, dimension in replicates.items():
         if None not in (baseline, dimension) and dimension != baseline:
             raise BaselineError(
@@ -113,10 +113,10 @@ def refuse_other_dimension(baseline: int | None, replicates: Mapping[str, int | 
 
 
 def is_copy(one: ModelScores, other: ModelScores) -> bool:
-    """Whether two models' scores are nearly equal, as for the same weights in another precision.
+    """Whether two models' scores are nearly equal, as for the same weights in a different precision.
 
-    Another seed changes scores more. 95% of the gating scores count, in units of the score of identical texts, since
-    single ones, such as a count or a search result, can jump.
+    A different seed changes scores more. 95% of the gating scores count, in units of the score of identical texts,
+    since single ones, such as a count or a search result, can jump.
     """
     moved: list[float] = []
     for name, table in one.tables.items():

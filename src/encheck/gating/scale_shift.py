@@ -40,7 +40,7 @@ class ScaleShift:
 
     @property
     def has_moved(self) -> bool:
-        """Whether the threshold has another position between random and identical pairs than before."""
+        """Whether the position of the threshold between random and identical pairs has changed."""
         return self.equivalent is None or abs(self.equivalent - self.threshold) > SAME * self.before.unit
 
     def accepted(self, scale: Scale) -> float:

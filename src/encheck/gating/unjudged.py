@@ -65,7 +65,7 @@ MOST_QUERIES = 10**7
 
 @dataclass(frozen=True)
 class AnswerChanges:
-    """Which queries have a different first answer, different first ten answers, or the same ten in another order."""
+    """Which queries have a different first answer, different first ten answers, or a different order of the ten."""
 
     first: Bools
     ten: Bools
@@ -143,8 +143,8 @@ def share_of_queries(
 def judgements_needed(changed: float, worth: float, delta: float) -> float:
     """The judgements with which an equal model passes in 80% of cases, if half of them are decisive.
 
-    `changed` is the share of queries with another first answer, among `worth` effective queries. Infinite if these are
-    too few: the uncertainty of the share alone is then as large as a loss of `delta`.
+    `changed` is the share of queries with a different first answer, among `worth` effective queries. Infinite if these
+    are too few: the uncertainty of the share alone is then as large as a loss of `delta`.
 
     >>> round(judgements_needed(0.142, 3000, 0.02)), judgements_needed(0.1, 30, 0.04)
     (254, inf)
@@ -452,7 +452,7 @@ ANSWERS = {scores: answer for answer, scores in SCORES.items()}
 
 
 def judgements_path(log: Path) -> Path:
-    """The file with the judgements of a query log.
+    """The judgements file of a query log.
 
     >>> judgements_path(Path("logs/march.txt")).name
     'march.txt.qrels'

@@ -164,7 +164,7 @@ def weigh(
     index: OldIndex | None = None,
     thresholds: Sequence[float] = (),
 ) -> Weighed:
-    """Weigh `model` of a run against a baseline; BaselineError where the two cannot be compared.
+    """Compare `model` of a run with a baseline; BaselineError if they cannot be compared.
 
     If the run left out checks that its data allow, the gate is partial and does not pass. `primary` names the primary
     endpoint of searches with labels; None chooses it by the labels. `purpose` is the candidate's purpose; None chooses
@@ -519,7 +519,7 @@ def doubt_seed_noise(decision: GateDecision, noise: Noise, rule: Rule) -> GateDe
 
 
 def refuse_other_kind(baseline: Baseline, model: str, kind: str) -> None:
-    """BaselineError where the candidate gives vectors and the baseline's model scores of pairs, or the reverse."""
+    """BaselineError if the candidate gives vectors and the baseline's model scores of pairs, or the reverse."""
     refuse_kinds(f"{baseline.folder} is of {baseline.model.label!r}, which", baseline.model.kind, model, kind)
 
 
@@ -545,7 +545,7 @@ def refuse_other_search(baseline: Baseline, index: str) -> None:
 
 
 def _refuse_other_items(case: SavedScores, table: CaseScores, baseline: Baseline, results: RunFile) -> None:
-    """BaselineError where a case of the run has other items than the baseline's."""
+    """BaselineError if a case of the run has different items from the baseline's."""
     if not case.has_items_of(table):
         # at least so many, since a baseline keeps three digits of each source's hash
         absent, extra = case.others(table)
@@ -565,7 +565,7 @@ def _refuse_other_items(case: SavedScores, table: CaseScores, baseline: Baseline
 
 
 def _refuse_other_data(baseline: Baseline, results: RunFile) -> None:
-    """BaselineError if run and baseline share no data set; fresh probes of another seed are another data set."""
+    """BaselineError if run and baseline share no data set; fresh probes of two seeds are two data sets."""
     then, now = (sorted(one.name for one in data) for data in (baseline.summary.data, results.data))
     if then and now and not set(then) & set(now):
         raise BaselineError(
@@ -575,7 +575,7 @@ def _refuse_other_data(baseline: Baseline, results: RunFile) -> None:
 
 
 def refuse_other_edition(baseline: Baseline, editions: Mapping[str, str], *, models: Sequence[str] = ()) -> None:
-    """BaselineError if a data set has another edition than the baseline's; `editions` are by data set.
+    """BaselineError if the edition of a data set differs from the baseline's; `editions` are by data set.
 
     `models` are paths and names as the user gave them. If the baseline's model is among them, the remedy uses that
     form, since a baseline keeps a model's name but no path.

@@ -63,7 +63,7 @@ _METRICS: dict[str, Metric[...]] = {
 
 
 def named(name: str) -> Metric[...]:
-    """The metric of this name, also on the calibrated scale; UsageError if encheck has none of it.
+    """The metric of this name, also on the calibrated scale; UsageError if encheck has no such metric.
 
     >>> named("margin_rate_calibrated").label
     'share won'

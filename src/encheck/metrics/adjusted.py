@@ -1,9 +1,9 @@
 """The rate of triplets that a model would win if the surface favoured neither text.
 
-Of two edits of a sentence one may keep more of its words, their order or its length. A scorer that goes by that wins or
-loses with the construction, whatever the edits mean. The adjusted rate weighs the triplets so that every surface
-difference lies alike about zero (`statistics.balancing`): there, what goes by these differences alone wins one half.
-Words that deny and the places of the change are not among them: rivals that read these stand beside the rate.
+One of two edits of a sentence may keep more of its words, their order or its length. A scorer that goes by the surface
+wins or loses with the construction, whatever the edits mean. The adjusted rate weights the triplets so that every
+surface difference is symmetric about zero (`statistics.balancing`). Under these weights, a scorer that goes by these
+differences alone wins one half. Negations and positions of the change are not balanced; rivals that use them are shown.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from encheck.types import Estimate
 Floats = NDArray[np.float64]
 MIN_SIDE = 20  # fewest clusters on the smaller side of a difference
 SOME = 0.1  # a difference in at least this share of items has to have both signs
-UNBALANCED = 0.1  # of a standardised difference: what is commonly taken for balance (Austin 2009, Stat. Med. 28)
-HALF = 0.5  # what the surface alone wins under the weights
+UNBALANCED = 0.1  # of a standardised difference; the common limit for balance (Austin 2009, Stat. Med. 28)
+HALF = 0.5  # the rate of the surface alone under the weights
 STRATA = {1: "kept", -1: "changed", 0: "tie"}
 
 
@@ -49,11 +49,11 @@ class Stratum:
 
 @metric(chance=0.5, label="adjusted share won", whole="its weights are those of a whole set")
 def adjusted_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
-    """Share won under weights that balance every surface difference about zero; a tie counts one half.
+    """Share won under weights that balance every surface difference about zero; a tie counts as one half.
 
     The interval resamples clusters with fixed weights, and is widened by the remaining imbalance. `clusters` is their
-    effective number under the weights (Kish). The params have the strata. There is no estimate, and `missing` has the
-    reason, if a difference has fewer than 20 clusters on its smaller side, or if no weights balance it.
+    effective number under the weights (Kish). The params have the strata. Instead of an estimate, `missing` has the
+    reason if a difference has fewer than 20 clusters on its smaller side, or if no weights balance it.
     """
     wins, found = worth(scores.margins, epsilon), surface_differences(scores.items)
     missing = one_sided(found, scores)
@@ -95,7 +95,7 @@ def _weighted(scores: MarginScores, wins: Floats, weights: Floats, *, slack: flo
 
 
 def one_sided(surface_differences: Floats, scores: MarginScores) -> str:
-    """The difference with too few clusters on its smaller side, as a message; empty without one."""
+    """The difference with too few clusters on its smaller side, as a message; empty if every difference has enough."""
     for name, column in zip(SURFACE_DIFFERENCES, surface_differences.T, strict=True):
         kept, changed = (scores.resampler.of(np.flatnonzero(side)).clusters for side in (column > 0, column < 0))
         if (column != 0).mean() >= SOME and min(kept, changed) < MIN_SIDE:

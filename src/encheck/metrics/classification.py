@@ -1,6 +1,6 @@
 """Paraphrase or not, by a threshold that was not chosen on the pairs it is measured on (RISE, COLING 2022).
 
-Two thresholds, as in that paper: the one of the best accuracy gives the accuracy, the one of the best F1 the F1.
+As in that paper, there are two thresholds: accuracy uses the one with the best accuracy, F1 the one with the best F1.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def f1(scores: PairScores) -> Estimate:
 def by_head(scores: PairScores) -> list[Estimate]:
     """Accuracy and F1 of a trained head's own prediction, its argmax ("Predicate-Argument Based Bi-Encoder ...").
 
-    Nothing for a model without a head of two classes. No threshold is chosen.
+    Empty for a model without a head of two classes. No threshold is chosen.
     """
     if scores.decision is None:
         return []

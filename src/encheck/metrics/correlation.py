@@ -83,7 +83,7 @@ def sets(scores: PairScores) -> dict[str, PairScores]:
 
 
 def by_set(scores: PairScores) -> Iterator[Estimate]:
-    """Both correlations of each set, its name behind the metric's, where there are several."""
+    """Both correlations of each set, with its name after the metric's, if there are several."""
     result = sets(scores)
     for name, part in result.items() if len(result) > 1 else ():
         for estimate in (spearman(part), pearson(part)):
@@ -138,7 +138,7 @@ def _of_values(first: Floats, second: Floats) -> Floats:
 
 
 def _of_ranks(first: Floats, second: Floats) -> Floats:
-    """As `_of_values`, of centred ranks: an item that is drawn once more moves the ranks of all above it as well."""
+    """As `_of_values`, of centred ranks: an item that is drawn once more also moves the ranks of all items above it."""
     both, one, other = (first * second).sum(), (first * first).sum(), (second * second).sum()
     root = np.sqrt(one * other)
     moved = first * second + _above(first, second) + _above(second, first)
@@ -149,7 +149,7 @@ def _of_ranks(first: Floats, second: Floats) -> Floats:
 
 
 def _above(values: Floats, weights: Floats) -> Floats:
-    """The sum of the `weights` of all items above each, and half of those beside it; shape [n]. They sum to 0."""
+    """The sum of the `weights` of all items above each, and half of those tied with it; shape [n]. They sum to 0."""
     order = np.argsort(values, kind="stable")
     is_new = np.r_[True, np.diff(values[order]) != 0]
     sums = np.add.reduceat(weights[order], np.flatnonzero(is_new))
@@ -172,7 +172,7 @@ def weighted_spearman(first: Floats, second: Floats, weights: Weights) -> Floats
 
 
 def _centred(values: Floats, weights: Weights) -> Floats:
-    about = values - values.mean()  # sums keep their digits
+    about = values - values.mean()  # avoids rounding in sums
     total = weights.sum(axis=1, dtype=np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
         centred: Floats = about - ((weights @ about) / total)[:, None]
@@ -192,7 +192,7 @@ def _centred_ranks(values: Floats, weights: Weights) -> Floats:
 
 
 def _correlation(first: Floats, second: Floats, weights: Weights) -> Floats:
-    """NaN if one of the two does not vary; what is left of a constant by rounding does not count."""
+    """NaN if one of the two does not vary; rounding residue of a constant does not count as variation."""
     both = (first * second * weights).sum(axis=1)
     squares = [(side * side * weights).sum(axis=1) for side in (first, second)]
     varies = np.minimum(*squares) > 1e-18 * weights.sum(axis=1)

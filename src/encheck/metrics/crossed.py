@@ -1,8 +1,8 @@
 """Rates on crossed groups: two sources compete for two texts, each of which is right for one of them.
 
-Where the sources look alike, a scorer that goes by the surface alone, without noise, wins one side of a group and loses
-the other. With noise the mean of both is one half where the surfaces differ equally far, and not elsewhere. So whether
-meaning is detected is read from the adjusted rate of all sides.
+If the sources look alike, a scorer that goes by the surface alone, without noise, wins one side of a group and loses
+the other. With noise, the mean of both is one half only if the surfaces differ equally. So the adjusted rate of all
+sides decides whether meaning is detected.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 
 def _both(table: CaseScores, scale: Scale, *, epsilon: float = 0.0) -> Floats:
-    # What each side is worth, shape [groups, 2].
+    # The result of each side, shape [groups, 2].
     worths = won(table, scale, epsilon=epsilon)
     result: Floats = np.array([worths[rows] for rows in table.chains]).reshape(len(table.chains), -1).prod(axis=1)
     return result
@@ -33,15 +33,15 @@ def _both(table: CaseScores, scale: Scale, *, epsilon: float = 0.0) -> Floats:
 
 @metric(values=won, kind="rate", chance=0.5, label="share won, mean of both directions", sides=True)
 def directions_mean(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
-    """Mean over groups of the share of their two sides that is won; a tie counts one half."""
+    """Mean over groups of the share of their two sides that is won; a tie counts as one half."""
     return _share("directions_mean", scores, worth(scores.margins, epsilon).mean(axis=1), epsilon)
 
 
 @metric(values=_both, kind="rate", chance=0.25, label="share won in both directions", unit="chain")
 def both_directions(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
-    """Share of groups whose sides are both won; a tie counts one half of its side.
+    """Share of groups whose sides are both won; a tie counts as half a side.
 
-    The params say whether meaning is detected, which is less: see `adjusted.meaning`.
+    The params say whether meaning is detected, a weaker statement: see `adjusted.meaning`.
     """
     result = _share("both_directions", scores, worth(scores.margins, epsilon).prod(axis=1), epsilon)
     adjusted = adjusted_rate(_beside_rivals(scores), epsilon=epsilon)
@@ -68,9 +68,9 @@ def worse_direction(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
     chance=0.5, label="share of groups whose margins add up to more than 0", reported="the gate weighs both directions"
 )
 def interaction(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
-    """Share of groups whose margins of both sides add up to more than `epsilon`; a tie counts one half.
+    """Share of groups whose margins of both sides add up to more than `epsilon`; a tie counts as one half.
 
-    A constant that a text adds to all its similarities cancels in that sum: it is near on one side, far on the other.
+    A constant that a text adds to all its similarities cancels there, since it is near on one side, far on the other.
     """
     return _share("interaction", scores, worth(scores.margins.sum(axis=1), epsilon), epsilon)
 

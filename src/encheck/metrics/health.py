@@ -85,13 +85,13 @@ OF_THE_SPACE = (room, steadiness)  # describe a model's own vector space, which 
 
 @metric(values=_counts, delta=0.05, label="evenness")
 def evenness(scores: PairScores) -> Estimate:
-    """1 less the Robin Hood index of the k-occurrence (Feldbauer et al. 2018, section 2): 1 where no text is a hub."""
+    """1 less the Robin Hood index of the k-occurrence (Feldbauer et al. 2018, section 2): 1 if no text is a hub."""
     return _mean("evenness", scores, _evenness(scores.values))
 
 
 @figure
 def hubness(scores: PairScores) -> Estimate:
-    """Skewness of the k-occurrence (Radovanovic et al. 2010, equation 1): 0 where no text is in too many answers."""
+    """Skewness of the k-occurrence (Radovanovic et al. 2010, equation 1): 0 if no text is in too many answers."""
     centred = scores.values - scores.values.mean()
     table = np.column_stack([np.ones_like(centred), centred, centred**2, centred**3])
     value = _skewness(table.sum(axis=0, keepdims=True))[0]
@@ -107,13 +107,13 @@ def _skewness(t: Floats) -> Floats:
 
 
 def unseen(scores: PairScores) -> Estimate:
-    """Share of the texts that no query has among its ten nearest (antihubs, Radovanovic et al. 2010, section 5)."""
+    """Share of texts outside the ten nearest of every query (antihubs, Radovanovic et al. 2010, section 5)."""
     return _mean("unseen", scores, (scores.values == 0).astype(float))
 
 
 @metric(values=near_of, kind="rate", label="share kept", reported=CONTRACT, surface=())
 def contract_kept(scores: RepeatedScores) -> Estimate:
-    """Share of the items where the contract holds. No interval: what a contract excludes must not happen once."""
+    """Share of the items where the contract holds. It has no interval, since a contract allows no exception."""
     return _whole("contract_kept", scores, scores.values, _why_not_kept(scores.values, scores.repeated))
 
 
@@ -126,7 +126,7 @@ def ends_seen(scores: PairScores) -> Estimate:
 
 
 def _why_not_kept(values: Floats, repeated: Floats | None) -> str:
-    """What an answer that changes depends on: chance, where one batch gives two answers, else the texts beside it."""
+    """The cause of a changing answer: chance if one batch gives two answers, else the other texts in the batch."""
     changed = f"{int((values < 1).sum())} of {len(values)} texts get another answer"
     if repeated is not None and (repeated < 1).any():
         return f"{changed} the second time, in the same batch too: chance plays a part, as with dropout left on"
@@ -137,7 +137,7 @@ def _why_not_kept(values: Floats, repeated: Floats | None) -> str:
 
 
 def _whole(metric: str, scores: PairScores, held: Floats, cause: str) -> Estimate:
-    """The share, and what broke it where it is not whole."""
+    """The share and, if it is below 1, the cause."""
     value = float(held.mean())
     params = {"cause": cause} if value < 1 else {}
     return Estimate(metric, value, value, value, len(held), scores.resampler.clusters, params=params)

@@ -30,7 +30,7 @@ log = logging.getLogger("encheck")
 Floats = NDArray[np.float64]
 PO, PN, NO, NN = range(4)
 LINES = {"always_positive": 1.0, "always_negative": 0.0, "random": 0.5}
-SAYS_NOTHING = 0.05  # with an AUC of the divergence this near to chance, the two halves mean nothing
+SAYS_NOTHING = 0.05  # if the divergence has an AUC this near to chance, the two halves are meaningless
 DEGENERATE = 0.95
 
 
@@ -65,7 +65,7 @@ def cases_of(scores: PairScores, *, scope: Scope = "split") -> Cases:
     """The test part of the scores with its difficulty, and predictions at a threshold that was not chosen on it.
 
     The threshold has the best F1 on the validation part; without one, on the other folds of ten. NothingToMeasure
-    where there is no Pn or no Nn pair.
+    without a Pn or an Nn pair.
     """
     found, measured = scores.difficulty(scope), measured_positions(scores.splits)
     part = found.of(measured)
@@ -77,7 +77,7 @@ def cases_of(scores: PairScores, *, scope: Scope = "split") -> Cases:
         )
     surface = {name: _cases(beside, part, measured) for name, beside in scores.surface.items()}
     cases = replace(_cases(scores, part, measured), surface=surface)
-    # Say where the figures say little: the split is empty of meaning, or the predictions are nearly constant.
+    # Warn if the figures mean little: the split is meaningless, or the predictions are nearly constant.
     data, auc = cases.scores.data, auc_divergence(replace(cases, surface={})).value
     if abs(auc - 0.5) < SAYS_NOTHING:
         log.warning(
@@ -109,7 +109,7 @@ def _cases(scores: PairScores, part: Difficulty, measured: NDArray[np.intp]) -> 
 
 @metric(chance=0.5, label="AUC of non-obvious pairs", whole="an AUC rises with damage")
 def auc_n(cases: Cases) -> Estimate:
-    """P(a Pn pair scores above an Nn pair of its split), ties counting half: chance is 0.5, 1-JSD gets 0.
+    """P(a Pn pair scores above an Nn pair of its split), with ties as one half; chance is 0.5, 1-JSD gets 0.
 
     The params have the number of pairs in each cell, and the medians.
     """
@@ -130,9 +130,9 @@ def auc_n(cases: Cases) -> Estimate:
 
 
 def _wins(cases: Cases, is_in: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Pairs of a Pn and an Nn pair that the Pn pair wins, and all of them: as drawn, then in each replicate.
+    """The number of (Pn, Nn) combinations that the Pn pair wins, and of all: in the sample, then in each replicate.
 
-    Of the pairs of one split, which `is_in` chooses.
+    Only pairs of one split, which `is_in` selects.
     """
     up, down = (is_in & (cases.difficulty.cells == cell) for cell in (PN, NN))
     if not up.any() or not down.any():
@@ -153,7 +153,7 @@ def _pooled(wins: Sequence[Floats], pairs: Sequence[Floats]) -> tuple[float, Flo
 
 @figure
 def auc_divergence(cases: Cases) -> Estimate:
-    """P(a positive pair has a lower divergence than a negative one): near 0.5 "obvious" is an empty word."""
+    """P(a positive pair has a lower divergence than a negative one): near 0.5, "obvious" is meaningless."""
     result = auc_of(-cases.difficulty.divergence, cases.scores.labels == 1, cases.resampler)
     return of_two_labels(estimated("auc_divergence", cases.scores, *result), cases.scores)
 
@@ -187,14 +187,14 @@ def _by_rule(rule: Rule, table: Floats, cells: Sequence[int]) -> Floats:
         case "tnr":
             return ratio(tn, fp + tn)
         case "f1":
-            return np.nan_to_num(ratio(2 * tp, 2 * tp + fn + fp))  # 0 where undefined, as the authors have it
+            return np.nan_to_num(ratio(2 * tp, 2 * tp + fn + fp))  # 0 if undefined, as the authors define it
         case "accuracy":
             return ratio(tp + tn, tp + fn + fp + tn)
         case "balanced accuracy":
             return (ratio(tp, tp + fn) + ratio(tn, fp + tn)) / 2
         case "mcc":
             below = np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
-            return np.nan_to_num(ratio(tp * tn - fp * fn, below))  # 0 for a constant prediction, as scikit-learn has it
+            return np.nan_to_num(ratio(tp * tn - fp * fn, below))  # 0 for a constant prediction, as in scikit-learn
 
 
 @figure
@@ -226,7 +226,7 @@ def _columns(cases: Cases) -> Iterator[Floats]:
 
 
 def figures(cases: Cases) -> Iterator[Estimate]:
-    """Everything of Tables 6 to 8 that the cells allow, the lines of constant predictions, and how empty the split is.
+    """All figures of Tables 6 to 8 that the cells allow, those of constant predictions, and the AUC of the split.
 
     A figure that rests on an empty cell is left out.
     """
@@ -252,10 +252,10 @@ def lines(cases: Cases) -> Iterator[Estimate]:
 
 @figure
 def mean_average_precision(cases: Cases) -> Estimate:
-    """MAP of ranking data, as the official scorer of SemEval-2016 and 2017 task 3 has it.
+    """MAP of ranking data, as the official scorer of SemEval-2016 and 2017 task 3 computes it.
 
-    Of each question the precision at every relevant candidate among the first ten, averaged over these; 0 for a
-    question that has none there. Equal scores stay in the data's order.
+    For each question, the mean precision at the relevant candidates among the first ten; 0 for a question without one.
+    Equal scores stay in the data's order.
     """
     result = queries(cases.scores)
     values = np.array([average_precision(cases.scores.values[at], cases.scores.labels[at]) for at in result])
@@ -265,7 +265,7 @@ def mean_average_precision(cases: Cases) -> Estimate:
 
 
 def average_precision(values: Floats, labels: NDArray[np.int8], *, depth: int = 10) -> float:
-    """Mean precision at the relevant candidates among the `depth` best; 0 where none is.
+    """Mean precision at the relevant candidates among the `depth` best; 0 without one.
 
     >>> average_precision(np.array([0.9, 0.8, 0.7]), np.array([1, 0, 1]))
     0.8333333333333333
@@ -276,7 +276,7 @@ def average_precision(values: Floats, labels: NDArray[np.int8], *, depth: int = 
 
 
 def queries(scores: PairScores) -> list[NDArray[np.intp]]:
-    """Positions of each question's candidates where the pairs are keyed "question id/candidate id", in data order."""
+    """Positions of each question's candidates if the pairs are keyed "question id/candidate id", in data order."""
     result: dict[str, list[int]] = {}
     for i, key in enumerate(scores.keys):
         if (question := question_of(key)) is not None:

@@ -145,7 +145,7 @@ def similarity_gap(scores: PairScores) -> Estimate:
 
 @metric(chance=0.5, label="AUC", whole="an AUC rises with damage")
 def auc(scores: PairScores) -> Estimate:
-    """P(a label-1 pair scores above a label-0 pair), ties counting half (Mann-Whitney U / mn)."""
+    """P(a label-1 pair scores above a label-0 pair), with ties as one half (Mann-Whitney U / mn)."""
     result = auc_of(scores.values, scores.labels == 1, scores.resampler)
     return of_two_labels(estimated("auc", scores, *result), scores)
 
@@ -154,7 +154,7 @@ def auc(scores: PairScores) -> Estimate:
 def cohens_d(scores: PairScores) -> Estimate:
     """Difference of the two labels' means over their pooled standard deviation (Cohen 1988, n - 2 in the pool)."""
     positive = scores.labels == 1
-    x = scores.values - scores.values.mean()  # centred: squares keep their digits
+    x = scores.values - scores.values.mean()  # centred, to avoid rounding in squares
 
     def columns() -> Iterator[Floats]:
         for side in (positive, ~positive):
@@ -192,7 +192,7 @@ def margin_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
     """Share of items with Sim(S, near) - Sim(S, far) > epsilon, with the curve over epsilon from -0.3 to 0.3.
 
     Mahajan et al. 2023, criteria 3 and 4, Figures 1 to 6; the curve also counts the items above, as the figures do.
-    A tie counts one half. The intervals follow what items share.
+    A tie counts as one half. The intervals account for what items share.
     """
     margins, grid = scores.margins, np.append(GRID if scores.has_curve else (), epsilon)
     worths = worth(margins[:, None], grid)

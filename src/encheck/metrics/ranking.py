@@ -37,7 +37,7 @@ BY_OVERLAP = 0.5  # a correlation that is commonly called large
 
 
 def top_of(values: Floats, *, ties: Ties = "expected") -> Floats:
-    """1 if the first column is the largest of its row, else 0, shape [n]; a tie counts 1/#tied, 0 or 1.
+    """1 if the first column is the largest of its row, else 0, shape [n]; a tie counts as 1/#tied, 0 or 1.
 
     >>> top_of(np.array([[0.9, 0.9, 0.7], [0.9, 0.8, 0.7]])).tolist()
     [0.5, 1.0]
@@ -102,14 +102,14 @@ def _on_top(table: CaseScores, scale: Scale) -> Floats:
 
 @metric(values=_on_top, kind="rate", chance=0.25, label="share on top", unit="chain")
 def r_precision(scores: ChainScores, *, ties: Ties = "expected") -> Estimate:
-    """Share of the measured chains with the paraphrase on top (Table 5, RPrec): by chance 1/4. Ties: see `top_of`."""
+    """Share of the measured chains with the paraphrase on top (Table 5, RPrec); chance is 1/4. Ties: see `top_of`."""
     name, part = "r_precision" if ties == "expected" else f"r_precision_{ties}", measured(scores)
     return _share(name, part, top_of(part.values, ties=ties))
 
 
 @figure
 def spearman(scores: ChainScores) -> Estimate:
-    """Mean over chains of Spearman's correlation of scores and degrees (Table 5); a constant chain counts 0."""
+    """Mean over chains of Spearman's correlation of scores and degrees (Table 5); a constant chain counts as 0."""
     return _spearman("spearman", scores, scores.values)
 
 
@@ -139,7 +139,7 @@ def order_rate_members(scores: ChainScores) -> Estimate:
 
 @figure
 def violation_rate(scores: ChainScores, *, step: int) -> Estimate:
-    """Share of chains whose score rises at this step (1: from the paraphrase to the first member); ties count half."""
+    """Share of chains whose score rises at this step (1: from paraphrase to first member); ties count as half."""
     return _share(f"violation_rate_{step}", scores, reversed_at(scores.values, step))
 
 
@@ -217,7 +217,7 @@ def accuracies(scores: ChainScores, *, threshold: float | None = None) -> Iterat
     """Share of right predictions by number of swaps (Figure 3): only the text without swaps is a paraphrase.
 
     There is one estimate per member, at `threshold` or, as in deployment, at the threshold with the highest balanced
-    accuracy on the validation part's labelled pairs. Without either there is no figure, but a warning; a threshold
+    accuracy on the validation part's labelled pairs. Without either, a warning replaces the figure, since a threshold
     chosen on the chains would not be realistic. For a model with a trained head of two classes, the accuracies of the
     head's own predictions follow, as in the paper.
     """
@@ -255,7 +255,7 @@ def _mean(name: str, scores: ChainScores, values: Floats) -> Estimate:
     there = np.flatnonzero(~np.isnan(values))
     part = scores.of(there) if len(there) < len(values) else scores
     mean = float(values[there].mean())
-    totals = part.resampler.totals(np.column_stack([values[there] - mean, np.ones(len(there))]))  # sums keep digits
+    totals = part.resampler.totals(np.column_stack([values[there] - mean, np.ones(len(there))]))  # avoids rounding
     return estimated(name, part, mean, ratio(totals[:, 0], totals[:, 1]) + mean)
 
 

@@ -1,8 +1,8 @@
 """Rank metrics of right documents: the figures of trec_eval, with a value for each query.
 
-The gain is the grade itself (not 2 to its power), and a rank r counts 1 / log2(r + 1), as in trec_eval's ndcg_cut and
-in BEIR. Documents with the same score are ordered by descending id, as in trec_eval. Every figure is a mean over
-queries, with an interval that resamples clusters of queries.
+The gain is the grade itself (not 2 to its power), and a rank r has the weight 1 / log2(r + 1), as in trec_eval's
+ndcg_cut and in BEIR. Documents with the same score are ordered by descending id, as in trec_eval. Every figure is a
+mean over queries, with an interval that resamples clusters of queries.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def ndcg(answers: Sequence[Answers], *, cut: int = CUT) -> Floats:
 
 
 def reciprocal_rank(answers: Sequence[Answers], *, cut: int = CUT) -> Floats:
-    """1 / the rank of the first right document, 0 where none is among the first `cut`; shape [n]."""
+    """1 / the rank of the first right document, 0 if none is among the first `cut`; shape [n]."""
     first = (min((rank for rank, _ in one.right if 0 < rank <= cut), default=0) for one in answers)
     return np.array([1 / rank if rank else 0.0 for rank in first])
 

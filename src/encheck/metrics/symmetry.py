@@ -66,8 +66,8 @@ def flip_rate(scores: BothOrdersScores, *, threshold: float | None = None) -> Es
     "Predicate-Argument Based Bi-Encoder for Paraphrase Identification", sections 1 and 3: 2.66 to 8.46% for
     cross-encoders (Chen et al. 2020), 2.78 to 9.16% for SBERT with the head (u, v, |u-v|), both by the head's argmax
     on the test part. A pair is predicted a paraphrase where its score reaches its cut (`decision_cuts`); the
-    params say whose that is. Scores that are equal to within 1e-6 flip nothing. NaN if a pair has no cut: the scores
-    do not vary, or no other pair has both labels.
+    params say whose that is. Scores that are equal to within 1e-6 do not flip a prediction. NaN if a pair has no cut:
+    the scores do not vary, or no other pair has both labels.
     """
     result = decision_cuts(scores, threshold=threshold)
     differ = (scores.forward >= result.cuts) != (scores.backward >= result.cuts)
@@ -79,7 +79,7 @@ def _share(scores: BothOrdersScores, flips: Floats, params: dict[str, float | st
     totals = scores.resampler.totals_of([flips, np.broadcast_to(1.0, len(flips))])
     low, high = map(float, percentile_interval(totals[:, 0] / totals[:, 1]))
     n, clusters, value = len(flips), scores.resampler.clusters, float(flips.mean())
-    if (scores.asymmetry > ROUNDING).any():  # else it is symmetric, which is no matter of luck
+    if (scores.asymmetry > ROUNDING).any():  # otherwise it is symmetric by construction
         low, high = widened_interval(value, low, high, n=n, clusters=clusters)
     return Estimate("flip_rate", value, low, high, n, clusters, params={**params})
 

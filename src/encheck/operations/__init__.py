@@ -1,1 +1,1 @@
-"""What is decided with a model beside running and gating: a folder each, with its command. Nothing imports them."""
+"""Decisions about a model, apart from runs and gates: one folder each, with its command. Nothing imports them."""

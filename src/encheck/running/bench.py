@@ -1,6 +1,6 @@
-"""The bench of a run: from the items that checks have declared to their scores.
+"""The bench of a run, which computes scores from the items that checks declare.
 
-It has the items made and their texts encoded.
+It makes the items and has their texts encoded.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Plan:
     roles: dict[str, Texts] = field(default_factory=dict)
 
     def needs(self, subject: Subject) -> Needs:
-        """What this model computes, each once: its key in the store -> its text, or the two texts of a pair."""
+        """What this model computes, without repeats: key in the store -> its text, or the two texts of a pair."""
         pairs = dict.fromkeys(self.pairs.get(subject.label, []))
         if subject.kind == "pair":
             return {text_key(*pair): pair for pair in pairs}
@@ -54,7 +54,7 @@ class Plan:
 
 
 def missing(subject: Subject, needs: Needs, store: Store) -> Needs:
-    """The part of what a model `needs` that the store lacks; nothing of a model that computes nothing."""
+    """The part of what a model `needs` that the store lacks; empty for a model that computes nothing."""
     if isinstance(subject.model, PartialEncoder):
         return {}
     keys = list(needs)
@@ -66,10 +66,10 @@ Request = tuple[str, str, Claim, int | str]  # model, data, claim, level
 
 
 class Bench:
-    """Models, data and store of one run; times are by its `clock`.
+    """Models, data and store of one run; `clock` measures its times.
 
-    Documents are searched with an `index`, or exactly where it is None. Without `calibrates` no random pairs are
-    encoded: enough for rates, but nothing has a calibrated scale. `items` are made already, by data, builder and level.
+    Documents are searched with an `index`, or exactly if it is None. Without `calibrates`, no random pairs are encoded,
+    which suffices for rates but gives no calibrated scale. `items` has finished items by data, builder and level.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Bench:
         self._generating = self._encoding = 0.0
 
     def with_models(self, subjects: dict[str, Subject], store: Store) -> Bench:
-        """A bench of other models and their store, with the items, draws and random pairs of this one."""
+        """A bench for other models and their store, with this bench's items, draws and random pairs."""
         other = copy.copy(self)
         other.subjects, other.store = subjects, store
         other.scorer = self.scorer.beside(subjects)
@@ -101,7 +101,7 @@ class Bench:
         return other
 
     def items(self, data: str, claim: Claim, level: int | str) -> Items:
-        """What a claim measures on; made once. NothingToMeasure where there is none, CheckError where it breaks."""
+        """A claim's items, made once. NothingToMeasure if there are none, CheckError if making them fails."""
         key = (data, claim.items, level)
         if key not in self._items:
             start = self.clock.now()
@@ -117,18 +117,18 @@ class Bench:
         return items
 
     def found(self, data: str, claim: Claim, level: int | str) -> Items | None:
-        """What `items` gave, or None where it gave nothing or was not called."""
+        """The items that `items` made, or None if it made none or was not called."""
         items = self._items.get((data, claim.items, level))
         return items if isinstance(items, Items) else None
 
     def reference(self, data: str) -> tuple[SentencePair, ...]:
-        """The random pairs that calibrate on this data."""
+        """The random pairs that calibrate scores on this data."""
         return self.scorer.reference(data)
 
     def prepare(self, requests: Iterable[Request], *, locks: Locks, progress: Progress) -> None:
         """Encode what the requests need and the store lacks, one model after the other.
 
-        Then items are scored that are not in memory, and encoded again what a check of determinism repeats.
+        Then score items that are not in memory, and encode again the texts that a determinism check repeats.
         """
         requests = list(requests)
         plan = self.plan(requests)
@@ -143,7 +143,7 @@ class Bench:
             try:
                 subject.state.encoded += some[0].prepare(subject, some, locks=locks, progress=progress)
             except NothingToMeasure:
-                continue  # said again when the check asks for its scores
+                continue  # reported when the check asks for its scores
             except EncoderError as error:
                 subject.state.error = error
             seconds = self.clock.now() - start
@@ -152,7 +152,7 @@ class Bench:
         self.repeat(requests, locks=locks)
 
     def repeat(self, requests: Iterable[Request], *, locks: Locks) -> None:
-        """Encode again what checks of determinism among these requests repeat."""
+        """Encode again the texts that determinism checks among these requests repeat."""
         for model, data, claim, level in requests:
             items, subject = self.found(data, claim, level), self.subjects[model]
             texts = [text for item in items.kept for text in item.repeats] if items else []
@@ -160,12 +160,12 @@ class Bench:
                 self.services[model].repeat(texts, locks)
 
     def plan(self, requests: Iterable[Request]) -> Plan:
-        """What the requests need of each model that has not failed; their items are made."""
+        """What the requests need from each model that has not failed; makes their items."""
         plan = Plan()
         for model, data, claim, level in requests:
             if self.subjects[model].error:
                 continue
-            with suppress(NothingToMeasure, CheckError):  # said again when the check asks for its scores
+            with suppress(NothingToMeasure, CheckError):  # reported when the check asks for its scores
                 items = self.items(data, claim, level)
                 self.refuse_lacking(model, data, items)
                 wanted = plan.pairs.setdefault(model, [])
@@ -184,7 +184,7 @@ class Bench:
         return plan
 
     def compare(self, others: Sequence[VectorSample], *, old: str = "", locks: Locks, progress: Progress) -> None:
-        """Encode the texts by which each model's vectors are compared with those of others, and of the model `old`."""
+        """Encode the texts on which each model's vectors are compared with those of `others` and of the model `old`."""
         known = list(others)
         for label in sorted(self.services, key=lambda label: label != old):
             subject = self.subjects[label]
@@ -192,10 +192,9 @@ class Bench:
             known += [subject.state.sample] if label == old and subject.state.sample else []
 
     def try_out(self, requests: Iterable[Request], *, locks: Locks, progress: Progress) -> None:
-        """Encode one pair with each model, before anything is generated: does it load, and give numbers?
+        """Encode one pair with each model before anything is generated, to see that it loads and gives numbers.
 
-        It is a pair that the run needs anyway. A model that can compute nothing before it has learned from all texts of
-        the run is left out.
+        The run needs this pair anyway. A model that first has to learn from all texts of the run is left out.
         """
         wanted: dict[str, list[Pair]] = {}
         for label, data in {model: data for model, data, _, _ in requests}.items():
@@ -207,7 +206,7 @@ class Bench:
         self.encode(wanted, locks=locks, progress=progress, fit=False)
 
     def refuse_lacking(self, model: str, data: str, items: Items) -> None:
-        """NothingToMeasure where a model has vectors of some texts only, and these items need others."""
+        """NothingToMeasure if a model has vectors of some texts only, and these items need more."""
         known = self.subjects[model].model
         if not isinstance(known, PartialEncoder):
             return
@@ -228,7 +227,7 @@ class Bench:
             )
 
     def refuse_failed(self, model: str) -> None:
-        """Raise what went wrong with this model, if anything did."""
+        """Raise this model's error, if it had one."""
         if error := self.subjects[model].error:
             raise error
 
@@ -241,7 +240,7 @@ class Bench:
         progress: Progress,
         fit: bool = True,
     ) -> None:
-        """Have pairs scored and texts in roles encoded, each by a model's label: see `EncoderService.prepare`."""
+        """Score pairs and encode texts in roles, both by model label; see `EncoderService.prepare`."""
         start = self.clock.now()
         for model, pairs in wanted.items():
             in_roles = (roles or {}).get(model, {})
@@ -250,27 +249,27 @@ class Bench:
 
     @property
     def seconds(self) -> dict[str, float]:
-        """How long generating and encoding took, without what this process waited meanwhile."""
+        """The time for generating and encoding, without the time that this process waited."""
         return {"generate": self._generating, "encode": self._encoding}
 
     def count_time_of(self, other: Bench) -> None:
-        """Count the time of a bench on a part of the data as this one's."""
+        """Add the time of a bench on a part of the data to this bench's time."""
         self._generating += other._generating
         self._encoding += other._encoding
 
     def scores(self, model: str, data: str, items: Items) -> Scores:
-        """The similarities of these items under this model, with word overlap beside them."""
+        """The similarities of these items under this model, and their word overlap."""
         self.refuse_failed(model)
         self.refuse_lacking(model, data, items)
         return self.scorer.scores(model, data, items)
 
     def scale(self, model: str, data: str) -> Scale | None:
-        """The calibration of a model on a data set, once something was measured there."""
+        """The calibration of a model on a data set, after something was measured there."""
         return self.scorer.scale(model, data)
 
 
 def _built(claim: Claim, data: Dataset, level: int | str, maker: Maker) -> Items:
-    """What the claim's builder gives; CheckError where it breaks or gives something else."""
+    """The items from the claim's builder; CheckError if it fails or returns something else."""
     place = f"{getattr(claim.items, '__qualname__', claim.items)!s}(dataset, level={level!r}, maker)"
     try:
         items = claim.items(data, level, maker)

@@ -24,7 +24,7 @@ OBJECT = "object:"  # how settings name a model that is in memory: object:NAME
 
 
 def labels(specs: Sequence[str]) -> dict[str, str]:
-    """Label -> specification of the models; two that would have the same label get numbers.
+    """Label -> specification of the models; equal labels get numbers.
 
     >>> labels(["sbert", "./a/ckpt", "./b/ckpt", "vectors:old.parquet"])
     {'sbert': 'sbert', 'ckpt': './a/ckpt', 'ckpt-2': './b/ckpt', 'old': 'vectors:old.parquet'}

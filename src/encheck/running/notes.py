@@ -1,4 +1,4 @@
-"""What a run logs, shown at once and kept for its report."""
+"""The log messages of a run, shown at once and kept for its report."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ log = logging.getLogger("encheck")
 
 
 class Notes(logging.Handler):
-    """Keeps what is logged for the report, and shows it at once on standard error, unless it is to be `silent`."""
+    """Keeps log messages for the report and, unless `silent`, shows them at once on standard error."""
 
     def __init__(self, *, silent: bool = False) -> None:
         super().__init__(logging.WARNING)
@@ -31,7 +31,7 @@ class Notes(logging.Handler):
 
     @contextmanager
     def muted(self) -> Iterator[None]:
-        """Neither keep nor show what is logged in the block."""
+        """Neither keep nor show messages that are logged in the block."""
         self.is_muted = True
         try:
             yield
@@ -41,7 +41,7 @@ class Notes(logging.Handler):
 
 @contextmanager
 def store_notes() -> Iterator[list[str]]:
-    """Show and give what is said of the store meanwhile; the workers of xdist, who come later, say the rest."""
+    """Show and yield the block's messages about the store; xdist's workers, which start later, report the rest."""
     notes = Notes()
     notes.addFilter(lambda record: record.module == "store")
     log.addHandler(notes)
@@ -52,5 +52,5 @@ def store_notes() -> Iterator[list[str]]:
 
 
 def tell(message: str) -> None:
-    """Write a message to standard error, whatever pytest captures."""
+    """Write a message to standard error, even if pytest captures it."""
     print(visible(message, keep=LINES), file=sys.__stderr__ or sys.stderr, flush=True)

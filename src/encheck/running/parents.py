@@ -1,4 +1,4 @@
-"""The parent of a model under test, measured from what the store has: it is never loaded."""
+"""The parent of a model under test, measured from stored vectors without loading it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Parent:
 
 
 def known_parent(subject: Subject, settings: Settings, store: Store, scorer: Scorer) -> Parent | None:
-    """The parent of a model made of files, where it is at hand; None if it is not, or cannot be read."""
+    """The parent of a model that consists of files; None if it is missing or cannot be read."""
     folder = getattr(subject.model, "source", None)
     if subject.kind != "vector" or subject.error or not isinstance(folder, Path) or not folder.is_dir():
         return None
@@ -76,7 +76,7 @@ def known_parent(subject: Subject, settings: Settings, store: Store, scorer: Sco
 
 
 def _from_store(parent: Subject, child: Subject, store: Store) -> bool:
-    """Whether the store has the parent's vectors of all texts of the child, which the parent then has too."""
+    """Whether the store has the parent's vectors of all the child's texts; if so, `parent` gets them."""
     texts = list(child.rows)
     keys = list(map(text_key, texts))
     for some in (keys[:1], keys):

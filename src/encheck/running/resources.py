@@ -37,12 +37,12 @@ from encheck.system.documents import open_parquet
 from encheck.system.files import Scratch, expand_home
 from encheck.system.lock import Lock, Locks, no_locks
 
-MANY_ROWS = 200_000  # of one file: more are measured in shards without being asked
+MANY_ROWS = 200_000  # rows of one file; larger files are measured in shards by default
 KIND, ENDING = "pairs", ".parquet"
 
 
 class LoadsInShards(Protocol):
-    """What measures pairs shard by shard, a `LargeDataLoader` of scale/; it is imported where it is asked for."""
+    """The `LargeDataLoader` of scale/, which measures pairs shard by shard; imported on demand."""
 
     def load(self, label: str, spec: str) -> Dataset:
         """The data of a specification, by their label."""
@@ -52,9 +52,9 @@ class LoadsInShards(Protocol):
 def in_shards(
     settings: Settings, *, quiet: bool = False, is_gated: bool = False
 ) -> Callable[[str, str], Dataset | None]:
-    """What loads the data of a label and specification in shards; it gives None for data that a run holds in memory.
+    """A function that loads the data of a label and specification in shards; None for data that stay in memory.
 
-    Without an engine these are all but large Parquet files; with a gate, which weighs the score of every item, all.
+    Without an engine, these are all but large Parquet files; with a gate, which compares every item's score, all.
     """
     is_held = not settings.engine and (is_gated or bool(settings.save_baseline) or settings.sample is not None)
 
@@ -87,7 +87,7 @@ def in_shards(
 
 
 def _has_many_rows(place: str) -> bool:
-    """Whether Parquet files have many rows; what cannot be opened is told by the reader of smaller data."""
+    """Whether Parquet files have many rows; the reader of smaller data reports files that cannot be opened."""
     path, rows = expand_home(place), 0
     files = parquet_files(path) if path.is_dir() else [path] * (path.suffix.lower() == ENDING and path.is_file())
     try:
@@ -99,20 +99,20 @@ def _has_many_rows(place: str) -> bool:
     return rows > MANY_ROWS
 
 
-IN_MEMORY = "in memory"  # the adapter of a model that is no file
+IN_MEMORY = "in memory"  # the adapter of a model that is not a file
 log = logging.getLogger("encheck")
 
 
 def resolve_models(settings: Settings, store: Store, loaded: Mapping[str, Model] | None = None) -> dict[str, Subject]:
     """The models of a run, checked and named; UsageError says what is wrong with one of them.
 
-    `loaded` has those that are in memory, by what the settings call them.
+    `loaded` has the models in memory, by their names in the settings.
     """
     known, in_memory = known_models(settings.models_file), loaded or {}
     device = Device(settings.device, settings.dtype)
     named = labels(settings.models)
     configs: dict[str, ModelConfig] = {}
-    for label, spec in named.items():  # the entry of a model with the run's arguments over it
+    for label, spec in named.items():  # the model's entry, overridden by the run's arguments
         if spec in in_memory:
             configs[label] = ModelConfig(label, adapter=IN_MEMORY)
             continue
@@ -141,7 +141,7 @@ def resolve_models(settings: Settings, store: Store, loaded: Mapping[str, Model]
 
 
 def checks_with_thresholds(settings: Settings) -> set[str]:
-    """The checks that a threshold of the user's is for, in the project or in an entry of models.yaml."""
+    """The checks for which the user set a threshold, in the project or in an entry of models.yaml."""
     known = known_models(settings.models_file)
     own = [known[model].thresholds for model in settings.models if model in known]
     return {check_and_rest(key)[0] for table in (settings.project.thresholds, *own) for key in table}
@@ -155,8 +155,8 @@ def resolve_data(
 ) -> dict[str, Dataset]:
     """The data of a run, loaded and named; UsageError says what is wrong with a file.
 
-    `shared` is what the names of files begin with in which the processes of one run keep what they read. `in_shards`
-    gives those that are not held in memory, by label and specification.
+    `shared` is the prefix of the files in which the processes of one run keep the data that they read. `in_shards`
+    gives the data that are not held in memory, by label and specification.
     """
     labelled = data_labels(settings.data)
     _refuse_stray_queries(settings)
@@ -177,9 +177,9 @@ def resolve_data(
 
 
 def resolve_index(settings: Settings, subjects: Iterable[Subject], data: Iterable[Dataset]) -> IndexSize | None:
-    """The index that documents are searched with; None where searches are exact.
+    """The index that documents are searched with; None for exact search.
 
-    UsageError if Faiss is missing, or cannot search by what a model compares by and the data have documents.
+    UsageError if Faiss is missing, or if the data have documents and Faiss lacks a model's similarity.
     """
     if (sizes := index_sizes(settings.search_index)) is None:
         return None
@@ -192,7 +192,7 @@ def resolve_index(settings: Settings, subjects: Iterable[Subject], data: Iterabl
 
 
 def _refuse_stray_queries(settings: Settings) -> None:
-    """UsageError for a log of queries, or an option of it, without exactly one data set that it is for."""
+    """UsageError for a query log, or one of its options, unless it belongs to exactly one data set."""
     without = [spec for spec in settings.data if is_unlabelled(spec, has_log=settings.queries is not None)]
     if settings.queries is None:
         unusual = {
@@ -211,7 +211,7 @@ def _refuse_stray_queries(settings: Settings) -> None:
 
 
 def resolve_english(settings: Settings, store: Store, *, lock: Lock = nullcontext) -> English:
-    """The language resources of a run; LanguageError or UsageError where one of those that were named is not there."""
+    """The language resources of a run; LanguageError or UsageError if a named one is missing."""
     pipeline = Pipeline(settings.spacy_model, file_hash=store.file_hash)
     if settings.spacy_model:
         pipeline.fingerprint  # noqa: B018 - reads its files
@@ -222,7 +222,7 @@ def resolve_english(settings: Settings, store: Store, *, lock: Lock = nullcontex
 
 
 def resolve_writers(settings: Settings, store: Store, *, locks: Locks = no_locks) -> Writers:
-    """The language model and the translators that the settings name; UsageError where one does not exist."""
+    """The language model and the translators that the settings name; UsageError if one does not exist."""
     model, translate, device = None, None, settings.device
     if settings.continuation_model:
         model = Continuer(settings.continuation_model, device=device, store=store, locks=locks)
@@ -232,9 +232,9 @@ def resolve_writers(settings: Settings, store: Store, *, locks: Locks = no_locks
 
 
 def open_store(settings: Settings) -> Store:
-    """The store that the settings name, or the default one; one that is thrown away, with a warning, if it cannot be.
+    """The store that the settings name, or the default one; if it cannot be used, a temporary one, with a warning.
 
-    StoreError for a file that is no store, and stays as it is.
+    StoreError for a file that is not a store; the file stays unchanged.
     """
     try:
         return store_named(settings)

@@ -1,4 +1,4 @@
-"""Scores of a run's items: each kind of item measures itself by a model, and by surface scorers beside it."""
+"""Scores of a run's items, by a model and by surface scorers; each kind of item measures itself."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from encheck.types import Estimate
 
 log = logging.getLogger("encheck")
 S = TypeVar("S", bound=Scores)
-ENOUGH = 1 - DELTA  # what the gate counts as a loss should not be lost here
+ENOUGH = 1 - DELTA  # a loss that matters to the gate should not happen here
 
 
 class FirstStages:
@@ -77,7 +77,7 @@ def count_of_answers(queries: Sequence[SearchingQuery]) -> int:
 
 
 def with_first_stage(scores: S, items: Sequence[Item], subject: Subject, lists: InvertedLists, *, data: str) -> S:
-    """The scores with what the index missed of the answers to a sample of their queries, which is logged too."""
+    """The scores, with the answers that the index missed on a sample of their queries, which are also logged."""
     queries = [item for item in items if isinstance(item, SearchingQuery)]
     asked = [queries[place] for place in sample_queries(queries)]
     fewest, depth = count_of_answers(asked), DEPTH if isinstance(scores, RankedScores) else KEPT
@@ -92,7 +92,7 @@ def with_first_stage(scores: S, items: Sequence[Item], subject: Subject, lists: 
 
 
 def first_stage_note(stage: FirstStage, found: Estimate) -> str:
-    """What the index found, what that means for the figures, and what to do where it is too little."""
+    """What the index found, what that means for the figures, and what to do if it is too little."""
     size = stage.size
     line = (
         f"{size.probes:,} of {size.lists:,} lists of {stage.documents:,} documents. It found {found.value:.2%} "
@@ -123,12 +123,12 @@ IDENTITY_PAIRS = 200
 FIRST_STAGE = 100  # documents that BM25 hands to a model that scores pairs
 ANSWERS = "answers"  # what thresholds cut of items that search documents
 UNCALIBRATED = Scale(0.0)
-NO_SCALE = Scale(float("nan"), float("nan"))  # of data without two sentences to calibrate with
-FEWEST_TOLD_APART = 0.25  # of the items of a check: where words that deny hardly differ, their count wins half by ties
+NO_SCALE = Scale(float("nan"), float("nan"))  # for data without two sentences to calibrate with
+FEWEST_TOLD_APART = 0.25  # of a check's items; a count of negations that hardly differ wins half by ties
 
 
 class Scorer:
-    """Hands out scores under the models of a run, of texts that are encoded; draws and calibrates once a data set.
+    """Gives the scores of encoded texts under the models of a run; draws and calibrates once per data set.
 
     Without `calibrates` the models' scores have no calibrated scale.
     """
@@ -153,9 +153,9 @@ class Scorer:
         self._surface_classes: dict[int, tuple[Items, dict[str, ClassifiedScores]]] = {}  # by the items' identity
 
     def scores(self, model: str, data: str, items: Items) -> Scores:
-        """The scores of these items under this model, with those of the surface scorers that say anything of them.
+        """The scores of these items under this model, with those of the surface scorers that apply to them.
 
-        NothingToMeasure where the items are searched and the model scores pairs, or where nothing calibrates.
+        NothingToMeasure if the items are searched and the model scores pairs, or if no calibration is possible.
         """
         if items.whole:
             return self._of_whole(model, data, items.whole)
@@ -175,19 +175,19 @@ class Scorer:
             scale = self._scale(self._surface_scales, name, data, rival, kind)
             beside = _with_tuning(measured.measured(items.kept, rival, resampler, scale), items, rival)
             if name != WORD_OVERLAP and getattr(beside, "has_curve", False):
-                beside = replace(beside, has_curve=False)  # type: ignore[arg-type]  # a curve costs more than all else
+                beside = replace(beside, has_curve=False)  # type: ignore[arg-type]  # a curve costs most
             if _says_something(name, beside):
                 surface[name] = beside
         return replace(found, surface=surface)  # type: ignore[arg-type]
 
     def unmeasured(self, items: Items) -> Scores:
-        """Scores of these items by word overlap alone, to list the items: no figure is computed from them."""
+        """Scores of these items by word overlap, only to list the items; no figure uses them."""
         alone = Resampler([""] * len(items.kept))
         scores: type[Scores] = items.kept[0].kind.scores()
         return scores.measured(items.kept, SurfaceScorer(WORD_OVERLAP), alone, UNCALIBRATED)
 
     def beside(self, subjects: Mapping[str, Subject]) -> Scorer:
-        """A scorer of other models, with the same draws and the same random pairs."""
+        """A scorer for other models, with the same draws and random pairs."""
         other = Scorer(subjects, self.data, seed=self.seed, calibrates=self.calibrates)
         other._first_stages = self._first_stages
         other._resamplers, other._references = self._resamplers, self._references
@@ -196,7 +196,7 @@ class Scorer:
         return other
 
     def plain(self, model: str, data: str, items: Items) -> Scores:
-        """The scores of these items without surface scorers; NothingToMeasure of searches, and of contrasts."""
+        """The scores of these items without surface scorers; NothingToMeasure for searches and contrasts."""
         kind, by = items.kept[0].kind, _scorer_of(self.subjects[model])
         measured = kind.scores()
         if measured.searches or not measured.calibrates:
@@ -205,7 +205,7 @@ class Scorer:
         return _with_tuning(measured.measured(items.kept, by, self._resampler(data, items.kept), scale), items, by)
 
     def _of_whole(self, model: str, data: str, whole: WholeItems) -> Scores:
-        """The scores of items that are not in memory, which they bring themselves, with word overlap beside them."""
+        """The scores that come with items outside memory, and their word overlap."""
         subject, rival = self.subjects[model], SurfaceScorer(WORD_OVERLAP)
         whole.refuse(subject)
         by = _scorer_of(subject)
@@ -217,9 +217,9 @@ class Scorer:
         return scores
 
     def _sorted(self, model: str, items: Items) -> Scores:
-        """The texts sorted by a classifier of the model's vectors, with the classifiers of the surface beside it.
+        """The texts as classified from the model's vectors, and by surface classifiers.
 
-        They are drawn by the clusters of their own task. NothingToMeasure where the model gives no vectors.
+        They are drawn by the clusters of their own task. NothingToMeasure if the model gives no vectors.
         """
         _require_vectors(self.subjects[model], "a classifier learns from vectors")
         texts, others = cast(Sequence[Classified], items.kept), cast(Sequence[Classified], items.tuning)
@@ -232,9 +232,9 @@ class Scorer:
         return replace(found, surface=surface)
 
     def _in_roles(self, kind: Kind, model: str, data: str, items: Items, resampler: Resampler) -> Scores:
-        """The scores of queries and documents, with those of the surface scorers; they are of no common scale.
+        """The scores of queries and documents, with those of the surface scorers; their scales differ.
 
-        An encoder searches with an index where the run has one.
+        An encoder searches with an index if the run has one.
         """
         subject, scores = self.subjects[model], kind.scores()
         index = self._index(_queries(items.kept)) if kind.compares == ANSWERS else None
@@ -256,7 +256,7 @@ class Scorer:
         return self._scales.get((model, data))
 
     def reference(self, data: str) -> tuple[SentencePair, ...]:
-        """The random pairs that calibrate on this data; of the user's own triplets also where all share a word."""
+        """The random pairs that calibrate on this data; for the user's own triplets, even if all share a word."""
         if data not in self._references:
             whole = self.data[data]
             found = whole.reference(seed=self.seed)
@@ -266,11 +266,11 @@ class Scorer:
         return self._references[data]
 
     def identical(self, data: str) -> list[str]:
-        """Texts whose pair with themselves calibrates on this data."""
+        """Texts that, paired with themselves, calibrate scores on this data."""
         return [pair.first for pair in self.reference(data)[:IDENTITY_PAIRS]]
 
     def candidates(self, items: Sequence[Item]) -> list[Pair]:
-        """What a model that scores pairs has to score of searches: the first stage, and what is judged."""
+        """The pairs in searches that a pair-scoring model has to score: the first stage and judged documents."""
         if items[0].kind.compares != ANSWERS:
             return [pair for item in items for pair in item.judged]
         queries = _queries(items)
@@ -293,13 +293,13 @@ class Scorer:
         others = tuple(item.other for item in items)
         shares = tuple(item.shares for item in items)
         if (data, clusters, others, shares) not in self._resamplers:
-            universe = (*self.data[data].universe, *clusters)  # the contracts of a first look are of all data
+            universe = (*self.data[data].universe, *clusters)  # the contracts of a first look use all data
             made = Resampler(clusters, universe=universe, seed=self.seed, others=others, shares=shares)
             self._resamplers[data, clusters, others, shares] = made
         return self._resamplers[data, clusters, others, shares]
 
     def _counted(self, data: str) -> Frequencies:
-        """In how many of this data's sentences each word is."""
+        """The number of this data's sentences that contain each word."""
         if data not in self._frequencies:
             dataset = self.data[data]
             texts = [(p.first, p.second) for p in dataset.pairs] + [(g.source, g.paraphrase) for g in dataset.groups]
@@ -311,7 +311,7 @@ class Scorer:
     def _scale(self, known: dict[tuple[str, str], Scale], label: str, data: str, by: TextScorer, kind: Kind) -> Scale:
         """The calibration of a scorer on a data set.
 
-        Pairs are measured without one too, as they are ranked, and whether a text gets the same vector twice.
+        Ranked pairs need no calibration, nor does the check whether a text gets the same vector twice.
         """
         if (label, data) not in known:
             pairs = self.reference(data)
@@ -328,18 +328,18 @@ class Scorer:
 
 
 def _queries(items: Sequence[Item]) -> Sequence[SearchingQuery]:
-    """Items of a kind whose answers are documents that are searched."""
+    """Items whose answers are searched documents."""
     return cast(Sequence[SearchingQuery], items)
 
 
 def _require_vectors(subject: Subject, why: str) -> None:
-    """NothingToMeasure of a model that scores pairs."""
+    """NothingToMeasure for a model that scores pairs."""
     if not isinstance(subject.model, Encoder):
         raise NothingToMeasure(f"{subject.label} scores pairs and gives no vectors: {why}")
 
 
 def _says_something(name: str, scores: Scores) -> bool:
-    """Whether a surface scorer stands beside these items: one that counts, where it tells enough of them apart."""
+    """Whether a surface scorer is shown for these items; one that counts has to tell enough of them apart."""
     return name not in POLARITY or getattr(scores, "told_apart", 1.0) >= FEWEST_TOLD_APART
 
 
@@ -360,7 +360,7 @@ def _with_tuning(scores: Scores, items: Items, by: TextScorer) -> Scores:
 
 @dataclass(frozen=True)
 class _ModelScorer:
-    """A model of the run as scores call it."""
+    """A model of the run, in the form that scores call."""
 
     subject: Subject
 
@@ -375,7 +375,7 @@ class _ModelScorer:
 
 @dataclass(frozen=True)
 class _EncoderScorer(_ModelScorer):
-    """An encoder; it searches all documents, or what `lists` gives of them."""
+    """An encoder that searches all documents, or those in `lists`."""
 
     model: Encoder
     lists: InvertedLists | None = None
@@ -402,12 +402,12 @@ class _EncoderScorer(_ModelScorer):
     def asked(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
         first, second = self.subject.roles["query"], self.subject.roles["document"]
         scores = SIMILARITIES[self.model.similarity](first.of(queries), second.of(documents))
-        return np.nan_to_num(scores)  # vectors of zeros have no cosine, and are found last
+        return np.nan_to_num(scores)  # zero vectors have no cosine, and rank last
 
 
 @dataclass(frozen=True)
 class _PairScorer(_ModelScorer):
-    """A model that scores pairs; it reranks what `index` puts first in a search."""
+    """A model that scores pairs, and reranks the first answers of `index` in a search."""
 
     index: LexicalIndex | None = None
 
@@ -433,7 +433,7 @@ class _PairScorer(_ModelScorer):
 def _scorer_of(
     subject: Subject, index: LexicalIndex | None = None, lists: InvertedLists | None = None
 ) -> _EncoderScorer | _PairScorer:
-    """A model under test as scores call it."""
+    """A model under test, in the form that scores call."""
     model = subject.model
     return _EncoderScorer(subject, model, lists) if isinstance(model, Encoder) else _PairScorer(subject, index)
 
@@ -441,8 +441,8 @@ def _scorer_of(
 def _kept(first: NDArray[np.float32], second: NDArray[np.float32]) -> NDArray[np.float64]:
     """1 for each text that got the same vector twice; shapes [n, d] -> [n].
 
-    A vector that moves by half of what separates different texts is not the same, however little that is: one vector
-    with noise looks so.
+    A vector that moves by half the distance between different texts is not the same, however small that distance, since
+    a single vector with noise looks like this.
     """
     apart = float(np.median(np.linalg.norm(first - np.roll(first, 1, axis=0), axis=1)))
     moved = np.linalg.norm(second - first, axis=1)
@@ -450,7 +450,7 @@ def _kept(first: NDArray[np.float32], second: NDArray[np.float32]) -> NDArray[np
 
 
 def _features(subject: Subject, texts: Sequence[Classified]) -> NDArray[np.float32]:
-    """What a classifier sees of these texts; shape [n, d], of pairs [n, 2d]."""
+    """The features of these texts for a classifier; shape [n, d], for pairs [n, 2d]."""
     first = subject.vectors[[subject.rows[one.first] for one in texts]]
     second = subject.vectors[[subject.rows[one.second] for one in texts]] if texts[0].second else None
     found = classifier_inputs(first, second)
@@ -463,14 +463,14 @@ def _features(subject: Subject, texts: Sequence[Classified]) -> NDArray[np.float
 
 
 def comparing(model: Encoder) -> tuple[str, Callable[[Vectors, Vectors], Floats]]:
-    """What an encoder compares two texts by: its trained head where it has one, else its similarity; and its name."""
+    """How an encoder compares two texts (by its trained head if it has one, else by its similarity), with a name."""
     if isinstance(model, HeadedEncoder):
         return "head's probability", model.score_vectors
     return model.similarity, SIMILARITIES[model.similarity]
 
 
 def similarity_of(subject: Subject) -> Similarity:
-    """The function that scores pairs which were encoded."""
+    """The function that scores encoded pairs."""
     if not isinstance(subject.model, Encoder):
         return lambda first, second: np.array([subject.scored[p] for p in zip(first, second, strict=True)])
     name, similarity = comparing(subject.model)

@@ -1,8 +1,7 @@
-"""A model under test behind one face: texts go in, similarities and vectors come out, through the store.
+"""A model under test with one interface, from texts to similarities and vectors, through the store.
 
-All processes of a run make the same plan, in the same order. Whoever gets the locks first encodes it; the others
-find everything in the store. So vectors, and all that is computed from them, do not depend on the number of
-workers.
+All processes of a run make the same plan, in the same order. The process that gets the locks first encodes the texts;
+the others find all vectors in the store. So neither vectors nor figures depend on the number of workers.
 """
 
 from __future__ import annotations
@@ -56,19 +55,19 @@ from encheck.system.lock import Locks, WorkClock, no_locks
 from encheck.system.progress import Progress
 from encheck.types import content_hash
 
-Stored = tuple[NDArray[np.float32], NDArray[np.bool_]]  # arrays, and which of them are there
+Stored = tuple[NDArray[np.float32], NDArray[np.bool_]]  # arrays, and which of them exist
 
 
-class Busy(EncheckError):  # noqa: N818 - no fault: who asked did not want to wait
+class Busy(EncheckError):  # noqa: N818 - not an error: the caller did not want to wait
     """Another process has the lock."""
 
 
 @contextmanager
 def looking(look: Callable[[], Stored], locks: Iterable[AbstractContextManager[object]]) -> Iterator[Stored]:
-    """What `look` finds: arrays and which of them are there. Where some are not, all locks are held for the block.
+    """What `look` finds: arrays and which of them exist. If some are missing, all locks are held for the block.
 
-    It looks again after each lock, since who held it may have computed them; the rest of the locks is then not even
-    asked for. A lock that gives False is another's: Busy.
+    It looks again after each lock, since the previous holder may have computed them; if so, it takes no further lock. A
+    lock that gives False belongs to another process, and raises Busy.
     """
     with ExitStack() as stack:
         stored, left = look(), iter(locks)
@@ -79,20 +78,20 @@ def looking(look: Callable[[], Stored], locks: Iterable[AbstractContextManager[o
         yield stored
 
 
-MOST_BYTES = 20 * 1024  # of all vectors that a baseline keeps, a number being a byte
-LONGEST_WORDS = 700  # of a long text; of longer documents, the first length that is no less than theirs
-LONGEST_STORED = 8  # texts of a file of vectors that are compared as its longest
+MOST_BYTES = 20 * 1024  # of all vectors that a baseline keeps, at one byte per number
+LONGEST_WORDS = 700  # in a long text; for longer documents, the first length that covers them
+LONGEST_STORED = 8  # longest texts of a file of vectors that are compared
 PROBES = "probes"
 
 RoleTexts = dict[str, list[str]]  # by `ROLES`
 
 
 def texts_to_compare(subject: Subject, others: Sequence[VectorSample], documents: Sequence[str]) -> RoleTexts:
-    """The texts to encode in each role; none of a scorer of pairs.
+    """The texts to encode in each role; empty for a model that scores pairs.
 
-    The fixed texts, short and long, then those of the run that the `others` have besides. A role is left out where it
-    changes nothing. Of a model that has some vectors only, texts of the run that it has: some short ones, and its
-    longest.
+    First come the fixed texts, short and long, then further texts of the run that the `others` have. A role that
+    changes no vector is left out. For a model with vectors of some texts only, texts of the run that it has: some short
+    ones, and its longest.
     """
     model = subject.model
     if not isinstance(model, Encoder):
@@ -124,7 +123,7 @@ def texts_to_compare(subject: Subject, others: Sequence[VectorSample], documents
 
 
 def _changes_vectors(model: Encoder, settings: EncodingSettings, role: str) -> bool:
-    """Whether a text can have another vector in this role than without one."""
+    """Whether a text can have a different vector in this role than without a role."""
     if settings.prompts:
         return settings.has_prompt(role)
     try:
@@ -135,7 +134,7 @@ def _changes_vectors(model: Encoder, settings: EncodingSettings, role: str) -> b
 
 
 def stable_fingerprint(subject: Subject) -> str:
-    """What names all that makes the vectors; "" of a model behind an address, which others can change."""
+    """Identifies everything that makes the vectors; "" for a model at an address, which others can change."""
     return "" if isinstance(subject.model, VerifiedModel) else subject.fingerprint
 
 
@@ -146,7 +145,7 @@ def lengths_of(model: object, texts: Sequence[str], *, role: str = "document") -
 
 
 def documents_of(subject: Subject, data: Iterable[Dataset]) -> list[str]:
-    """The user's texts of a run, as far as they lie in memory: what is searched, else all; none of the probes."""
+    """The user's texts in a run that are in memory: the searched ones, else all; never the probes."""
     if "document" in subject.roles:
         return list(subject.roles["document"].rows)
     found: dict[str, None] = {}
@@ -164,10 +163,10 @@ PAIRS_PER_BATCH = 1_024
 
 
 class EncoderService:
-    """A model under test and the store that keeps what it gives: the only owner of a model's output.
+    """A model under test and the store of its output; only this class handles a model's output.
 
-    Whoever asks gets an answer, or an EncoderError. A run prepares everything first: `prepare`, `repeat` and `compare`
-    leave what came, or what went wrong, in `subject`.
+    Each call returns a result or raises EncoderError. A run prepares everything first: `prepare`, `repeat` and
+    `compare` leave the results, or the error, in `subject`.
     """
 
     def __init__(
@@ -185,16 +184,16 @@ class EncoderService:
         loaded: Mapping[str, Model] = MappingProxyType({}),
         progress: Progress | None = None,
     ) -> Self:
-        """The one model that the settings name, with their store or another; UsageError if it cannot be had.
+        """The one model that the settings name, with their store or a given one; UsageError if it is unavailable.
 
-        `loaded` has those in memory by the name that the settings give them.
+        `loaded` has the models in memory by their names in the settings.
         """
         opened = open_store(settings) if store is None else store
         (subject,) = resolve_models(settings, opened, loaded).values()
         return cls(subject, opened, progress=progress)
 
     def taking_any_text(self) -> Self:
-        """The same, for who asks again and again; UsageError for a model that cannot take new texts."""
+        """The same, for repeated calls; UsageError for a model that cannot take new texts."""
         if isinstance(self.model, FittedModel | PartialEncoder):
             raise UsageError(
                 f"{self.label} cannot score new texts: it learns from the texts of a run, or has vectors of some alone"
@@ -202,7 +201,7 @@ class EncoderService:
         return self
 
     def as_fixture(self) -> Self:
-        """The same, as the fixture `encoder`, which learns nothing; UsageError for a model that has to."""
+        """The same, as the fixture `encoder`, which does not learn; UsageError for a model that has to."""
         if isinstance(self.model, FittedModel) and not getattr(self.model, "ready", False):
             raise UsageError(
                 f"the fixture `encoder` cannot be {self.label!r}: it learns from the texts of a run, and tests of your "
@@ -221,7 +220,7 @@ class EncoderService:
 
     @property
     def model(self) -> Model:
-        """The model itself, which reads no store: for `encheck.relations`."""
+        """The model itself, without the store, for `encheck.relations`."""
         return self.subject.model
 
     def similarity(self, first: str, second: str) -> float:
@@ -229,7 +228,7 @@ class EncoderService:
         return float(self.similarities([first], [second])[0])
 
     def similarities(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
-        """The similarity of each pair, shape [n]; what the store lacks is encoded in one call."""
+        """The similarity of each pair, shape [n]; texts that the store lacks are encoded in one call."""
         return self.scorer(list(zip(first, second, strict=True)))(first, second)
 
     def of_pairs(self, pairs: Sequence[Pair]) -> list[float]:
@@ -238,12 +237,12 @@ class EncoderService:
         return values
 
     def scorer(self, pairs: Iterable[Pair]) -> Similarity:
-        """Encode what these pairs need; the function that gives the similarities of any of them."""
+        """Encode what these pairs need; return a function that gives the similarities of any of them."""
         self._ask(pairs)
         return similarity_of(self.subject)
 
     def scorer_anew(self, pairs: Iterable[Pair]) -> Similarity:
-        """The same, all of it computed now: the store is not asked, and keeps nothing."""
+        """The same, computed now, without reading or writing the store."""
         with Scratch() as folder, closing(Store(Path(folder) / "store.sqlite")) as thrown_away:
             return type(self)(self.subject, thrown_away, progress=self._progress).scorer(pairs)
 
@@ -265,9 +264,9 @@ class EncoderService:
         return {role: state.roles[role] for role in roles}
 
     def again(self, texts: Sequence[str], *, role: Role | None = None, locks: Locks = no_locks, nth: int = 1) -> Floats:
-        """Vectors, or self-scores of shape [n, 1], computed from the last text to the first, for the `nth` time so.
+        """Vectors, or self-scores of shape [n, 1], computed from the last text to the first, in the `nth` such pass.
 
-        The store keeps them under a fingerprint of their own, so that a warm run loads no model.
+        The store keeps them under a separate fingerprint, so that a warm run loads no model.
         """
         model, kind, fingerprint = (
             self.model,
@@ -296,7 +295,7 @@ class EncoderService:
         return computed
 
     def repeat(self, texts: Sequence[str], locks: Locks) -> None:
-        """Encode these texts again, in another batch, for a check of determinism."""
+        """Encode these texts again, in a different batch, for a determinism check."""
         with self._noted("when texts were encoded again"):
             for nth, vectors in enumerate(self.subject.state.again, 1):
                 vectors.update(zip(texts, self.again(texts, locks=locks, nth=nth), strict=True))
@@ -304,9 +303,9 @@ class EncoderService:
     def compare(
         self, others: Sequence[VectorSample], documents: Sequence[str], locks: Locks, progress: Progress
     ) -> None:
-        """Encode the texts by which this model's vectors are compared with those of others; nothing if it failed.
+        """Encode the texts on which this model's vectors are compared with other models'; skipped if it failed.
 
-        `documents` are the user's, which are counted and not encoded.
+        `documents` are the user's; they are counted, not encoded.
         """
         subject, model, roles = self.subject, self.model, dict[str, RoleVectors]()
         texts = {} if subject.error else texts_to_compare(subject, others, documents)
@@ -318,7 +317,7 @@ class EncoderService:
                 roles[name] = RoleVectors(tuple(map(content_hash, some)), self._vectors(some, role, locks, progress))
         if subject.error:
             return
-        for name in ROLES:  # a role that changes nothing has the vectors of texts without one
+        for name in ROLES:  # a role without effect has the vectors of texts without a role
             if name not in roles and "" in roles and not isinstance(model, PartialEncoder):
                 roles[name] = roles[""]
         every = list(dict.fromkeys(text for some in texts.values() for text in some))
@@ -339,10 +338,10 @@ class EncoderService:
         progress: Progress | None = None,
         fit: bool = True,
     ) -> None:
-        """Have the scores of these pairs, and the vectors of texts in roles, from the store or by computing them.
+        """Get the scores of these pairs, and the vectors of texts in roles, from the store or by computing them.
 
         A model that scores pairs only learns from texts in roles. A model that learns from the texts of the run does so
-        first, unless `fit` is false. Where one of the locks is another's, and does not wait for it, nothing is encoded.
+        first, unless `fit` is false. If another process has a lock, and the lock does not wait, nothing is encoded.
         """
         distinct, progress, start = list(dict.fromkeys(pairs)), progress or self._progress, self._clock.now()
         try:
@@ -367,7 +366,7 @@ class EncoderService:
         self.subject.state.seconds += self._clock.now() - start
 
     def _ask(self, pairs: Iterable[Pair] = (), roles: Texts | None = None) -> Encoded:
-        """What the model gave; an error of an earlier question is forgotten."""
+        """The model's output; clears the error of an earlier call."""
         self.subject.state.error = None
         self.prepare(pairs, roles or {}, fit=self._fits)
         if self.subject.error:
@@ -376,7 +375,7 @@ class EncoderService:
 
     @contextmanager
     def _noted(self, when: str, *, passing: tuple[type[Exception], ...] = ()) -> Iterator[None]:
-        """End the block where the model fails, and leave in `subject` what went wrong."""
+        """End the block if the model fails, and leave the error in `subject`."""
         try:
             yield
         except passing:
@@ -399,7 +398,7 @@ class EncoderService:
                 yield some, scores[:, None].astype(np.float32)
 
         scores = self._through_store([text_key(*p) for p in pairs], score, locks, progress)
-        values = scores.ravel().astype(float).tolist()  # no column where no pair
+        values = scores.ravel().astype(float).tolist()  # no column without a pair
         self.subject.state.scored = dict(zip(pairs, values, strict=True))
 
     def _vectors(self, texts: Sequence[str], role: Role | None, locks: Locks, progress: Progress) -> Floats:
@@ -415,7 +414,7 @@ class EncoderService:
         return list(map(text_key if role is None else key_of(self.model, role), texts))
 
     def _through_store(self, keys: list[bytes], compute: Compute, locks: Locks, progress: Progress) -> Floats:
-        """The array of each key: from the store where it is there, else computed and kept, batch by batch."""
+        """The array of each key, from the store if present, otherwise computed and kept batch by batch."""
         kind, fingerprint, model = self.subject.kind, self.subject.fingerprint, self.model
         with looking(partial(self.store.get, kind, fingerprint, keys), locks(model)) as (arrays, there):
             if there.all():
@@ -444,10 +443,10 @@ class EncoderService:
 
 
 class Saver:
-    """Hands batches to the store about once a second, so that little is lost and little time is spent.
+    """Writes batches to the store about once a second, so that little is lost and little time is spent.
 
-    With `verify` a batch waits until that was called after it came, and raised nothing. Where calls are slow they take
-    at most one part in twenty of the time.
+    With `verify`, a batch waits until a later call of `verify` raised no error. Slow calls take at most one twentieth
+    of the time.
     """
 
     def __init__(
@@ -462,7 +461,7 @@ class Saver:
 
     @contextmanager
     def keeping(self) -> Iterator[None]:
-        """Keep the rest at the end, after an error too; but nothing that `verify` did not follow: the error says so."""
+        """Keep the rest at the end, also after an error, except what `verify` did not follow; the error says so."""
         try:
             yield
             if self._verify:
@@ -487,7 +486,7 @@ class Saver:
             self.flush()
 
     def flush(self) -> None:
-        """Keep what was taken."""
+        """Keep the batches that were taken."""
         if self._keys:
             if self._verify:
                 start = time.monotonic()

@@ -68,7 +68,7 @@ def bytes_a_million(dimension: int) -> int:
 
 
 def tokens_a_text(subject: Subject, texts: Sequence[str]) -> float | None:
-    """Mean number of tokens of at most 256 of the texts; None if the model's files have no tokenizer to count by."""
+    """Mean number of tokens of at most 256 of the texts; None if the model's files have no tokenizer."""
     source = getattr(subject.model, "source", None)
     if not isinstance(source, Path):
         return None

@@ -27,7 +27,7 @@ Vectors = NDArray[np.float32]
 class InRole:
     """Texts that were encoded in a role: `vectors` has shape [texts, d], `rows` the row of each text.
 
-    `prompt` is what stood before them, None if the model does not say.
+    `prompt` is the prompt before them, None if the model does not say.
     """
 
     rows: Mapping[str, int]
@@ -35,7 +35,7 @@ class InRole:
     prompt: str | None
 
     def of(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of these texts, shape [n, d]; no copy where they are all of them, in order."""
+        """The vectors of these texts, shape [n, d]; not copied if they are all, in order."""
         if len(texts) == len(self.rows) and all(map(str.__eq__, texts, self.rows)):
             return self.vectors
         return self.vectors[[self.rows[text] for text in texts]]
@@ -43,12 +43,12 @@ class InRole:
 
 @dataclass
 class Encoded:
-    """What a model gave in this run; written by `EncoderService` alone.
+    """A model's output in this run; only `EncoderService` writes it.
 
-    `vectors` has shape [texts, d], `rows` the row of each text, `scored` the score of each pair of a scorer of pairs,
-    `again` what came of texts that were encoded a second time, `roles` the queries and documents of searches, `sample`
-    vectors that are compared with another model's, `documents` the lengths of the user's documents. `encoded` counts
-    what was computed and kept.
+    `vectors` has shape [texts, d], `rows` the row of each text, `scored` the score of each pair, `again` the output for
+    texts that were encoded a second time, `roles` the queries and documents of searches, `sample` vectors that are
+    compared with another model's, `documents` the lengths of the user's documents. `encoded` counts what was computed
+    and kept.
     """
 
     error: EncoderError | None = None
@@ -65,9 +65,9 @@ class Encoded:
 
 @dataclass(frozen=True)
 class Subject:
-    """A model under test, and what it gave in this run.
+    """A model under test, and its output in this run.
 
-    `owner` goes before its fingerprint: two classes of people's own may have chosen the same one.
+    `owner` precedes its fingerprint, since two user-defined classes may have chosen the same one.
     """
 
     label: str
@@ -83,13 +83,13 @@ class Subject:
 
     @property
     def fingerprint(self) -> str:
-        """What the store and the results know this model by."""
+        """The identity of this model in the store and the results."""
         own = self.model.fingerprint()
         return f"{self.owner}/{own}" if self.owner else own
 
     @property
     def error(self) -> EncoderError | None:
-        """What went wrong with the model, if anything did."""
+        """The model's error, if it had one."""
         return self.state.error
 
     @property
@@ -120,12 +120,12 @@ class Subject:
 
     @property
     def scored(self) -> Mapping[Pair, float]:
-        """The score of each pair, of a scorer of pairs."""
+        """The score of each pair, for a model that scores pairs."""
         return self.state.scored
 
     @property
     def again(self) -> tuple[Mapping[str, Vectors], Mapping[str, Vectors]]:
-        """What texts gave that were encoded in another batch, and in that batch once more."""
+        """The output for texts that were encoded in a different batch, then again in that batch."""
         return self.state.again
 
 
@@ -136,7 +136,7 @@ REMEDY = 'Remedy: `prompts: {query: ..., document: ...}` in models.yaml, or --mo
 
 
 def texts_of(items: Iterable[Item]) -> Texts:
-    """The texts of these items by their role; none of items whose texts have no role."""
+    """The texts of these items by their role; empty for items whose texts have no role."""
     found: dict[Role, dict[str, None]] = {"query": {}, "document": {}}
     seen: Iterable[str] = ()
     for item in items:
@@ -149,15 +149,15 @@ def texts_of(items: Iterable[Item]) -> Texts:
 
 
 def prompt_of(model: Model, role: Role | None) -> str | None:
-    """What stands before a text in this role; None for a model that does not say."""
+    """The prompt before a text in this role; None for a model that does not say."""
     prompt_for: Callable[[str | None], str] | None = getattr(model, "prompt_for", None)
     return prompt_for(role) if prompt_for else None
 
 
 def key_of(model: Model, role: Role) -> Callable[[str], bytes]:
-    """What gives the key of a text in the store: with the prompt, where that is not the one of any text.
+    """A function that gives the key of a text in the store, including a prompt that is specific to the role.
 
-    An encoder that does not say what a role changes has other keys for each.
+    An encoder that does not say what a role changes has different keys for each role.
     """
     prompt = prompt_of(model, role)
     if prompt is None:
@@ -168,7 +168,7 @@ def key_of(model: Model, role: Role) -> Callable[[str], bytes]:
 
 
 def tell_prompts(model: Model, label: str) -> None:
-    """Say what stood before queries and documents, and that a model which has prompts has none for queries."""
+    """Report the prompts of queries and documents, and whether a model with prompts has none for queries."""
     query, document = prompt_of(model, "query"), prompt_of(model, "document")
     if query is None:
         return

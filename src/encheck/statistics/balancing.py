@@ -1,12 +1,12 @@
 """Weights under which signed differences are symmetric about zero in frequency and size.
 
-Items carry differences x that favour one of two outcomes or the other. Whatever decides by these differences alone,
-with noise or without, wins at x as often as it loses at -x. So where the weighted differences lie alike about zero, it
-wins one half, whatever the shape of its curve: there is no model of the wins that could be wrong.
+Items have differences x that favour one of two outcomes. A scorer that decides by these differences alone, with noise
+or without, wins at x as often as it loses at -x. So if the weighted differences are symmetric about zero, it wins one
+half, whatever the shape of its curve. No model of the wins is assumed.
 
 The weights are overlap weights (Li, Morgan and Zaslavsky 2018, JASA 113, "Balancing covariates via propensity score
-weighting") for the items and their mirror images: a logistic regression tells x from -x, and an item weighs as much as
-it looks like a mirror image.
+weighting") for the items and their mirror images: a logistic regression tells x from -x, and an item's weight is its
+probability of being a mirror image.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _STEPS, _LONGEST, _NEAR, _HALVES, _ROUNDED = 100, 2.0, 1e-10, 40, 1e-12
 def odd_terms(differences: Floats) -> Floats:
     """Sign, square root and size of each difference, in units of its root mean square; shape [n, 3k].
 
-    All of them turn their sign with the difference. A difference that is always zero has no terms.
+    Each changes its sign with the difference. A difference that is always zero has no terms.
 
     >>> odd_terms(np.array([[4.0, 0.0], [-4.0, 0.0]])).tolist()
     [[1.0, 1.0, 1.0], [-1.0, -1.0, -1.0]]
@@ -33,7 +33,7 @@ def odd_terms(differences: Floats) -> Floats:
 
 
 def mirror_coefficients(terms: Floats, *, ridge: float = RIDGE) -> Floats:
-    """The logistic regression without intercept that tells items from their mirror images; shape [k].
+    """Coefficients of the logistic regression, without intercept, of items against their mirror images; shape [k].
 
     It maximises the log likelihood of the items, sum log sigmoid(terms @ b), less ridge |b|^2 / 2, by Newton's steps,
     each short enough to raise it.
@@ -50,7 +50,7 @@ def mirror_coefficients(terms: Floats, *, ridge: float = RIDGE) -> Floats:
         before = _likelihood(terms, found, ridge)
         before -= _ROUNDED * abs(before)
         part = step
-        for _ in range(_HALVES):  # a whole step can overshoot, and then come back for ever
+        for _ in range(_HALVES):  # a whole step can overshoot and oscillate for ever
             if _likelihood(terms, found + part, ridge) >= before:
                 break
             part = part / 2
@@ -67,7 +67,7 @@ def _likelihood(terms: Floats, found: Floats, ridge: float) -> float:
 def balancing_weights(differences: Floats, *, ridge: float = RIDGE) -> Floats:
     """A weight from 0 to 1 for each item, shape [n], under which the odd terms of the differences [n, k] sum to zero.
 
-    But for the ridge, which keeps weights of few items from going to extremes.
+    The sum is not exactly zero because of the ridge, which prevents extreme weights when items are few.
 
     >>> balancing_weights(np.array([[1.0], [1.0], [1.0], [-1.0]]), ridge=1e-9).round(2).tolist()
     [0.25, 0.25, 0.25, 0.75]

@@ -2,7 +2,7 @@
 
 Items that share a sentence are not independent, so a replicate draws whole clusters with replacement
 (Field and Welsh 2007, "Bootstrapping clustered data"). Weights are drawn once per cluster set and shared by
-all figures of a run, which makes the figures of one run comparable replicate by replicate.
+all figures of a run, so the figures of one run are comparable replicate by replicate.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from encheck.types import content_hash
 Floats = NDArray[np.float64]
 REPLICATES = 10_000
 LEVEL = 0.95
-MIN_ITEMS_A_SIDE = 10  # of a share: with fewer, the percentiles of a bootstrap are not to be trusted
+MIN_ITEMS_A_SIDE = 10  # of a share; with fewer, bootstrap percentiles are unreliable
 _MAX_WEIGHTS = 60_000_000  # weights kept in memory, four bytes each
 _MAX_ITEM_WEIGHTS = 2_000_000
 _WEIGHTS_AT_ONCE = 1_000_000
-_CAST_AT_ONCE = 100_000  # weights that become fp64: what stays in the cache takes a third of the time
+_CAST_AT_ONCE = 100_000  # weights converted to fp64; a piece that fits the cache takes a third of the time
 MOST_CLUSTERS = 50_000  # with more, groups of clusters are drawn
 GROUPS, GROUP_REPLICATES = 20_000, 2_000
 MANY_ITEMS = 200_000  # with more, rank figures use each item's influence instead of ranking every replicate
@@ -38,8 +38,8 @@ MANY_ITEMS = 200_000  # with more, rank figures use each item's influence instea
 def bootstrap_weights(clusters: int, seed: int, replicates: int = REPLICATES) -> NDArray[np.float32]:
     """The number of times that each cluster is drawn, shape [replicates, clusters]; rows sum to `clusters`.
 
-    The replicates of one cluster lie side by side in memory, since most figures take a few of the clusters. Beyond
-    6,000 clusters fewer replicates are drawn (at least 500), so that the table stays within 240 MB up to 120,000
+    The replicates of one cluster are contiguous in memory, since most figures use few of the clusters. With more than
+    6,000 clusters, fewer replicates are drawn (at least 500), so that the table stays within 240 MB up to 120,000
     clusters.
     """
     replicates = max(500, min(replicates, _MAX_WEIGHTS // max(clusters, 1)))
@@ -57,10 +57,10 @@ def bootstrap_weights(clusters: int, seed: int, replicates: int = REPLICATES) ->
 def overlapping_weights(names: Sequence[Sequence[str]], things: NDArray[np.intp], seed: int) -> NDArray[np.float32]:
     """The weight of each item in each replicate, for items that overlap; shape [replicates, items].
 
-    It is 1 and a standard normal draw of each thing that the item shares with others (Rubin 1981, Annals of Statistics
-    9, has such weights of other shapes), or of its own where it shares none. A thing has the same draws in every
-    selection of items. So two items vary together where they share something, as in `sharing`; one with several
-    things varies more than there, which errs on the wide side.
+    It is 1 plus a standard normal draw for each thing that the item shares with others (Rubin 1981, Annals of
+    Statistics 9, has such weights of other shapes), or for the item itself if it shares none. A thing has the same
+    draws in every selection of items. So two items vary together if they share something, as in `sharing`; an item with
+    several things varies more than in `sharing`, which makes intervals slightly wide.
     """
     n = len(names)
     replicates = max(500, min(REPLICATES, _MAX_WEIGHTS // max(n, 1) // 4))
@@ -97,8 +97,8 @@ def weights_of_clusters(drawn: _Drawn, columns: bytes) -> NDArray[np.float32]:
 class Clusters:
     """The cluster number of each item, shape [n], out of `count` clusters.
 
-    `others` has a second cluster for items that belong to two, -1 for none. `hashes`, shape [count], has a 64-bit
-    number for each cluster, which depends on its name alone.
+    `others` has a second cluster for items that belong to two, or -1. `hashes`, shape [count], has a 64-bit number for
+    each cluster, which depends on its name alone.
     """
 
     numbers: NDArray[np.signedinteger[Any]]
@@ -148,7 +148,7 @@ class Resampler:
         self._numbers: NDArray[np.signedinteger[Any]]
         self.columns: NDArray[np.signedinteger[Any]]
         self.others: NDArray[np.signedinteger[Any]] | None
-        if self.is_grouped:  # small numbers: there are millions of items
+        if self.is_grouped:  # small integers, since there are millions of items
             group = (found.hashes % np.uint64(GROUPS)).astype(np.int16)
             self._numbers, self.columns = found.numbers.astype(np.int32, copy=False), group[found.numbers]
             self.others = (
@@ -169,7 +169,7 @@ class Resampler:
         self._drawn = _Drawn(self.weights)
 
     def of(self, items: NDArray[np.intp]) -> Resampler:
-        """The same replicates for a selection or another order of the items."""
+        """The same replicates for a selection or a different order of the items."""
         other = copy.copy(self)
         other._numbers = self._numbers[items]
         other.columns = self.columns[items]
@@ -193,8 +193,8 @@ class Resampler:
     def share_interval(self, values: Floats) -> tuple[Floats, Floats]:
         """The 95% interval of the mean of each column [n, k] of values from 0 to 1; ends of shape [k].
 
-        It follows what items share (`Sharing.rate_interval`). More than `MOST_CLUSTERS` clusters have the percentile
-        interval, no narrower than Clopper and Pearson's over clusters near 0 and 1.
+        It accounts for what items share (`Sharing.rate_interval`). More than `MOST_CLUSTERS` clusters have the
+        percentile interval, no narrower than Clopper and Pearson's over clusters near 0 and 1.
         """
         if not self.is_grouped:
             return self.sharing.rate_interval(values)
@@ -223,7 +223,7 @@ class Resampler:
         return self._seen(chosen) if self.is_grouped else self.of(np.flatnonzero(chosen)).clusters
 
     def _seen(self, chosen: NDArray[np.bool_] | None) -> int:
-        """Number of clusters of the chosen items: a sort of millions for each figure would take most of the time."""
+        """Number of clusters of the chosen items, without a sort, which would take most of the time."""
         seen = np.zeros(self._count, bool)
         for some in chunks_of(len(self._numbers)):
             seen[self._numbers[some] if chosen is None else self._numbers[some][chosen[some]]] = True
@@ -243,13 +243,13 @@ class Resampler:
         return found
 
     def totals_of(self, columns: Iterable[Floats]) -> Floats:
-        """`totals` of columns that come one by one, shape [n] each; of many items only one is held at a time."""
+        """`totals` of columns that come one by one, shape [n] each; with many items, only one is held at a time."""
         if not self.is_grouped:
             return self.totals(np.column_stack(list(columns)))
         return self._totals_by_group(columns)
 
     def _totals_by_cluster(self, values: Floats, columns: NDArray[np.signedinteger[Any]]) -> Floats:
-        """`totals` of items that each hang on one cluster, `columns`, shape [n]; few clusters are weighed alone."""
+        """`totals` of items that each belong to one cluster, `columns`, shape [n]; only their weights are used."""
         present, places = np.unique(columns, return_inverse=True)
         every = self.weights.shape[1]
         few = len(present) < every // 3
@@ -259,14 +259,14 @@ class Resampler:
         return (sums.T.astype(np.float32) @ weights).T.astype(np.float64)
 
     def _totals_by_group(self, columns: Iterable[Floats]) -> Floats:
-        """`totals` of many items, in fp64: a sum over millions of them would lose its digits in fp32.
+        """`totals` of many items, in fp64, since a sum over millions loses digits in fp32.
 
-        The weights are large: all columns are summed by group first, and then weighed at once.
+        The weights are large, so all columns are first summed by group, then weighted together.
         """
         both = None if self.others is None else np.flatnonzero(self.others >= 0)
         sums, of_both = [], []
         for column in columns:
-            of_column = np.zeros(self.weights.shape[1])  # over the items of each group that hang on one cluster
+            of_column = np.zeros(self.weights.shape[1])  # over the items of each group that belong to one cluster
             for some in chunks_of(len(column)):
                 alone = slice(None) if self.others is None else self.others[some] < 0
                 of_column += np.bincount(self.columns[some][alone], column[some][alone], len(of_column))
@@ -310,7 +310,7 @@ class Resampler:
 
 
 def _slices(shape: tuple[int, ...], at_once: int = _WEIGHTS_AT_ONCE) -> Iterator[slice]:
-    """The rows of a table [rows, columns], a few at a time."""
+    """The rows of a table [rows, columns], in chunks."""
     step = max(1, at_once // max(shape[1], 1))
     return (slice(start, start + step) for start in range(0, shape[0], step))
 
@@ -415,7 +415,7 @@ def auc_of(values: Floats, is_positive: NDArray[np.bool_], resampler: Resampler)
 
 
 def _placements(values: Floats, side: NDArray[np.bool_]) -> Floats:
-    """The share of the other side below each item of this side, ties counting half; 0 for items of the other side."""
+    """The share of the other side below each item of this side, ties as one half; 0 for items of the other side."""
     among, own = np.sort(values[~side]), values[side]
     found = np.zeros(len(values))
     found[side] = (places_in(among, own) + places_in(among, own, "right")) / (2 * len(among))

@@ -32,9 +32,9 @@ def distinct(*values: NDArray[Any]) -> NDArray[Any]:
 def places_in(
     ordered: NDArray[Any], values: NDArray[Any], side: Literal["left", "right"] = "left"
 ) -> NDArray[np.int32]:
-    """Where each value would be put into `ordered`, as `np.searchsorted` says; shape [n].
+    """The position at which each value would be inserted into `ordered`, as by `np.searchsorted`; shape [n].
 
-    They are asked in order, some at a time: numbers that jump about in a large array take six times as long.
+    They are looked up in order, in chunks, since random access to a large array takes six times as long.
 
     >>> places_in(np.array([5, 7, 7]), np.array([7, 5, 8])).tolist()
     [1, 0, 3]
@@ -57,7 +57,7 @@ def components(first: NDArray[np.int64], second: NDArray[np.int64]) -> list[int]
 
 
 def component_numbers(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int32]:
-    """The numbers that `components` lists, as an array; nodes are numbers of any type of 64 bits."""
+    """The numbers that `components` lists, as an array; nodes are numbers of any 64-bit type."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 

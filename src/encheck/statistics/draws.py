@@ -12,7 +12,7 @@ from encheck.types import content_hash
 if TYPE_CHECKING:
     Base = Random
 else:
-    Base = object  # a Random of its own would be seeded at once, which takes its time
+    Base = object  # a subclass of Random would be seeded at once, which takes time
 
 
 class Draws(Base):

@@ -1,24 +1,24 @@
 """The lowest threshold whose rate of false accepts stays within a budget, with 95% confidence.
 
-A pair is accepted where its score is the threshold or more. The *rate of false accepts* at a threshold is the share of
+A pair is accepted if its score is at least the threshold. The *rate of false accepts* at a threshold is the share of
 the negatives that it accepts, each distinct pair counted once.
 
 Negatives that share a text, or a cluster that the data name, are not independent. n negatives, of which the i-th
 depends on a_i (itself included), are worth at least n^2 / sum a_i independent ones: their rate has the
-variance p (1 - p) sum a_i / n^2 if all that depend on each other agree, and less otherwise. If clusters are
-disjoint, this is Kish's (1965) effective number, (sum m)^2 / sum m^2. Clopper and Pearson's (1934) bound of the rate is
-taken at that number. It is exact for independent negatives. For others it is an approximation, which
-`lab/benchmarks/threshold.py` tests: it fails if negatives that many others depend on also score much higher. n / max
-a_i are independent whatever they score (Hajnal and Szemeredi 1970): if these alone suffice, the bound is safe.
+variance p (1 - p) sum a_i / n^2 if all dependent negatives agree, and less otherwise. If clusters are disjoint, this is
+Kish's (1965) effective number, (sum m)^2 / sum m^2. Clopper and Pearson's (1934) bound of the rate is taken at that
+number. It is exact for independent negatives. Otherwise it is an approximation, which `lab/benchmarks/threshold.py`
+tests: it fails if negatives that many others depend on also score much higher. n / max a_i are independent whatever
+they score (Hajnal and Szemeredi 1970): if these alone suffice, the bound is safe.
 
-Theorem. Let p(c) be a p-value of "the rate at c is above the budget" that rises where scores rise, as the bound here
+Theorem. Let p(c) be a p-value of "the rate at c is above the budget" that rises with the scores, as the bound here
 does. Test from the highest threshold down, and stop at the first that is not rejected. Then the rate at the last one
-that was rejected is above the budget with probability alpha at most, however many thresholds were tried: the rate
-falls with the threshold, so whoever ends at one that is above the budget has rejected the highest of these, one true
-hypothesis (fixed-sequence testing: Maurer, Hothorn and Lehmacher 1995; Bauer 1991, Stat. Med. 10). Where the
-thresholds above the budget have no highest one, the events "rejected at c" grow as c rises towards their supremum,
-each of probability alpha at most, and so is their union. Thresholds that are read off the data are covered too, since
-all real numbers are.
+that was rejected is above the budget with probability alpha at most, however many thresholds were tried: the rate falls
+with the threshold, so a search that ends at a threshold above the budget has rejected the highest of these, one true
+hypothesis (fixed-sequence testing: Maurer, Hothorn and Lehmacher 1995; Bauer 1991, Stat. Med. 10). If the thresholds
+above the budget have no highest one, the events "rejected at c" grow as c rises towards their supremum, each of
+probability alpha at most, and so is their union. Thresholds chosen from the data are also covered, since all real
+numbers are.
 
 It is certain that *no* threshold keeps a budget if the lower bound of the rate at the strictest useful threshold is
 above it, since the rate is higher at every lower threshold. The bounds do not depend on the budget, and the lower one
@@ -58,22 +58,22 @@ class Negatives:
 
     @classmethod
     def of_clusters(cls, scores: Floats, clusters: Codes) -> Negatives:
-        """Negatives that depend on all of their cluster, given by its code, shape [n]."""
+        """Negatives that depend on all others in their cluster, given by its code, shape [n]."""
         return cls(scores, np.bincount(clusters)[clusters])
 
     @property
     def effective(self) -> int:
-        """How many independent negatives tell as much, rounded down."""
+        """The number of independent negatives with the same information, rounded down."""
         return len(self.scores) ** 2 // int(self.depends_on.sum())
 
     @property
     def independent(self) -> int:
-        """How many of them are independent at least, rounded down."""
+        """The least number of them that are independent, rounded down."""
         return len(self.scores) // int(self.depends_on.max())
 
 
 def step_of(scores: Floats) -> float:
-    """The distance of thresholds that are offered: four digits of the range of the scores.
+    """The distance between offered thresholds: four digits of the range of the scores.
 
     >>> step_of(np.array([0.1, 0.9])), step_of(np.array([10.0, 300.0]))
     (0.0001, 0.1)
@@ -83,7 +83,7 @@ def step_of(scores: Floats) -> float:
 
 
 def above(score: float, step: float) -> float:
-    """The lowest threshold on the grid that a score does not reach.
+    """The lowest threshold on the grid that is above a score.
 
     >>> above(0.7123, 0.0001), above(0.71234, 0.0001)
     (0.7124, 0.7124)
@@ -98,10 +98,10 @@ def _digits(step: float) -> int:
 
 
 def strictest_of_use(counted: Floats, positives: Floats, *, step: float) -> float | None:
-    """The highest threshold on the grid that accepts 30 of the scores `counted`, or half of those of the positives.
+    """The highest threshold on the grid that accepts 30 of the scores `counted`, or half of the positives' scores.
 
-    None if there are fewer and no positives. Without that half, data with few positives would know only thresholds that
-    accept negatives too.
+    None if there are fewer scores and no positives. Without the second condition, data with few positives would only
+    have thresholds that also accept negatives.
 
     >>> strictest_of_use(np.arange(100) / 100, np.array([0.2, 0.95]), step=0.0001)
     0.95
@@ -123,7 +123,7 @@ def reached(score: float, step: float) -> float:
 
 
 def upper_bound(accepted: int, negatives: Negatives) -> float:
-    """The upper 95% bound of the rate where so many of these negatives are accepted.
+    """The upper 95% bound of the rate if so many of these negatives are accepted.
 
     >>> round(upper_bound(0, Negatives.of_clusters(np.zeros(598), np.arange(598) // 2)), 4)
     0.01
@@ -133,21 +133,21 @@ def upper_bound(accepted: int, negatives: Negatives) -> float:
 
 
 def lower_bound_at(negatives: Negatives, threshold: float) -> float:
-    """The lower 95% bound of the rate at one threshold; of effective negatives, whole ones count as accepted."""
+    """The lower 95% bound of the rate at one threshold; only whole effective negatives count as accepted."""
     effective = negatives.effective
     hits = math.floor(effective * float((negatives.scores >= threshold).mean()) + ROUNDING)
     return 1 - upper_of_share(effective - hits, effective)
 
 
 def most_accepted(negatives: Negatives, budget: float) -> int:
-    """How many of these negatives may be accepted within the bound; -1 where not even none may."""
+    """How many of these negatives may be accepted within the bound; -1 if even none is too many."""
     return bisect_right(range(len(negatives.scores)), budget, key=lambda count: upper_bound(count, negatives)) - 1
 
 
 def lowest_threshold(negatives: Negatives, *, budget: float, step: float = 10.0**-DIGITS) -> float | None:
-    """The lowest threshold that is shown to keep the budget; None if none is, not even one that accepts no negative.
+    """The lowest threshold that is shown to keep the budget; None if not even one that accepts no negative is.
 
-    It is never below `naive_threshold`, for the bound is never below the rate in the sample.
+    It is never below `naive_threshold`, since the bound is never below the rate in the sample.
 
     >>> lowest_threshold(Negatives.of_clusters(np.linspace(0, 1, 473), np.arange(473)), budget=0.01)
     0.9979
@@ -159,7 +159,7 @@ def lowest_threshold(negatives: Negatives, *, budget: float, step: float = 10.0*
 def naive_threshold(negatives: Negatives, *, budget: float, step: float = 10.0**-DIGITS) -> float:
     """The lowest threshold whose rate in the sample itself is within the budget: what a plain search gives.
 
-    It breaks the promise about every second time. It stands beside for comparison.
+    It breaks the promise about every second time, and is shown for comparison.
     """
     return _accepting(negatives, math.floor(budget * len(negatives.scores) + ROUNDING), step)
 

@@ -57,7 +57,7 @@ def tango_bound(n: ArrayLike, up: ArrayLike, down: ArrayLike, z: ArrayLike) -> F
     z = np.asarray(z, float)
     shape = np.broadcast(n, up, down, z).shape
     low, high = np.full(shape, -1.0), np.full(shape, 1.0)
-    for _ in range(_BISECTIONS):  # it falls with theta: seven decimals
+    for _ in range(_BISECTIONS):  # the statistic falls with theta; seven decimals
         middle = (low + high) / 2
         above = tango_z(n, up, down, middle) - z > 0
         low, high = np.where(above, middle, low), np.where(above, high, middle)
@@ -124,7 +124,7 @@ def upper_of_share(hits: float, n: int, *, alpha: float = ALPHA) -> float:
 
 
 def interval_of_share(hits: int, n: int, *, alpha: float = ALPHA) -> tuple[float, float]:
-    """Clopper and Pearson's interval of a share of n independent units, wrong in either direction alpha / 2 at most.
+    """Clopper and Pearson's interval of a share of n independent units; the error is at most alpha / 2 per side.
 
     >>> low, high = interval_of_share(20, 20)
     >>> round(low, 3), high

@@ -1,8 +1,8 @@
 """Logistic regression on fixed features, with the penalty chosen as in SentEval's toolkit.
 
-Conneau and Kiela 2018; the three ways are those of the toolkit's `validation.py` with scikit-learn: nested folds, folds
-of the training part, and a development part. Features have shape [n, d], an array or a sparse one; classes are numbers,
-shape [n].
+Conneau and Kiela 2018; the three procedures are those of the toolkit's `validation.py` with scikit-learn: nested folds,
+folds of the training part, and a development part. Features are an array or a sparse matrix of shape [n, d]; classes
+are numbers, shape [n].
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Features = Any  # an array, or a sparse one of scipy's
+Features = Any  # an array, or a sparse matrix of scipy
 Classes = NDArray[np.intp]
 Part = tuple[Features, Classes]
 SEED = 1111
 FOLDS = 10
 NESTED = tuple(2.0**k for k in range(-2, 4))  # values of C; the one with the best accuracy is used
 ON_TRAINING = tuple(2.0**k for k in range(-1, 6))
-STEPS = 1_000  # after which a fit ends
+STEPS = 1_000  # iterations after which a fit ends
 
 
 @dataclass(frozen=True)
 class ClassifiedTexts:
-    """The class that each measured text was given, shape [n], and the fold that it was measured in.
+    """The class that each measured text was given, shape [n], and the fold in which it was measured.
 
-    `penalties` are the C of the classifiers that were measured, `held_out` their mean accuracy where C was chosen.
-    `open_fits` counts classifiers that were measured and had not converged.
+    `penalties` are the C of the classifiers that were measured, `held_out` their mean accuracy on the data that chose
+    C. `open_fits` counts classifiers that were measured and had not converged.
     """
 
     classes: Classes
@@ -41,7 +41,7 @@ class ClassifiedTexts:
 
 
 def by_nested_folds(x: Features, y: Classes, *, inner: int | None = None) -> ClassifiedTexts:
-    """Classify each text with the classifier of the other folds, whose C was chosen on `inner` folds of these."""
+    """Classify each text with a classifier fitted on the other folds, with C chosen on `inner` folds of these."""
     classes, numbers = np.empty_like(y), np.empty_like(y)
     chosen: list[tuple[float, float, int]] = []
     for number, (train, test) in enumerate(_folds(FOLDS).split(y, y)):
@@ -91,13 +91,13 @@ def _folds(count: int) -> Any:
 
 
 def _fitted(x: Features, y: Classes, penalty: float) -> Any:
-    """A fitted classifier. Its input was checked before; checking it again would take longer than a small fit."""
+    """A fitted classifier. Its input was checked before; a second check would take longer than a small fit."""
     from sklearn import config_context
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
     with warnings.catch_warnings(), config_context(assume_finite=True, skip_parameter_validation=True):
-        warnings.simplefilter("ignore", ConvergenceWarning)  # counted instead: `Told.open_fits`
+        warnings.simplefilter("ignore", ConvergenceWarning)  # counted instead in `Told.open_fits`
         return LogisticRegression(C=penalty, max_iter=STEPS).fit(x, y)
 
 

@@ -6,9 +6,9 @@ on the diagonal, e the residuals of n values, and M the matrix that removes the 
     V = max(e'e / (n (n - 1)), e'S e / n^2 * tr(S) / tr(MSM)),    df = tr(MSM)^2 / tr((MSM)^2)
 
 (Fafchamps and Gubert 2007, J. Dev. Econ. 83; Aronow, Samii and Assenova 2015, Political Analysis 23; Tabord-Meehan
-2019, JBES 37; the corrections for few items make V right, and df Satterthwaite's, where items vary alike and apart). It
-does not join all items that hang together by a chain of others, as connected components do. Clusters are the special
-case in which each item has one thing.
+2019, JBES 37; the corrections for few items make V right, and df Satterthwaite's, if items vary equally and
+independently). Unlike connected components, it does not join items that only a chain of others connects. Clusters are
+the special case in which each item has one thing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LEVEL = 0.95
 LEAST_FREEDOM = 15
 WIDEST = 0.25  # largest share of the items that may share one thing
 FEW, SUPPOSED = 10, 0.5  # with fewer items on the rarer side, this correlation of sharing items is assumed
-_AT_ONCE = 5_000_000  # pairs that share something, held in memory
+_AT_ONCE = 5_000_000  # pairs that share something, kept in memory
 _NOTHING = 1e-9
 
 
@@ -72,7 +72,7 @@ class Sharing:
 
     @classmethod
     def of(cls, things: ArrayLike) -> Self:
-        """The sharing of items with these things, shape [n] (one each) or [n, k] (up to k; less than 0 is none).
+        """The sharing of items with these things, shape [n] (one each) or [n, k] (up to k; a negative number is none).
 
         An item without a thing shares nothing.
 
@@ -92,7 +92,7 @@ class Sharing:
         linked = csr_array((pairs.data, pairs.indices, pairs.indptr), shape=pairs.shape)[:, sizes > 1]
         patterns, firsts = _patterns(linked)
         some = linked[firsts]
-        alone = np.flatnonzero(np.diff(some.indptr) == 0)  # each is a thing of its own
+        alone = np.flatnonzero(np.diff(some.indptr) == 0)  # each becomes a thing that no other item has
         rows = np.concatenate([np.repeat(np.arange(len(firsts)), np.diff(some.indptr)), alone])
         columns = np.concatenate([some.indices, some.shape[1] + np.arange(len(alone))])
         shape = (len(firsts), some.shape[1] + len(alone))
@@ -110,7 +110,7 @@ class Sharing:
 
     @cached_property
     def _blocks(self) -> list[tuple[slice, Any]]:
-        """S between the patterns, in one piece where that is small; else the rows alone, to be made when needed."""
+        """S between the patterns, in one piece if that is small; otherwise its rows, computed when needed."""
         costs = np.cumsum(self.incidence @ np.asarray(self.incidence.sum(axis=0)).ravel())
         if costs[-1] <= _AT_ONCE:
             whole = slice(0, len(costs))
@@ -145,13 +145,13 @@ class Sharing:
         return self._times(self._sums(columns))[self.patterns]
 
     def together(self, columns: Floats) -> Floats:
-        """x'S x of each column; shape [k]. It may be below 0, as S is no covariance."""
+        """x'S x of each column; shape [k]. It may be below 0, as S is not a covariance."""
         sums = self._sums(columns)
         found: Floats = (sums * self._times(sums)).sum(axis=0)
         return found
 
     def _traces(self, strata: Things) -> tuple[float, float]:
-        """tr(MSM) and tr((MSM)^2), where M takes out the mean of each stratum."""
+        """tr(MSM) and tr((MSM)^2), where M removes the mean of each stratum."""
         if not len(self):
             return 0.0, 0.0
         groups = np.unique(strata, return_inverse=True)[1].reshape(-1)
@@ -188,7 +188,7 @@ class Sharing:
 
     @property
     def withheld(self) -> str:
-        """The reason why no interval of these items is reliable; empty if it is."""
+        """The reason why no interval of these items is reliable; empty if intervals are reliable."""
         if self.touched > WIDEST * len(self) and self.touched > 1:
             return (
                 f"{self.touched:,} of {len(self):,} items share one document, sentence or cluster, but an interval "
@@ -202,7 +202,7 @@ class Sharing:
         return ""
 
     def errors(self, values: Floats, *, strata: Things | None = None) -> Errors:
-        """The errors of the means of columns [n, k]. Of `strata` [n] the shares are given: they differ by no error."""
+        """The errors of the means of columns [n, k]. The shares of `strata` [n] are taken as fixed."""
         columns = values.reshape(len(self), -1).astype(float)
         n, mean = len(columns), columns.mean(axis=0)
         if strata is None:
@@ -222,10 +222,10 @@ class Sharing:
         return Errors(mean, variance, free, effective, np.nan_to_num(scores))
 
     def counted(self, errors: Errors, rare: Floats) -> Floats:
-        """The effective number of items of rates of which `rare` items [k] are on the rarer side.
+        """The effective number of items for rates with `rare` items [k] on the rarer side.
 
         If these are too few to estimate how much sharing items correlate, a correlation of `SUPPOSED` is assumed: fully
-        with no rare item, not at all from `FEW` on.
+        without rare items, not at all with `FEW` or more.
         """
         supposed = SUPPOSED * np.maximum(1 - rare / FEW, 0)
         found: Floats = np.minimum(errors.effective, len(self) / (1 + supposed * (len(self) / self.worth - 1)))
@@ -235,8 +235,8 @@ class Sharing:
         """The 95% interval of the mean of each column [n, k] of values from 0 to 1; ends of shape [k].
 
         Korn and Graubard (1998, Survey Methodology 24): Clopper and Pearson's at the effective number of items. Values
-        between 0 and 1 vary less than wins and losses with their mean, and count for as much more. From 0 to 1 where
-        the interval is `withheld`.
+        between 0 and 1 vary less than wins and losses with the same mean, and count for correspondingly more items.
+        From 0 to 1 if the interval is `withheld`.
         """
         columns = values.reshape(len(self), -1).astype(float)
         if self.withheld:
@@ -251,7 +251,7 @@ class Sharing:
     def change_interval(self, differences: Floats, *, level: float = LEVEL) -> tuple[Floats, Floats]:
         """The interval of the mean of each column [n, k] of differences of wins, from -1 to 1; ends of shape [k].
 
-        Tango's score interval at the effective number of items, with Student's t; from -1 to 1 where it is `withheld`.
+        Tango's score interval at the effective number of items, with Student's t; from -1 to 1 if it is `withheld`.
         """
         if self.withheld:
             return np.full(differences.size // len(self), -1.0), np.full(differences.size // len(self), 1.0)
@@ -288,7 +288,7 @@ def codes_of(names: Sequence[Sequence[str]]) -> dict[str, int]:
 
 
 def numbered(names: Sequence[Sequence[str]], codes: Mapping[str, int] | None = None) -> Things:
-    """The numbers of the things of each item, shape [n] where each has one, else [n, k], -1 for none.
+    """The numbers of each item's things, shape [n] if each has one, else [n, k] with -1 for none.
 
     >>> numbered([["a"], ["a", "b"]]).tolist()
     [[0, -1], [0, 1]]
@@ -301,7 +301,7 @@ def numbered(names: Sequence[Sequence[str]], codes: Mapping[str, int] | None = N
 
 
 def side_by_side(several: Sequence[Things]) -> Things:
-    """The things [n, k] of several sets of items, numbered alike, as one: k is the largest.
+    """The things [n, k] of several sets of items in one array, with the same numbering and the largest k.
 
     >>> side_by_side([np.array([[1]]), np.array([[2, 3]])]).tolist()
     [[1, -1], [2, 3]]

@@ -1,8 +1,8 @@
 """Where failures cluster: cells of a table found on one half of the clusters and confirmed on the other.
 
-A cell is the items of one table that have one value of a feature, or two values of two features. Whoever searches
-thousands of cells finds some that fail by chance. So the half that nominates has no part in the test. And items that
-differ in what `known` says of them (the surface of an edit) fail for that: a cell has to fail beyond it.
+A cell is the items of one table that have one value of a feature, or two values of two features. A search of thousands
+of cells finds some that fail by chance. So the half that nominates is not used in the test. Items also fail because of
+properties in `known` (the surface of an edit), so a cell has to fail more than these explain.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _FINEST = 1e-9
 
 @dataclass(frozen=True)
 class FeatureTable:
-    """Items of one check: whether each failed, its cluster, its text, and its value of each feature, shape [n] each.
+    """Items of one check: whether each failed, its cluster, its text, and its value for each feature, shape [n] each.
 
-    A value of "" is none. Cells of tables with the same `topic` that share texts are taken for the same cell. `known`
-    has what is held equal, shape [n, k].
+    A value of "" means no value. Cells of tables with the same `topic` that share texts are treated as the same cell.
+    `known` has the properties that are held equal, shape [n, k].
     """
 
     name: str
@@ -41,7 +41,7 @@ class FeatureTable:
     known: Floats
 
     def beyond(self, half: Mask) -> Callable[[Floats], Floats]:
-        """A function that takes out of columns of this half what `known` and a constant predict (least squares)."""
+        """A function that subtracts from columns of this half what `known` and a constant predict (least squares)."""
         design = np.column_stack([np.ones(int(half.sum())), self.known[half]])
         left, sizes, _ = np.linalg.svd(design, full_matrices=False)
         basis = left[:, sizes > _FINEST * sizes.max(initial=0)]
@@ -63,7 +63,7 @@ class FailureRates:
 class Subgroup:
     """A cell that was nominated; `values` has one or two (feature, value), `p` is Holm's over all nominated.
 
-    `members` and `confirming` say which of the table's items are in the cell, and which in the half that confirms.
+    `members` and `confirming` mark the table's items in the cell, and those in the half that confirms.
     """
 
     table: str
@@ -92,13 +92,13 @@ def find_subgroups(tables: Sequence[FeatureTable], *, seed: int, permutations: i
     """At most ten cells that fail more often than the rest of their table, by increasing p.
 
     A seeded half of all clusters nominates: by the lower 95% bound of the difference in failure rate beyond what is
-    known, from cells and rests of 15 clusters or more. The other half tests each (`permutation_p`): its failures, and
-    its failures beyond what is known. The larger p counts, corrected for all that were nominated (Holm 1979). So with
-    no pattern in the data, at most 5% of searches have a confirmed cell.
+    known, among cells and rests of 15 clusters or more. The other half tests each cell's failures, and its failures
+    beyond what is known (`permutation_p`). The larger p counts, corrected for all that were nominated (Holm 1979). So
+    without any pattern in the data, at most 5% of searches confirm a cell.
     """
     rng = np.random.default_rng(seed)
     names = sorted({name for table in tables for name in table.clusters})
-    first = frozenset(rng.permutation(names)[: len(names) // 2].tolist())  # a cluster is in one half of all tables
+    first = frozenset(rng.permutation(names)[: len(names) // 2].tolist())  # a cluster is in the same half in all tables
     halves = [np.array([c in first for c in table.clusters], bool) for table in tables]
     candidates = [
         one
@@ -134,7 +134,7 @@ def _of_table(number: int, table: FeatureTable, half: Mask) -> Iterator[_Candida
             if bounds[j] <= 0 or (is_pair and value[0] == other[0]):
                 continue
             both = mask & others
-            if is_pair and both.sum() == min(mask.sum(), others.sum()):  # one of them says it all
+            if is_pair and both.sum() == min(mask.sum(), others.sum()):  # one of the two is redundant
                 continue
             yield _Candidate(float(bounds[j]), number, (value, other) if is_pair else (value,), both)
 
@@ -151,8 +151,8 @@ def _bounds(masks: Mask, failed: Floats, groups: NDArray[np.intp], beyond: Calla
     """Lower 95% bound of the difference between cell and rest beyond what is known; shape [cells].
 
     It is the coefficient of the cell in the linear model (Frisch and Waugh 1933). Its error is that of the clusters'
-    scores where there is no difference, so that a small cell that fails throughout has one. Minus infinity for a cell
-    or rest that is too small, and for a cell that what is known gives away.
+    scores under no difference, so that even a small cell in which all items fail has an error. Minus infinity for a
+    cell or rest that is too small, and for a cell that `known` determines.
     """
     from scipy.sparse import csr_array
 
@@ -168,7 +168,7 @@ def _bounds(masks: Mask, failed: Floats, groups: NDArray[np.intp], beyond: Calla
 
 
 def _apart(tables: Sequence[FeatureTable], ranked: Sequence[_Candidate]) -> list[_Candidate]:
-    """The first ten that share less than half of their texts with one before them on the same topic."""
+    """The first ten that share less than half of their texts with an earlier cell on the same topic."""
     chosen: list[_Candidate] = []
     texts: list[frozenset[str]] = []
     for one in ranked:
@@ -199,8 +199,8 @@ def permutation_p(
     """One-sided p of H0: outcomes are independent of the cell, against larger ones in it; both of shape [n].
 
     The outcomes of whole clusters are exchanged between clusters of one size, and within each, so that items of one
-    cluster may fail together, and sizes may matter. The test is exact where clusters of one size are exchangeable
-    (Monte Carlo: the p-value counts the observed table itself, Phipson and Smyth 2010).
+    cluster may fail together, and sizes may matter. The test is exact if clusters of one size are exchangeable (Monte
+    Carlo: the p-value counts the observed table itself, Phipson and Smyth 2010).
 
     >>> cell = (np.arange(40) < 20) * 1.0
     >>> names = [str(i) for i in range(40)]
@@ -212,7 +212,7 @@ def permutation_p(
     order, sizes = np.argsort(groups, kind="stable"), np.bincount(groups)
     for size in np.unique(sizes).tolist():
         at = order[sizes[groups[order]] == size]
-        cells, some = cell[at].reshape(-1, size), outcomes[at].reshape(-1, size)  # a row a cluster
+        cells, some = cell[at].reshape(-1, size), outcomes[at].reshape(-1, size)  # one row per cluster
         for i in range(permutations):
             exchanged = some[rng.permutation(len(some))]
             if size > 1:

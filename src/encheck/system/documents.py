@@ -1,9 +1,9 @@
 """Readers of JSON, text and Parquet files that people or other programs wrote, with limits and errors in plain words.
 
 A JSON file has at most 256 MB and 100 levels; a text file has the limit that its reader gives. A Parquet file may have
-a row a byte, and unpack to a hundred times its size; the first million rows and the first gigabyte are free. Both are
-read from its footer, before any row is. What is wrong is a ValueError, whose text the readers of each kind of file put
-behind its name; an OSError is the system's.
+at most one row per byte, and unpack to a hundred times its size; the first million rows and the first gigabyte are
+exempt. Both are read from its footer, before any row. Faults raise a ValueError, whose text the readers of each kind of
+file put after its name; an OSError comes from the system.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ REMEDY = "Where that is meant, write it as .csv or .jsonl, which have no such li
 
 
 class TextError(EncheckError, ValueError):
-    """A file that is no UTF-8, or is too long; `place` is ":" and its line, empty if the whole file is meant."""
+    """A file that is not UTF-8, or is too long; `place` is ":" and the line, empty for the whole file."""
 
     def __init__(self, problem: str, line: int = 0) -> None:
         super().__init__(f"line {line}: {problem}" if line else problem)
@@ -31,7 +31,7 @@ class TextError(EncheckError, ValueError):
 
 
 def read_text(path: Path, *, most: int = MOST_BYTES) -> str:
-    """The text of a UTF-8 file; ValueError names the line that is not."""
+    """The text of a UTF-8 file; ValueError names the line that is not UTF-8."""
     with path.open("rb") as file:
         data = file.read(most + 1)
     if len(data) > most:
@@ -44,12 +44,12 @@ def read_text(path: Path, *, most: int = MOST_BYTES) -> str:
 
 
 def read_json(path: Path, *, most: int = MOST_BYTES, infinite: bool = False) -> Any:
-    """What a JSON file holds; ValueError for what `parse_json` refuses."""
+    """The content of a JSON file; ValueError for what `parse_json` refuses."""
     return parse_json(read_text(path, most=most), infinite=infinite)
 
 
 def parse_json(text: str, *, infinite: bool = False) -> Any:
-    """What a JSON text holds; ValueError if it is not one, is nested too deep, or has NaN or infinity.
+    """The content of a JSON text; ValueError if it is not JSON, is nested too deep, or has NaN or infinity.
 
     Configurations of checkpoints may be `infinite`: Python writes such numbers.
 
@@ -90,7 +90,7 @@ def config_text(path: Path, *, most: int) -> str:
 
 
 def open_parquet(source: Path | IO[bytes]) -> Any:
-    """The file, of which no row is read; ValueError if it is no Parquet file, or beyond the limits."""
+    """The file, before any row is read; ValueError if it is not a Parquet file, or beyond the limits."""
     import pyarrow
     import pyarrow.parquet
 
@@ -109,7 +109,7 @@ def open_parquet(source: Path | IO[bytes]) -> Any:
 
 
 def parquet_table(source: Path | IO[bytes], *, columns: Sequence[str], also: Sequence[str] = ()) -> Any:
-    """The pyarrow table of these columns, and of those of `also` that are there; ValueError says what is wrong."""
+    """The pyarrow table of these columns, and of the existing ones in `also`; ValueError describes the fault."""
     import pyarrow
 
     file = open_parquet(source)
@@ -120,12 +120,12 @@ def parquet_table(source: Path | IO[bytes], *, columns: Sequence[str], also: Seq
         raise ValueError(f"has the column {twice[0]!r} twice")
     try:
         return file.read(columns=[*columns, *(name for name in also if name in names)])
-    except (pyarrow.ArrowException, OSError) as error:  # the latter where it cannot be decompressed
+    except (pyarrow.ArrowException, OSError) as error:  # the latter if it cannot be decompressed
         raise ValueError(_first_line(error)) from error
 
 
 def parquet_rows(file: Any, *, size: int) -> Iterator[dict[str, Any]]:
-    """The rows of an opened file of `size` bytes, some at a time; ValueError if it is damaged or unpacks too far."""
+    """The rows of an opened file of `size` bytes, in chunks; ValueError if it is damaged or unpacks too far."""
     for batch in record_batches(file, size=size):
         yield from batch.to_pylist()
 

@@ -1,8 +1,8 @@
-"""What installed packages add: adapters, data sets, commands and checks, by the entry points that they declare.
+"""The adapters, data sets, commands and checks that installed packages add through entry points.
 
-An entry point is `NAME = module` or `NAME = module:object` in one of the four groups. Nothing of a package is imported
-before its name is asked for. Only installed packages count: what lies in the working folder is not looked at, although
-`python -m encheck` could import it.
+An entry point is `NAME = module` or `NAME = module:object` in one of the four groups. A package is imported only when
+its name is requested. Only installed packages count; the working folder is ignored, although `python -m encheck` could
+import from it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 def entry_points_of(group: str, ours: Collection[str] = ()) -> dict[str, EntryPoint]:
     """The entry points of a group, by name; none is imported.
 
-    UsageError for a name of `ours`, one that two packages declare, and one that no option could take.
+    UsageError for a name in `ours`, a name that two packages declare, and a name that no option could take.
     """
     points: dict[str, EntryPoint] = {}
     for point in _installed(group):
@@ -54,21 +54,21 @@ def package_of(point: EntryPoint) -> str:
 
 
 def versions_of(group: str, names: Iterable[str]) -> dict[str, str]:
-    """The versions of the packages that declare these names; names that none declares are left out."""
+    """The versions of the packages that declare these names; undeclared names are left out."""
     points = entry_points_of(group)
     packages = (points[name].dist for name in names if name in points)
     return {package.name: package.version for package in packages if package}
 
 
 def load_entry_point(point: EntryPoint) -> Any:
-    """The module or object; UsageError names the package where that fails."""
+    """The module or object; UsageError names the package if that fails."""
     with import_errors(point):
         return point.load()
 
 
 @contextmanager
 def import_errors(point: EntryPoint) -> Iterator[None]:
-    """Turn whatever goes wrong while the package is imported into a UsageError that names it."""
+    """Turn any error while the package is imported into a UsageError that names the package."""
     try:
         yield
     except KeyboardInterrupt:

@@ -1,8 +1,8 @@
-"""Paths as people type them, files that are written whole or not at all, and folders for what is thrown away.
+"""Paths as people type them, files that are written whole or not at all, and temporary folders.
 
-A file is written whole whatever ends the writing: a full disk, a signal, a power cut. The bytes go to a file beside,
-under a name that is encheck's own; when they are on the disk, it is renamed. What a killed process leaves has such a
-name, and the next writing removes it.
+A full disk, a signal or a power cut never leaves a half-written file in its place. The bytes go to a file in the same
+folder, under a name that only encheck uses; once they are on the disk, the file is renamed. A killed process leaves a
+file with such a name, and the next write removes it.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from typing import BinaryIO
 
 PARTIAL = ".encheck-partial-"
 OWN = re.compile(re.escape(PARTIAL) + "([0-9a-f]{8})-[0-9a-f]{8}")
-OLDER = r"\.{name}\.\d+"  # as encheck named them at first: the name and the number of the process
+OLDER = r"\.{name}\.\d+"  # an earlier naming scheme: the name and the process number
 PATIENCE = 10.0  # seconds that another process may take to write a baseline
 PREFIX, ALIVE = "encheck-", ".alive"
-OLD = 3600  # seconds, after which a folder that nobody holds is nobody's
+OLD = 3600  # seconds, after which a folder without a lock may be removed
 
 
 def expand_home(name: str | Path) -> Path:
-    """The path, with `~` as the home folder; a user that there is not stays as it was typed.
+    """The path, with `~` as the home folder; an unknown user stays as typed.
 
     >>> expand_home("~nobody-of-this-name/model").parts[0]
     '~nobody-of-this-name'
@@ -39,7 +39,7 @@ def expand_home(name: str | Path) -> Path:
 
 
 def exists(path: Path | str) -> bool:
-    """Whether there is such a file or folder.
+    """Whether the file or folder exists.
 
     >>> exists("x" * 4_000)
     False
@@ -48,12 +48,12 @@ def exists(path: Path | str) -> bool:
 
 
 def is_file(path: Path | str) -> bool:
-    """Whether there is such a file."""
+    """Whether the file exists."""
     return os.path.isfile(path)  # noqa: PTH113 - as in `exists`
 
 
 def is_folder(path: Path | str) -> bool:
-    """Whether there is such a folder."""
+    """Whether the folder exists."""
     return os.path.isdir(path)  # noqa: PTH112 - as in `exists`
 
 
@@ -64,7 +64,7 @@ except ImportError:  # Windows
 
 
 def partial_path(path: Path) -> Path:
-    """A new name beside `path` for what will take its place."""
+    """A new name next to `path` for the file that will replace it."""
     return path.with_name(f"{PARTIAL}{_mark(path)}-{secrets.token_hex(4)}")
 
 
@@ -73,7 +73,7 @@ def _mark(path: Path) -> str:
 
 
 def leftover_files(folder: Path, *, names: tuple[str, ...]) -> list[Path]:
-    """What writings of these names that were cut off have left in this folder."""
+    """The files that interrupted writes of these names left in this folder."""
     if not folder.is_dir():
         return []
     marks = {_mark(Path(name)) for name in names}
@@ -88,14 +88,14 @@ def leftover_files(folder: Path, *, names: tuple[str, ...]) -> list[Path]:
 
 
 def remove_leftovers(folder: Path, *, names: tuple[str, ...]) -> None:
-    """Remove what writings of these names that were cut off have left in this folder."""
+    """Remove the files that interrupted writes of these names left in this folder."""
     for path in leftover_files(folder, names=names):
         path.unlink(missing_ok=True)
 
 
 @contextmanager
 def flushed(path: Path, *, to: Path) -> Iterator[BinaryIO]:
-    """A new file at `path`, on the disk when the block ends; an OSError names `to`, whose place it is to take."""
+    """A new file at `path`, on the disk when the block ends; an OSError names `to`, the file that it will replace."""
     try:
         with path.open("xb") as file:
             yield file
@@ -107,13 +107,13 @@ def flushed(path: Path, *, to: Path) -> Iterator[BinaryIO]:
 
 
 def move_into_place(path: Path, to: Path) -> None:
-    """Give a finished file its name, in the place of what has it; known on the disk too."""
+    """Give a finished file its name, replacing any existing file, and sync the folder."""
     path.replace(to)
     sync_folder(to.parent)
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring the names in a folder to the disk, where the system can."""
+    """Write the names in a folder to the disk, if the system can."""
     with suppress(OSError):
         number = os.open(folder, os.O_RDONLY)
         try:
@@ -124,9 +124,9 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def write_whole(path: Path) -> Iterator[BinaryIO]:
-    """A file that takes the place of `path` when the block ends well; else `path` stays as it was, and nothing is left.
+    """A file that replaces `path` if the block succeeds; otherwise `path` is unchanged, and no other file is left.
 
-    Pipes and devices are written straight. OSError if the disk does not take it: it names `path`.
+    Pipes and devices are written directly. An OSError, if the disk refuses the file, names `path`.
     """
     if is_special(path):
         with path.open("wb") as file:
@@ -145,21 +145,21 @@ def write_whole(path: Path) -> Iterator[BinaryIO]:
 
 
 def is_special(path: Path) -> bool:
-    """Whether this is a pipe or a device, whose place no file may take."""
+    """Whether this is a pipe or a device, which no file may replace."""
     return path.is_relative_to("/dev") or (path.exists() and not path.is_file() and not path.is_dir())
 
 
 def write_text(path: Path, text: str) -> None:
-    r"""Write a text file whole or not at all; half of a surrogate pair, as in names that are no UTF-8, as `\udcff`."""
+    r"""Write a text file whole or not at all; half of a surrogate pair, as in names that are not UTF-8, as `\udcff`."""
     with write_whole(path) as file:
         file.write(text.encode("utf-8", "backslashreplace"))
 
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """Keep other processes that ask for this folder out of it; the system lets go of it when this one is killed.
+    """Keep out other processes that lock this folder; the system releases the lock if this one is killed.
 
-    OSError if another one stays in it for ten seconds. Where folders cannot be locked, nobody is kept out.
+    OSError if another process holds it for ten seconds. If folders cannot be locked, no process is kept out.
     """
     if fcntl is None:
         yield
@@ -184,14 +184,14 @@ def lock_folder(folder: Path) -> Iterator[None]:
 
 
 def describe_os_error(error: OSError, *, folder: Path) -> str:
-    """What went wrong, after the name of the file in `folder` that it is about."""
+    """The fault, after the name of the file in `folder` that has it."""
     reason = error.strerror or ", ".join(map(str, error.args))
     path = Path(error.filename) if isinstance(error.filename, str) else None
     return f"{path.name}: {reason}" if path and path.parent.resolve() == folder.resolve() else reason
 
 
 class Scratch(tempfile.TemporaryDirectory[str]):
-    """A temporary folder, held by a lock as long as its process lives."""
+    """A temporary folder, locked as long as its process lives."""
 
     def __init__(self) -> None:
         from filelock import FileLock, Timeout
@@ -199,7 +199,7 @@ class Scratch(tempfile.TemporaryDirectory[str]):
         mine = getattr(os, "getuid", lambda: 0)()
         for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):  # of processes that were killed
             with suppress(OSError, Timeout):
-                # in a folder for all, others may have laid a trap
+                # in a shared folder, other users may have set a trap
                 status, lock = folder.lstat(), (folder / ALIVE).lstat()
                 is_own = S_ISDIR(status.st_mode) and S_ISREG(lock.st_mode) and status.st_uid == lock.st_uid == mine
                 if is_own and time.time() - status.st_mtime >= OLD:

@@ -1,4 +1,4 @@
-"""Imports that Python alone does not do as it should: the user's own code, and nltk without what it does not need."""
+"""Special imports: the user's own code, and nltk without packages that it does not need."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 
 NAME = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 REMEDY = "Remedy: write it module:name, and run in the folder of module.py, or where Python can import it"
-MACHINE_LEARNING = ("sklearn", "scipy.stats")  # what nltk imports for its extra `machine_learning`, if it is there
+MACHINE_LEARNING = ("sklearn", "scipy.stats")  # what nltk imports for its extra `machine_learning`, if installed
 
 
 def import_object(path: str) -> Any:
-    """The object of this name; whatever the import raises."""
+    """The object of this name; raises whatever the import raises."""
     module, _, name = path.partition(":")
     here = str(Path.cwd())
     sys.path.insert(0, here)
@@ -30,11 +30,11 @@ def import_object(path: str) -> Any:
 def import_nltk() -> ModuleType:
     """nltk, imported as it is without its extra `machine_learning`.
 
-    nltk imports scikit-learn and scipy.stats wherever they are installed, for classifiers and tests that encheck does
-    not use. Without them its import takes 0.4 s in place of 1.3, and a third of the memory. A process that has imported
-    nltk, scikit-learn or scipy.stats before keeps what it has.
+    nltk imports scikit-learn and scipy.stats if they are installed, for classifiers and tests that encheck does not
+    use. Without them its import takes 0.4 s instead of 1.3, and a third of the memory. Modules that the process has
+    already imported stay as they are.
     """
-    if "nltk" not in sys.modules:  # None stands for a module that is not there
+    if "nltk" not in sys.modules:  # None marks a missing module
         absent = [name for name in MACHINE_LEARNING if name not in sys.modules]
         sys.modules.update(dict.fromkeys(absent))  # type: ignore[arg-type]
         try:

@@ -8,27 +8,27 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 Lock = Callable[[], AbstractContextManager[object]]
-Locks = Callable[[Any], Iterable[AbstractContextManager[object]]]  # of a model, what to hold before it computes
+Locks = Callable[[Any], Iterable[AbstractContextManager[object]]]  # the locks to hold before a model computes
 
 
 def no_locks(_model: object) -> tuple[AbstractContextManager[object], ...]:
-    """No lock, for who shares the store with nobody."""
+    """No lock, for a process that does not share its store."""
     return ()
 
 
 class WorkClock:
-    """A clock that stands still while this process waits. `for_others` is what it waited for other runs, in seconds."""
+    """A clock that stops while this process waits. `for_others` has the seconds that it waited for other runs."""
 
     def __init__(self) -> None:
         self._waited = self.for_others = 0.0
 
     def now(self) -> float:
-        """Seconds of work up to now, from a beginning of its own."""
+        """Seconds of work up to now, from an arbitrary start."""
         return time.perf_counter() - self._waited
 
     @contextmanager
     def standing(self, *, for_others: bool) -> Iterator[None]:
-        """Stand still for the block; where another run is the reason, count it as that."""
+        """Stop for the block; with `for_others`, count the time as waiting for another run."""
         start = time.perf_counter()
         try:
             yield

@@ -1,4 +1,4 @@
-"""When Python collects its garbage, and freed memory that is given back to the system."""
+"""Control of Python's garbage collection, and the return of freed memory to the system."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-OBJECTS = 100_000  # made between two passes; Python's own default is 700
+OBJECTS = 100_000  # created between two passes; Python's own default is 700
 
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """Without passes of the cycle collector: it walks over all that was made so far, time and again, and frees none."""
+    """Disable the cycle collector, which would walk over all objects again and again without freeing any."""
     running = gc.isenabled()
     gc.disable()
     try:
@@ -25,7 +25,7 @@ def without_collection() -> Iterator[None]:
 
 @contextmanager
 def rare_collection() -> Iterator[None]:
-    """With few passes of the cycle collector: for making much that stays, and little that is garbage."""
+    """Run the cycle collector rarely, for code that makes many lasting objects and little garbage."""
     before = gc.get_threshold()
     gc.set_threshold(OBJECTS, *before[1:])
     try:
@@ -35,7 +35,7 @@ def rare_collection() -> Iterator[None]:
 
 
 def release_memory() -> None:
-    """Give freed memory back, which the C library of Linux keeps for itself; nothing where there is another."""
+    """Return freed memory that the C library of Linux keeps; no effect with other libraries."""
     gc.collect()
     if sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc has it, musl has not

@@ -1,4 +1,4 @@
-"""Progress of long work: a bar on a terminal, one line a minute elsewhere, nothing for work that is done at once."""
+"""Progress of long work: a bar on a terminal, one line a minute elsewhere, no output for work that ends at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ EVERY = 60.0
 
 
 class Progress:
-    """Reports to `stream` (standard error); elsewhere than on a terminal, a line in `every` seconds of the `clock`."""
+    """Reports to `stream` (standard error); if it is not a terminal, one line per `every` seconds of the `clock`."""
 
     def __init__(
         self,
@@ -28,7 +28,7 @@ class Progress:
 
     @contextmanager
     def task(self, title: str, total: int, *, unit: str = "text") -> Iterator[None]:
-        """Show a task of `total` steps while it lasts; `unit` is what a step is."""
+        """Show a task of `total` steps while it lasts; `unit` names a step."""
         if not total or self._quiet:
             yield
             return
@@ -63,6 +63,6 @@ class Progress:
         return advance
 
     def advance(self, steps: int) -> None:
-        """Say that so many more steps are done."""
+        """Report that so many more steps are done."""
         if self._advance is not None:
             self._advance(steps)

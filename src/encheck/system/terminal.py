@@ -1,7 +1,7 @@
-"""Text on its way to a terminal or a spreadsheet: what would steer either, and what nobody sees, is made visible here.
+"""Text for a terminal or a spreadsheet: makes control sequences and invisible characters visible.
 
-Three ways lead to the terminal, and each goes through `visible`: what encheck prints, what it logs (`VisibleLog`), and
-what libraries print while the `encheck` command runs (`VisibleStream`).
+Three kinds of output reach the terminal, and each goes through `visible`: what encheck prints, what it logs
+(`VisibleLog`), and what libraries print while the `encheck` command runs (`VisibleStream`).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 
 HIDDEN = {"Cc", "Cf", "Cs"}
 JOINERS = "\u200d\u200c"  # emoji and several scripts need them
-LINES = "\n\t"  # what `visible` keeps where a text may have lines
-OWN_MOVES = re.compile(r"(\x1b\[[0-9;]*[mAK]|[\r\n\t])")  # colours, and what a progress bar moves by
+LINES = "\n\t"  # what `visible` keeps if a text may have lines
+OWN_MOVES = re.compile(r"(\x1b\[[0-9;]*[mAK]|[\r\n\t])")  # colours, and the moves of a progress bar
 
 
 def visible(text: str, *, keep: str = "") -> str:
@@ -36,7 +36,7 @@ def _sign(c: str) -> str:
 
 
 def escape_controls(text: str) -> str:
-    r"""What a library printed, visible except for colours and what a progress bar moves by.
+    r"""What a library printed, visible except for colours and the moves of a progress bar.
 
     >>> escape_controls("\x1b[31mred\x1b[0m\x1b]0;title\x07")
     '\x1b[31mred\x1b[0m␛]0;title␇'
@@ -45,7 +45,7 @@ def escape_controls(text: str) -> str:
 
 
 class VisibleLog(logging.Filter):
-    """Makes the messages of a logger visible, whoever handles them: pytest shows the log of a check that failed."""
+    """Makes a logger's messages visible for all handlers, since pytest also shows the log of a failed check."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Every record passes."""
@@ -54,23 +54,23 @@ class VisibleLog(logging.Filter):
 
 
 def guard_log() -> None:
-    """Have `VisibleLog` see what encheck logs from now on."""
+    """Pass what encheck logs through `VisibleLog` from now on."""
     log = logging.getLogger("encheck")
     if not any(isinstance(known, VisibleLog) for known in log.filters):
         log.addFilter(VisibleLog())
 
 
 class VisibleStream(io.TextIOWrapper):
-    """A standard stream that passes no control character on but those of colours and progress bars."""
+    """A standard stream that passes on only the control characters of colours and progress bars."""
 
     def write(self, text: str) -> int:
-        """Write the text; its length."""
+        """Write the text and return its length."""
         super().write(escape_controls(text))
         return len(text)
 
 
 def visible_stream(raw: Any, encoding: str) -> VisibleStream:
-    """Such a stream over a binary one; what the encoding has no sign for is written as an escape."""
+    """Such a stream over a binary one; characters that the encoding lacks are written as escapes."""
     return VisibleStream(io.BufferedWriter(raw), encoding, "backslashreplace", line_buffering=True)
 
 
@@ -78,7 +78,7 @@ FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", 
 
 
 def safe_cell(value: Any) -> Any:
-    """Text that no spreadsheet takes for a formula.
+    """Text that no spreadsheet interprets as a formula.
 
     >>> safe_cell("=1+1"), safe_cell("1-1"), safe_cell(-1.0)
     ("'=1+1", '1-1', -1.0)

@@ -1,9 +1,9 @@
-"""The edge of JSON and settings files: what pydantic reads, writes and describes, and what it finds wrong.
+"""JSON and settings files: reading, writing, schemas and error messages through pydantic.
 
-A frozen dataclass says what is in a JSON file. Reading is strict: no text stands for a number, and no number for a
-flag. What a class does not name is let through, for a newer encheck may write more. A field whose name is a keyword of
-Python has an underscore behind it: `as_`. The metadata of a field are arguments of pydantic's `Field`: `alias` is its
-key in the file, `exclude` keeps it out.
+A frozen dataclass describes a JSON file. Reading is strict: no text is accepted as a number, and no number as a flag.
+Unknown keys are accepted, since a newer encheck may write more. A field whose name is a Python keyword ends in an
+underscore, such as `as_`. The metadata of a field are arguments of pydantic's `Field`: `alias` is its key in the file,
+`exclude` keeps it out.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ WANTED = {
 _SHORT = reprlib.Repr()
 _SHORT.maxstring, _SHORT.maxlevel = 200, 2
 T = TypeVar("T")
-Count = Annotated[int, Ge(0), Lt(2**63)]  # arrays and charts take no more
+Count = Annotated[int, Ge(0), Lt(2**63)]  # the limit of arrays and charts
 Positive = Annotated[int, Ge(1), Lt(2**63)]
 NonNegative = Annotated[float, Ge(0)]
 _WANTED = WANTED | {
@@ -57,9 +57,9 @@ _WANTED = WANTED | {
 def invalid_values(
     schema: type[BaseModel], values: Mapping[str, Any], wanted: Mapping[str, str], *, kind: str
 ) -> Iterator[tuple[Place, str]]:
-    """(where, what is wrong), for each value that the schema does not take; `kind` is what its names are called.
+    """(place, fault) for each value that the schema refuses; `kind` is what its names are called.
 
-    `wanted` says what should stand in a field, or with `field.*` inside it, where the type alone says too little.
+    `wanted` describes the expected value of a field, or of its entries (`field.*`), if the type says too little.
     """
     from pydantic import ValidationError
 
@@ -90,7 +90,7 @@ def invalid_values(
 
 
 def place_of(values: Any, parts: tuple[str | int, ...]) -> Place:
-    """The keys of these that lead on; pydantic puts the names of types between them."""
+    """The keys of the file among these; pydantic puts the names of types between them."""
     place: list[str | int] = []
     for part in parts:
         inside: Any = values if isinstance(values, dict) else range(len(values) if isinstance(values, list) else 0)
@@ -117,12 +117,12 @@ def shorten_value(value: object) -> str:
         return str(value).lower()
     try:
         return _SHORT.repr(value)
-    except ValueError:  # Python writes no whole number of more than 4,300 digits
+    except ValueError:  # Python cannot print an integer of more than 4,300 digits
         return "a number of thousands of digits"
 
 
 class _NullIsNaN:
-    """Marks a number that is null in a file where it is none."""
+    """Marks a number that a file writes as null if it is NaN."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         from pydantic_core.core_schema import no_info_wrap_validator_function as wrapped
@@ -132,7 +132,7 @@ class _NullIsNaN:
 
 @dataclass(frozen=True)
 class DeferredClass:
-    """Stands in `Annotated` for a class that loads where a file is read, written or described."""
+    """Replaces, in `Annotated`, a class that is loaded only when a file is read, written or described."""
 
     module: str
     name: str
@@ -157,7 +157,7 @@ FilePath = Annotated[Path, _PathAsText()]
 
 
 def writes_properties(*properties: str) -> Callable[[type[T]], type[T]]:
-    """A decorator of dataclasses: these properties are written behind the fields; whoever reads computes them anew."""
+    """A decorator of dataclasses: these properties are written after the fields; readers compute them anew."""
 
     def mark(kind: type[T]) -> type[T]:
         def with_properties(_: type, source: Any, handler: Any) -> Any:
@@ -182,16 +182,14 @@ def as_json(value: object) -> str:
 
 
 def as_values(value: object) -> Any:
-    """The same in plain values; what is no number is None."""
+    """The same in plain values; NaN becomes None."""
     kind: Any = type(value)
     plain = _file(kind).dump_python(value)  # in Python: pydantic's JSON refuses half of a surrogate pair
     return json.loads(json.dumps(plain), parse_constant=lambda _: None)
 
 
 def read_typed(kind: type[T], values: object) -> T:
-    """What JSON holds (`documents.parsed`), as this class; ValueError names the first wrong or missing value by its
-    keys.
-    """
+    """JSON (`documents.parsed`) as this class; ValueError names the first wrong or missing value by its keys."""
     from pydantic import ValidationError
 
     try:
@@ -202,14 +200,14 @@ def read_typed(kind: type[T], values: object) -> T:
 
 
 def restore_typed(kind: type[T], values: object) -> T:
-    """What `as_values` made of this class, as this class; also text that no JSON reader takes."""
+    """The result of `as_values` as this class again, including text that no JSON reader accepts."""
     value: T = _file(cast("Any", kind)).validate_python(values)
     return value
 
 
 def schema_of(kind: type) -> dict[str, Any]:
-    """The JSON schema of a file that is written of this class; the docstrings of classes describe their fields,
-    and those of the classes that they extend.
+    """The JSON schema of a file of this class; the docstrings of classes describe their fields, and those of the
+    classes that they extend.
     """
     from pydantic.json_schema import GenerateJsonSchema
 
@@ -237,7 +235,7 @@ def _file(kind: Any) -> TypeAdapter[Any]:
         allow_inf_nan=False, alias_generator=lambda name: name.rstrip("_"), serialize_by_alias=True,
         json_schema_serialization_defaults_required=True,
     )  # fmt: skip
-    return TypeAdapter(cast("Any", NewType("File", kind)), config=config)  # none is taken beside a bare dataclass
+    return TypeAdapter(cast("Any", NewType("File", kind)), config=config)  # a bare dataclass accepts no config
 
 
 @cache
@@ -248,7 +246,7 @@ def _reader(kind: Any) -> SchemaValidator:
 
 
 def _exact(schema: Any) -> Any:
-    """A core schema in which true is no 1, though the two are equal, nor where one of several numbers is asked for."""
+    """A core schema in which true is not 1, although Python says that they are equal, also among several numbers."""
     if isinstance(schema, list | tuple):
         return type(schema)(map(_exact, schema))
     if not isinstance(schema, dict):
@@ -259,7 +257,7 @@ def _exact(schema: Any) -> Any:
 
 
 def _in_words(problems: Any, values: Any) -> str:
-    """The first of the problems; of a value that may be of several kinds, all that it may be."""
+    """The first of the problems; for a value that may have several kinds, all of these."""
     problem = problems[0]
     kind, keys = problem["type"], problem["loc"]
     if kind == "json_invalid":

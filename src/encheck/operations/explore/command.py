@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MINUTES = 5.0
 LEAST_TEXTS = 100  # per property: half of them give 15 clusters to confirm
-CHEAP = 20.0  # texts per second from which on a run with a time limit shrinks examples
+CHEAP = 20.0  # texts per second that a run with a time limit needs to shrink examples
 Model = Annotated[str, typer.Option("--model", metavar="MODEL", help="Model to search, as for `encheck run`.")]
 Properties = Annotated[
     str, typer.Option(metavar="NAME[,NAME]", help="Properties to search, by check name, such as negation,number.")

@@ -49,7 +49,7 @@ from encheck.shrinking.shrink import ItemForm, MakeTriplets, Shrunk, remaker, sh
 from encheck.statistics.hypothesis_tests import ALPHA, interval_of_share, upper_of_share
 from encheck.surface import SHARED, SURFACE
 
-SIZES = (200, 150, 120, 100, 80, 60, 45, 30, 20, CONFIRMATION_CLUSTERS)  # clusters a row
+SIZES = (200, 150, 120, 100, 80, 60, 45, 30, 20, CONFIRMATION_CLUSTERS)  # clusters per row
 UNBROKEN = 0.05
 CHANCE = 0.5
 BROKEN, HOLDS, UNSAID = "breaks", "unbroken", "not enough frames to say"
@@ -346,7 +346,7 @@ SHRINK_BUDGET = 200  # pairs
 def shortest_form(item: ExploredItem, ask: ScorePairs, english: English, *, seed: int) -> ItemForm | None:
     """The shortest form that the model still gets wrong by half the margin; None if nothing can be removed."""
     triplet = item.triplet
-    if dict(item.values)["origin"] == FRAMES:  # the certificate is of what is filled in, and only the rest may go
+    if dict(item.values)["origin"] == FRAMES:  # the certificate covers the filled words; only the rest may go
         triplet = replace(triplet, near_why="", far_why="", near_edits=(), far_edits=())
     remake = _remake(item.property, Maker(seed, english)) if item.property in phenomena() else None
     found = shrink(triplet, ask, english, remake=remake, budget=SHRINK_BUDGET)

@@ -184,12 +184,12 @@ class MarginMeter:
 
 FIRST, ROUNDS = 10, 5  # clusters per cell in the first round, doubled in each round
 KEPT = 40  # cells that are always kept
-BATCH = 64  # items an ask
-FILLED = 60  # frames a round that are filled again
-A_CLUSTER = 4  # items of one that a cell asks for
-MOST = 5  # nominated a property
+BATCH = 64  # items per request
+FILLED = 60  # frames per round that are filled again
+A_CLUSTER = 4  # items of a cluster that a cell requests
+MOST = 5  # nominated per property
 LEAST = 0.05  # lower bound of the failure rate of a nominated cell
-OVERLAP = 0.5  # a cell that shares more of its items with a nominated one says the same again
+OVERLAP = 0.5  # a cell that shares more of its items with a nominated one is redundant
 Z = 1.645
 More = Callable[[Sequence[ExploredItem], int], list[ExploredItem]]
 
@@ -244,7 +244,7 @@ class ConstructionSearch:
             self.rounds += 1
             ranked = sorted(self.alive, key=lambda one: (-self.standing(one).high, one))
             self.alive = ranked[: max(KEPT, len(ranked) // 2)]
-            # Frames of the cells that are left, each with one choice changed; no text of another part comes in.
+            # Frames of the remaining cells, each with one choice changed; texts of other parts are excluded.
             left = [cell for cell in self.alive if all(place in self.failed for place in self._members[cell])]
             places = dict.fromkeys(p for cell in left for p in self._members[cell] if self.items[p].filling)
             order = sorted(places, key=lambda p: hash_fraction(self.seed, str(self.rounds), *self.items[p].own_texts))[

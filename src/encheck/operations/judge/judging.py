@@ -1,12 +1,12 @@
 """Blind judging of which of two models answers a query better, until a gate's search is decided.
 
 The plan (the looks, the seed, and the queries) is written to judging.json in the folder before the first answer.
-Answers go into the qrels beside the log of queries, one by one; see `encheck.gating.unjudged`. A few pairs are shown
-again later, with sides drawn again. These repeated judgements go into repeats.json and decide nothing; they only show
-how consistent the judgements are.
+Answers go into the qrels next to the query log, one by one; see `encheck.gating.unjudged`. A few pairs are shown again
+later, with sides drawn again. These repeated judgements go into repeats.json and decide nothing; they only show how
+consistent the judgements are.
 
-judging.html is one file that needs no network. Its answers are JSON: `judging`, which says of which plan they are, and
-`answers`, from the hash of a query to "1", "2", "equal" or "neither"; after `again/`, of a pair that is shown again."""
+judging.html is one file that needs no network. Its answers are JSON: `judging`, which identifies the plan, and
+`answers`, from the hash of a query to "1", "2", "equal" or "neither"; keys `again/...` are repeated pairs."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Judging:
 
     @property
     def command(self) -> str:
-        """The command that continues judging, with the file of judgements if it is not the default."""
+        """The command that continues judging, with the judgements file if it is not the default."""
         kept = "" if self.qrels == _usual(self.folder, self.search) else f" --qrels={shlex.quote(str(self.qrels))}"
         return f"encheck judge {shlex.quote(str(self.folder))}{kept}"
 
@@ -150,7 +150,7 @@ class Judging:
 def open_judging(folder: Path, *, qrels: Path | None = None) -> Judging:
     """A gate's folder, with its plan fixed now if it was not; UsageError if it has nothing to judge.
 
-    `qrels` is the file of the judgements; by default it is next to the query log.
+    `qrels` is the judgements file; by default it is next to the query log.
     """
     results = read_results(folder)
     gate = results.gate
@@ -181,7 +181,7 @@ def open_judging(folder: Path, *, qrels: Path | None = None) -> Judging:
 
 
 def _usual(folder: Path, search: UnjudgedSearch) -> Path:
-    """The default file of judgements, next to the query log."""
+    """The default judgements file, next to the query log."""
     return Path(search.qrels or folder / "judgements.qrels")
 
 
@@ -256,7 +256,7 @@ def _line(text: str) -> str:
 
 
 def _last(judging: Judging, known: Judgements) -> ComparedQuery | None:
-    """The query of this folder that was judged last; None if the last judgement is of another query."""
+    """The query of this folder that was judged last; None if the last judged query is not in this folder."""
     pairs = {q.pair: q for q in judging.pool.order}
     return pairs.get(next(reversed(list(known.scores)), ("", "", "")))
 

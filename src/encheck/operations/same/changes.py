@@ -1,4 +1,4 @@
-"""Temporary changes of a model: another prompt, another maximum length, a missing layer, and so on.
+"""Temporary changes of a model: a different prompt, a different maximum length, a missing layer, and so on.
 
 A cause is named if the changed model gives the other model's vectors. All changes in memory are reverted.
 The 200 texts by which two models are compared are chosen for what breaks when an encoder is changed.
@@ -84,7 +84,7 @@ CauseName = Literal[
 MOST_LAYERS = 48
 MODULE_POOLINGS = ("mean", "cls", "max", "lasttoken", "weightedmean", "mean_sqrt_len_tokens")
 OWN_POOLINGS = ("mean", "cls", "max", "last", "first-last-avg")
-AFTER_POOLING = ("Transformer", "Pooling", "Normalize", "Dropout")  # modules that are no layer of their own
+AFTER_POOLING = ("Transformer", "Pooling", "Normalize", "Dropout")  # modules that are not layers
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,7 @@ class TorchModel:
         return limit
 
     def pooled(self, pooling: str) -> AbstractContextManager[None]:
-        """Use another pooling mode temporarily."""
+        """Use a different pooling mode temporarily."""
         if (found := self._pooling_module) is not None:
             place, module = found
             size = getattr(module, "embedding_dimension", None) or module.word_embedding_dimension
@@ -270,7 +270,7 @@ class TorchModel:
 
     @contextmanager
     def computing_in(self, dtype: str) -> Iterator[None]:
-        """Compute in another precision temporarily."""
+        """Compute in a different precision temporarily."""
         import torch
 
         before = next(one.dtype for one in self.root.parameters() if one.is_floating_point())

@@ -42,8 +42,8 @@ REMEDY = "Remedy: encheck same MODEL --save FILE.json, while the model is the on
 class ModelAnswers:
     """One model's vectors of the texts, by role, in `sample`; for a reranker, scores of shape [n, 1].
 
-    `role` is the requested one, if any. `unstable`: a text encoded alone gets another vector each time. `padded`: its
-    vector depends on the other texts in its batch. `model` is None for a saved file.
+    `role` is the requested one, if any. `unstable`: a text encoded alone gets a different vector each time. `padded`:
+    its vector depends on the other texts in its batch. `model` is None for a saved file.
     """
 
     label: str
@@ -161,7 +161,7 @@ def _without_refused(model: Model, some: Sequence[FixedText], role: str) -> list
 
 
 def _own_roles(model: Model, settings: EncodingSettings, every: Sequence[str]) -> list[str]:
-    """The roles in which a text gets another vector than without a role."""
+    """The roles in which a text gets a different vector than without a role."""
     if not isinstance(model, Encoder):
         return []
     if settings.prompts:

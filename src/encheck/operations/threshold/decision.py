@@ -388,7 +388,7 @@ def _slices(
     unfit = list[str]()
     for column, values in pairs.slices.items():
         counts = Counter(value for value in values if value)
-        if not 1 < len(counts) <= len(values) // 2:  # one value makes no slices, nor does a column of ids
+        if not 1 < len(counts) <= len(values) // 2:  # neither a single value nor a column of ids makes slices
             unfit.append(f"{column} ({len(counts):,} value{'s' * (len(counts) != 1)})")
             continue
         for value in sorted(counts):
