@@ -144,7 +144,7 @@ def _is_negative(parse: Parse, at: int) -> bool:
 
 
 def _kept(parse: Parse, slot: Slot) -> Slot | None:
-    """The slot with the opposites that fit its place; None if none does.
+    """The slot with the opposites that fit its place; None if no opposite fits.
 
     No "not unable" and no "almost possible" for "almost impossible"; no opposite of "big enough", which is "too small".
     """

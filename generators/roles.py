@@ -376,7 +376,7 @@ def read(parse: Parse, english: English, rng: Draws) -> Ways | str:
     if not isinstance(exchanged, Variant):
         return str(exchanged or NONE)
 
-    # Both are persons, groups of them or organisations; an animal acts in another way.
+    # Both are persons, groups of them or organisations; an animal acts differently.
     root = root_of(parse)
     for dep in ("nsubj", "obj"):
         at = None if root is None else parse.child(root, dep)

@@ -52,7 +52,9 @@ class Project:
 
 
 def project_table(path: Path) -> Project:
-    """Read [tool.encheck] of a pyproject.toml, else the defaults. ConfigError names file, line and key."""
+    """Read [tool.encheck] from a pyproject.toml, with defaults for missing keys. ConfigError names file, line and
+    key.
+    """
     if not path.exists():
         return Project()
     text = config_text(path, most=MOST_BYTES)

@@ -61,7 +61,7 @@ class StorySentence:
 
 
 def story(results: RunFile, frames: Mapping[str, ItemFrame]) -> list[StorySentence]:
-    """At most five sentences, none if nothing is certain; no property twice.
+    """At most five sentences, empty if nothing is certain; each property appears at most once.
 
     The lines take turns: baseline, reference, chance, rival, each with its largest finding first. A family appears
     twice, and more often only if other families leave room. One strength comes last.

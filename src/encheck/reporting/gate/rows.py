@@ -69,7 +69,8 @@ def _with_ends(numbers: Sequence[float], digits: int) -> str:
 
 
 def says_nothing(row: GateRow) -> bool:
-    """Whether the change is no finding: the row is too small to gate, or its interval around 0 is very wide.
+    """Whether the change is too uncertain to report: the row is too small to gate, or its interval around 0 is very
+    wide.
 
     Very wide means that it reaches further than `NEARLY_ANYTHING` deltas.
     """
