@@ -62,7 +62,7 @@ class InferSentEncoder(LocalEncoder):
         return [str(self.version)]
 
     def about(self) -> dict[str, Json]:
-        """The description, with version and word vectors."""
+        """Adds version and word vectors."""
         return {"version": self.version, "vectors": self.file.path.name, "pooling": "max"}
 
     @cached_property

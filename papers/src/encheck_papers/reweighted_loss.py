@@ -4,8 +4,8 @@
     loss = ReweightedCosineLoss(model)
     SentenceTransformerTrainer(model=model, train_dataset=datasets.Dataset.from_dict(rows), loss=loss)
 
-The paper's Equation 3 is a sum; the authors' code has a mean over the batch, which no sum of weights divides. So
-weights below 1 make smaller steps too. `normalise=True` divides by the sum of the batch's weights: then only the
+The paper's Equation 3 is a sum; the authors' code has a mean over the batch, not divided by the sum of weights, so
+weights below 1 also make smaller steps. `normalise=True` divides by the sum of the batch's weights: then only the
 proportions of the weights count.
 """
 

@@ -81,7 +81,7 @@ class LaserEncoder(LocalEncoder):
         return [str(self.config.max_length)]
 
     def about(self) -> dict[str, Json]:
-        """The description, with the pooling."""
+        """Adds the pooling."""
         return {"pooling": "max"}
 
     @cached_property
@@ -149,7 +149,7 @@ class LaserEncoder(LocalEncoder):
         return pieces
 
     def _check_pieces(self, pieces: list[str]) -> None:
-        """EncoderError if the vocabulary belongs to a different encoder: the right one has all but a few pieces."""
+        """EncoderError if the vocabulary lacks more than half of these pieces, since the right one has nearly all."""
         if (known := sum(piece in self.vocabulary for piece in pieces)) * 2 < len(pieces):
             raise EncoderError(
                 f"{self.spm} has {len(pieces)} pieces, but the vocabulary of {self.source} knows {known} of them: "
