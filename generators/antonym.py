@@ -68,7 +68,7 @@ def _refusal(english: English, parse: Parse, slot: Slot) -> str | None:
 
 
 def _is_pair(parse: Parse, first: int, second: int) -> bool:
-    """Whether two coordinated words are of one kind, and the second is not a predicate of its own."""
+    """Whether two coordinated words are of one kind, and the second is not a separate predicate."""
     if parse.pos[first] != parse.pos[second] or parse.child(second, "nsubj", "cop", "aux") is not None:
         return False
     between = range(first + 1, second)

@@ -78,7 +78,7 @@ def _pair(parse: Parse, at: int) -> BoundPair | None:
     spans = _spans(parse, at, joined[0])
     if spans is None or not all(_is_plain(parse, span) for span in spans):
         return None
-    # A phrase's adjectives of a kind, and its numbers; names count too.
+    # A phrase's adjectives of a kind, and its numbers; names also count.
     own, others = ([i for i in range(*span) if parse.tags[i] == "CD" or parse.lowers[i] in SORT] for span in spans)
     if len(own) != 1 or len(others) != 1 or not _are_of_a_sort(parse, spans, own[0], others[0]):
         return None

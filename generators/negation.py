@@ -79,7 +79,7 @@ class PredicateTexts(NamedTuple):
 
 
 def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
-    """The statement negated, or its negation removed; the same with emphasis, or with *not* written in another way.
+    """The statement negated, or its negation removed; the same with emphasis, or with *not* written in a different way.
 
     In reported speech the reported statement is negated; a relative clause only if there is nothing else. The control
     is a different statement in the same place: "is expected to be covered", "may close" for "will close".

@@ -70,7 +70,7 @@ class Phenomenon:
     experimental: tuple[Side, ...] = SIDES  # sides that blind readers rejected, or have not read
     readers: Mapping[Side, tuple[int, int]] = field(default_factory=dict)  # triples right, and read, by both of two
     in_probes: bool = False  # the probes have written edits of it
-    listed_as: str = ""  # for a name that another generator has in listings
+    listed_as: str = ""  # if a different generator has the name in listings
     survey: Survey | None = None
 
     def relation(self, side: Side) -> str:

@@ -1,4 +1,4 @@
-"""Exchanged roles (who does what to whom), and the same roles in another construction: for any English text.
+"""Exchanged roles (who does what to whom), and the same roles in a different construction: for any English text.
 
 "The nurse called the surgeon" is kept by "The surgeon was called by the nurse" and by "It was the nurse who called the
 surgeon", and changed by the same three constructions with the two exchanged.

@@ -62,7 +62,7 @@ class InferSentEncoder(LocalEncoder):
         return [str(self.version)]
 
     def about(self) -> dict[str, Json]:
-        """Adds version and word vectors."""
+        """The version and the word vectors, for the report."""
         return {"version": self.version, "vectors": self.file.path.name, "pooling": "max"}
 
     @cached_property

@@ -28,7 +28,7 @@ def human_probability(logits: ArrayLike, *, temperature: float = 1.0) -> Floats:
     """softmax(logits / temperature) of the class human, which is the second of two; logits have shape [n, 2].
 
     A temperature below 1 sharpens. The paper's, found by grid search: 0.5 (STS benchmark), 0.9 (QQP), 0.7 (MRPC).
-    UsageError for logits of another shape or that are not finite, and for a temperature that is not above 0.
+    UsageError for logits of the wrong shape or not finite, and for a temperature that is not above 0.
 
     >>> human_probability([[2.0, -1.0], [0.0, 0.0]], temperature=0.5).round(4).tolist()
     [0.0025, 0.5]

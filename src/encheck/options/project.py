@@ -116,7 +116,7 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
 def line_of(text: str, place: Sequence[str | int]) -> int:
     """The line of a key in a TOML file, or of the nearest key around it; Python's parser does not report it.
 
-    A line inside a multi-line string that looks like a key counts too.
+    A line inside a multi-line string that looks like a key also counts.
 
     >>> line_of("[tool.encheck]\\nmodels = 1", ("tool", "encheck", "models"))
     2

@@ -117,7 +117,7 @@ def fenced(lines: Iterable[str], *, most: int = MOST) -> str:
 
 
 def _bullet(text: str, *, most: int = MOST) -> str:
-    """A list entry; no text in it can start another kind of block."""
+    """A list entry; its text cannot start a different kind of block."""
     return "- " + BLOCK.sub(r"\g<1>\\\g<2>", markdown_line(text, most=most))
 
 

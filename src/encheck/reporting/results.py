@@ -160,7 +160,7 @@ def read_results(folder: Path) -> RunFile:
 
 
 def read_items(folder: Path) -> RunItems:
-    """items.parquet of a run; no items if there is no such file; UsageError for a damaged one."""
+    """items.parquet of a run, empty if the file is missing; UsageError for a damaged file."""
     import pyarrow
 
     path, schema = folder / ITEMS, item_schema()

@@ -280,7 +280,7 @@ NOTATIONS: Mapping[str, Callable[[str], Iterator[NotationEdit]]] = {
     "markup": markup, "emoji": emoji,
 }  # fmt: skip
 OF_ENGLISH = frozenset(["accents", "capitals"])  # elsewhere an accent or a capital may make a different word
-ALONE = frozenset(["markup", "emoji"])  # one per text: a second one would be another notation
+ALONE = frozenset(["markup", "emoji"])  # one per text, since a second one would be a further notation
 
 
 def choose_notation_edits(text: str, kind: str, size: int, rng: Random) -> tuple[Edit, ...] | None:

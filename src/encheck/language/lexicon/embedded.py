@@ -251,7 +251,7 @@ class EmbeddedLexicon(Lexicon):
 
     @cached_property
     def treebank(self) -> TreebankCounts:
-        """The treebank's counts, which other lexicons use too."""
+        """The treebank's counts, which other lexicons also use."""
         return TreebankCounts(
             self._packed.text("forms"), self._packed.text("lemmas"), words=self._meta["treebank_words"]
         )

@@ -25,7 +25,7 @@ def weighed_rows(against: GateAgainst) -> list[GateRow]:
 
 
 def reported_rows(against: GateAgainst) -> list[GateRow]:
-    """The rows that decide nothing."""
+    """The rows that do not affect the decision."""
     weighed = {id(row) for row in weighed_rows(against)}
     return [row for row in against.rows if id(row) not in weighed]
 
@@ -170,7 +170,7 @@ def _search_line(search: UnjudgedSearch) -> GateLine:
 
 
 def _verdict_key(row: GateRow, beside: bool = False) -> str:
-    """The key in `VERDICTS`; with `beside`, rows that are no evidence decide nothing."""
+    """The key in `VERDICTS`; with `beside`, rows that are not evidence do not affect the decision."""
     if row.outcome == "block":
         return "block"
     if beside and row.gates and not row.evidence:

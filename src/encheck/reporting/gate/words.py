@@ -152,7 +152,7 @@ def widened(against: GateAgainst) -> str:
 
 
 def headline(gate: Gate) -> Iterator[str]:
-    """The gate in one line: the verdict with its weightiest reason, or the human judgements that decided or would.
+    """The gate in one line: the verdict with its most important reason, or the human judgements that decided or would.
 
     A search without labels has its own line.
     """
@@ -217,7 +217,7 @@ def asked_for(search: UnjudgedSearch) -> str:
 
 
 def _decisive(judged: Judged, outcome: Outcome, reasons: Sequence[str]) -> str:
-    """The deciding reason: human judgements, unless another row decided."""
+    """The deciding reason: human judgements, unless a different row decided."""
     if outcome == judged.outcome:
         return judged.favoured if outcome == "block" else f"{judged.said}; {judged.why}"
     return reasons[0] if reasons else judged.said
@@ -447,7 +447,7 @@ def _answer_sentence(against: GateAgainst, candidate: str) -> str:
 
 
 def _lead_sentence(against: GateAgainst, losses: Sequence[GateLoss]) -> str:
-    """The weightiest reason in plain words, and the names of further losses."""
+    """The most important reason in plain words, and the names of further losses."""
     if yours := against.yours:
         fallen, others = against.reasons[: len(yours)], against.reasons[len(yours) :]
         return f"{'; '.join(fallen)}. Otherwise: {_joined(others, against)}."
