@@ -1,5 +1,4 @@
-"""Control edits: an unrelated word for the same place, with the tag, frequency and length of the word in a different
-edit.
+"""Control edits: an unrelated word in the same place, with the tag, frequency and length of the edit's own word.
 
 Frequency, length and tag make words comparable, but not the sentence correct: "He told that it rained". So the words of
 a control come only from lists, which were written for this project: verbs with that frame, nouns of persons, adjectives

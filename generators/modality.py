@@ -36,9 +36,7 @@ LEAVE = frozenset(["you", "i", "we"])
 
 
 class Modal(NamedTuple):
-    """Other words for a modal verb, words of a different modality, a control; {be} and {have} agree with its
-    subject.
-    """
+    """Synonyms of a modal verb, words of a different modality, a control; {be} and {have} agree with its subject."""
 
     kept: tuple[str, ...]
     changed: tuple[str, ...]

@@ -260,9 +260,7 @@ NOTHING_SHARED = "the query and the document share no number that can be written
 
 
 class SharedNumber(NamedTuple):
-    """The query with either number, in its own notation, and the document with either number, in a different
-    notation.
-    """
+    """The query with either number in its own notation, and the document with either in a different notation."""
 
     queries: tuple[str, str]
     documents: tuple[str, str]

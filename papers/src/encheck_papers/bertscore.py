@@ -87,9 +87,7 @@ class TokenScorer(PairModel):
 
 
 class BertScore(TokenScorer):
-    """F1 of the tokens, weighted by their IDF in the data that `idf` names, as in `--data`; equal weights without
-    it.
-    """
+    """F1 of the tokens, weighted by IDF in the data that `idf` names, as in `--data`; without it, equal weights."""
 
     engine = "bertscore-2"
 

@@ -13,9 +13,7 @@ UNRELATED = 2  # second texts that were written for other first texts
 
 @dataclass(frozen=True)
 class Written:
-    """The output for a text and a label; `unfinished` counts outputs without a closing quote, or without text before
-    it.
-    """
+    """The output for a text and a label; `unfinished` counts outputs with no closing quote or no text before it."""
 
     text: str
     label: float

@@ -78,7 +78,7 @@ def joined(parts: Sequence[Parts], *, dev: str | None = None) -> Parts:
     """Parts of several data sets, for training on all of them; the development part is that of `dev`, by name, else of
     the first.
 
-    UsageError if no data set has that name.
+    UsageError for an unknown name.
     """
     named = {one.name: one for one in parts}
     chosen = parts[0].name if dev is None else dev

@@ -221,9 +221,7 @@ class _SpanPooling(Module):
         return inside @ states / inside.sum(dim=2, keepdim=True).clamp(min=1)
 
     def _of_ends(self, states: Tensor, marks: Tensor) -> Tensor:
-        """The span vector of Self-Explain: tanh(W1 h_i + W2 h_j + W3 h_i - W3 h_j + W4 h_i * W4 h_j) of first and last
-        token.
-        """
+        """As in Self-Explain: tanh(W1 h_i + W2 h_j + W3 h_i - W3 h_j + W4 h_i * W4 h_j) of first and last token."""
         import torch
 
         first = marks.to(torch.uint8).argmax(dim=2)

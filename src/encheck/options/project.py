@@ -52,9 +52,7 @@ class Project:
 
 
 def project_table(path: Path) -> Project:
-    """Read [tool.encheck] from a pyproject.toml, with defaults for missing keys. ConfigError names file, line and
-    key.
-    """
+    """Read [tool.encheck] from pyproject.toml, with defaults for missing keys. ConfigError names file, line, key."""
     if not path.exists():
         return Project()
     text = config_text(path, most=MOST_BYTES)

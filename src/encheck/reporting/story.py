@@ -311,7 +311,7 @@ def success(frame: ItemFrame) -> ItemExample | None:
 
 
 def _shortest(frame: ItemFrame, some: Sequence[int]) -> ItemExample | None:
-    """The item with the fewest characters, marked edits first; None if there are no items."""
+    """The item with the fewest characters, marked edits first; None without items."""
     columns = frame.to_columns()
 
     def length(i: int) -> tuple[bool, int]:

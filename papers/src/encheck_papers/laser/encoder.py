@@ -59,9 +59,7 @@ class LaserEncoder(LocalEncoder):
             must_exist(self.vocabulary_file, "the vocabulary", "Remedy: say where it is: --model-arg vocabulary=PATH")
 
     def _beside(self, option: str, suffix: str) -> Path:
-        """The file that the option names, else the file in the encoder's folder with the same name, else the only one
-        there.
-        """
+        """The file that the option names, else in the encoder's folder the one of the same name, or the only one."""
         if named := self.config.options.get(option):
             return expand_home(named)
         found = sorted(self.source.parent.glob(f"*{suffix}"))
@@ -111,9 +109,7 @@ class LaserEncoder(LocalEncoder):
         return self._byte_pairs() if self.is_first else self._sentence_pieces()
 
     def _byte_pairs(self) -> Callable[[str], list[str]]:
-        """Pieces for LASER1: punctuation normalised, words from Moses' tokenizer, lower-cased, split by fastBPE's
-        rules.
-        """
+        """LASER1's pieces: punctuation normalised, words by Moses' tokenizer, lower-cased, split as by fastBPE."""
         from sacremoses import MosesDetokenizer, MosesPunctNormalizer, MosesTokenizer
 
         try:
