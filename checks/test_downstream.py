@@ -1,7 +1,8 @@
 """Downstream tasks: a linear classifier on frozen vectors sorts texts (Conneau and Kiela 2018, SentEval).
 
-Benchmarks publish this accuracy, and models are chosen by it. Mahajan et al. (2023) show that a model can have a high
-one and still take an opposite for a paraphrase, so it is shown next to the behaviour and is not part of it.
+Benchmarks publish this accuracy, and models are chosen by it. Mahajan et al. (2023) show that a model with a high
+accuracy can still take an opposite for a paraphrase, so the accuracy is shown next to the behaviour and is not part of
+it.
 """
 
 from encheck import claim

@@ -1,10 +1,10 @@
 """A denial and an assertion differ in meaning, whichever words deny (docs/method/probes.md).
 
 "We have peaches in stock but not plums" and "peaches aren't in stock but plums are" share almost all their words.
-Retrieval that ranks them side by side hands a reader, or a language model, the opposite of the answer. On text of one's
-own a statement is denied, and a word of emphasis in the same place stands beside it: there a pass shows only that *not*
-moves a vector more than that word does. Whether the move is a reversal and not mere distance is what the check of the
-negated antonym asks: there *not* has to bring the sentence back.
+Retrieval that ranks them side by side hands a reader, or a language model, the opposite of the answer. On your own
+text, a denied statement is compared with one that has a word of emphasis in the same place, so a pass shows only that
+*not* moves a vector more than that word does. The check of the negated antonym asks whether the move is a reversal:
+*not* has to bring the sentence back.
 """
 
 from encheck import claim

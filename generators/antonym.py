@@ -68,7 +68,7 @@ def _refusal(english: English, parse: Parse, slot: Slot) -> str | None:
 
 
 def _is_pair(parse: Parse, first: int, second: int) -> bool:
-    """Whether two coordinated words are of one kind, and the second is not a predicate of its own."""
+    """Whether two coordinated words are of one kind, and the second is not a separate predicate."""
     if parse.pos[first] != parse.pos[second] or parse.child(second, "nsubj", "cop", "aux") is not None:
         return False
     between = range(first + 1, second)
@@ -144,7 +144,7 @@ def _is_negative(parse: Parse, at: int) -> bool:
 
 
 def _kept(parse: Parse, slot: Slot) -> Slot | None:
-    """The slot with the opposites that fit its place; None if none does.
+    """The slot with the opposites that fit its place; None if no opposite fits.
 
     No "not unable" and no "almost possible" for "almost impossible"; no opposite of "big enough", which is "too small".
     """

@@ -1,4 +1,4 @@
-"""Back-translations: the sentence translated to another language and back (Peng, Weir and Weeds 2023, section 5.2)."""
+"""Back-translations: the sentence translated to a second language and back (Peng, Weir and Weeds 2023, section 5.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The protocols of generators, used alone or at the place of another generator's edit."""
+"""The protocols of generators, used alone or at the place of a different generator's edit."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Generator(Protocol):
 
 
 class BesideGenerator(Protocol):
-    """Makes a variant at the place of another one, for a controlled contrast."""
+    """Makes a variant at the place of a given variant, for a controlled contrast."""
 
     @property
     def __name__(self) -> str: ...

@@ -78,7 +78,7 @@ def _pair(parse: Parse, at: int) -> BoundPair | None:
     spans = _spans(parse, at, joined[0])
     if spans is None or not all(_is_plain(parse, span) for span in spans):
         return None
-    # A phrase's adjectives of a kind, and its numbers; names count too.
+    # A phrase's adjectives of a kind, and its numbers; names also count.
     own, others = ([i for i in range(*span) if parse.tags[i] == "CD" or parse.lowers[i] in SORT] for span in spans)
     if len(own) != 1 or len(others) != 1 or not _are_of_a_sort(parse, spans, own[0], others[0]):
         return None
@@ -129,7 +129,7 @@ def _exchanged(parse: Parse, pair: BoundPair, one: str) -> tuple[str, str]:
 
 
 def _with(parse: Parse, span: Span, at: int, word: str, text: str) -> str:
-    """The phrase with another word at this place, and with the article adapted."""
+    """The phrase with a different word at this place, and with the article adapted."""
     start = parse.starts[at] - parse.starts[span[0]]
     text = text[:start] + word + text[start + len(parse.words[at]) :]
     if at == span[0] or parse.lowers[at - 1] not in INDEFINITE:
@@ -158,7 +158,7 @@ def _turned(parse: Parse, pair: BoundPair, first: str, second: str) -> str:
 
 
 def _control(parse: Parse, pair: BoundPair, rng: Draws) -> str:
-    """Another attribute for the first thing."""
+    """A different attribute for the first thing."""
     at = pair.attributes[0]
     if parse.tags[at] == "CD":
         return rewritten(parse, (at, at + 1, "several"))

@@ -1,4 +1,4 @@
-"""Control edits: an unrelated word for the same place, with the tag, frequency and length of another edit's word.
+"""Control edits: an unrelated word in the same place, with the tag, frequency and length of the edit's own word.
 
 Frequency, length and tag make words comparable, but not the sentence correct: "He told that it rained". So the words of
 a control come only from lists, which were written for this project: verbs with that frame, nouns of persons, adjectives
@@ -138,7 +138,7 @@ def allowed(lexicon: Lexicon, parse: Parse, at: int) -> frozenset[str]:
 
 
 def _is_free(parse: Parse, at: int) -> bool:
-    """Whether nothing specifies the person: no compound, "of" or adjective, no name or comma after the noun."""
+    """Whether the person is not specified by a compound, "of" or adjective, or by a name or comma after the noun."""
     if at + 1 < len(parse):
         named = parse.pos[at + 1] in ("PROPN", "NOUN") or bool(parse.entities[at + 1])
         if named or parse.words[at + 1] == ",":

@@ -1,8 +1,8 @@
-"""Another name in place of a name, and the same name in another notation: for any English text.
+"""A different name in place of a name, and the same name in a second notation: for any English text.
 
-For "Helen Marsh", "H. Marsh" is the same person and "Laura Doyle" another one. The other name comes from the same data
-if they have one of its kind, else from a list. A mirror has the other name in the notation that the changed text does
-not use: the edit that keeps the text changes the mirror, and vice versa (docs/method/probes.md).
+For "Helen Marsh", "H. Marsh" is the same person and "Laura Doyle" a different one. The other name comes from the same
+data if they have one of its kind, else from a list. A mirror has the other name in the notation that the changed text
+does not use: the edit that keeps the text changes the mirror, and vice versa (docs/method/probes.md).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ EMPTY = Inventory({})
 
 
 class NameChange(NamedTuple):
-    """The name to replace, another one, and the notation of the latter in the changed text."""
+    """The name to replace, a different name, and the notation of the latter in the changed text."""
 
     name: Name
     thing: NamedThing
@@ -76,9 +76,9 @@ def _named(found: tuple[Name, ...] | str) -> tuple[Name, ...]:
 
 
 def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
-    """Another person, place or organisation, and the same one under another name: "H. Marsh", "the city of Oslo".
+    """A different person, place or organisation, and the same one under a second name: "H. Marsh", "the city of Oslo".
 
-    The mirror has the other name in the notation that the changed text does not use. The control makes another
+    The mirror has the other name in the notation that the changed text does not use. The control makes a different
     statement in place of the name: "someone else", "another city".
     """
     source, found, known = parse.text, english.read(_names, parse.text), english.inventory or EMPTY
@@ -108,7 +108,7 @@ def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
 
 
 def _plan(name: Name, parse: Parse, known: Inventory, rng: Draws) -> NameChange | None:
-    """Another name and its notation; a coin decides whether the surface favours the kept or the changed text."""
+    """A different name and its notation; a coin decides whether the surface favours the kept or the changed text."""
     others = [one for one in _others(name, parse, known) if _fits(parse.text, name, *one.forms)]
     if not others or not _fits(parse.text, name, name.other):
         return None
@@ -126,7 +126,7 @@ def _plan(name: Name, parse: Parse, known: Inventory, rng: Draws) -> NameChange 
 
 
 def _fits(text: str, name: Name, *forms: str) -> bool:
-    """Whether no form that ends in *s* would get the *'s* of the name."""
+    """Whether the *'s* of the name never follows a form that ends in *s*."""
     is_possessive = any(POSSESSIVE.match(text, spot.end) for spot in name.spots)
     return not is_possessive or not any(form.endswith("s") for form in forms)
 
@@ -177,7 +177,7 @@ LISTED = _by_kind((*things(), *_listed_persons(), *leaders().values()))
 
 
 def _is_other(name: Name, one: NamedThing, parse: Parse) -> bool:
-    """Whether it is another thing, of the same gender, none of whose words is in the text."""
+    """Whether it is a different thing of the same gender, and the text has none of its words."""
     thing = name.thing
     if one.forms == thing.forms or (one.last and one.given == one.last) or (thing.last and one.last == thing.last):
         return False

@@ -1,4 +1,4 @@
-"""Another modal verb, and the same modality in other words: for any English text.
+"""A different modal verb, and the same modality in other words: for any English text.
 
 "Visitors must sign" is kept by "visitors have to sign" and changed by "visitors may sign"; "the shop will close" by "is
 going to close" and "might close".
@@ -36,7 +36,7 @@ LEAVE = frozenset(["you", "i", "we"])
 
 
 class Modal(NamedTuple):
-    """Other words for a modal verb, words of another modality, a control; {be} and {have} agree with its subject."""
+    """Synonyms of a modal verb, words of a different modality, a control; {be} and {have} agree with its subject."""
 
     kept: tuple[str, ...]
     changed: tuple[str, ...]

@@ -1,9 +1,9 @@
 """A statement negated, or its negation removed, and an edit of the same place that keeps it: for any English text.
 
 For "is covered", "is indeed covered" keeps the statement, "is not covered" negates it, and "is supposed to be covered"
-makes another one. For "is not covered", "isn't covered" keeps it and "is covered" reverses it. The second source, a
-mirror, has the meaning of the changed text in other words (docs/method/probes.md): "isn't covered" is kept by "is not
-covered" and reversed by "is indeed covered".
+makes a different statement. For "is not covered", "isn't covered" keeps it and "is covered" reverses it. The second
+source, a mirror, has the meaning of the changed text in other words (docs/method/probes.md): "isn't covered" is kept by
+"is not covered" and reversed by "is indeed covered".
 """
 
 from __future__ import annotations
@@ -79,10 +79,10 @@ class PredicateTexts(NamedTuple):
 
 
 def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
-    """The statement negated, or its negation removed; the same with emphasis, or with *not* written in another way.
+    """The statement negated, or its negation removed; the same with emphasis, or with *not* written in a different way.
 
     In reported speech the reported statement is negated; a relative clause only if there is nothing else. The control
-    is another statement in the same place: "is expected to be covered", "may close" for "will close".
+    is a different statement in the same place: "is expected to be covered", "may close" for "will close".
     """
     if left := why_left(parse.text):
         return left
@@ -337,7 +337,7 @@ def _distance(own: str, text: str, around: int) -> float:
 
 
 def _control(predicate: Predicate, rng: Draws) -> str:
-    """Another statement about the subject in place of the predicate; "" if there is none."""
+    """A different statement about the subject in place of the predicate; "" if there is none."""
     parse, operator = predicate.parse, predicate.operator
     word = rng.choice(EXPECTED)
     if operator in MODALS:

@@ -1,7 +1,7 @@
-"""Another number in place of a number, and the same number in another notation: for any English text.
+"""A different number in place of a number, and the same number in a second notation: for any English text.
 
-For a number with two notations, the kept edit uses the other notation, and the changed edit writes another number in
-that notation: both change the notation equally. The second source, a mirror, has the other number in the text's
+For a number with two notations, the kept edit uses the other notation, and the changed edit writes a different number
+in that notation, so both change the notation equally. The second source, a mirror, has the other number in the text's
 notation, so the edit that keeps the text changes the mirror and vice versa (docs/method/probes.md). The control keeps
 the number and changes its context: "12 people" and "12 women", "5 minutes" and "5 hours".
 """
@@ -127,9 +127,9 @@ class NumberChange(NamedTuple):
 
 
 def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:  # noqa: ARG001 - a phenomenon has all three
-    """The same number in another notation; another one that is near (level 1), middle (2) or far (3), in both.
+    """The same number in a second notation; a number that is near (level 1), middle (2) or far (3), in both notations.
 
-    The control makes another statement with the number: "12 people" > "12 women", "5 minutes" > "5 hours".
+    The control makes a different statement with the number: "12 people" > "12 women", "5 minutes" > "5 hours".
     """
     source, found = parse.text, mentions(parse)
     if isinstance(found, str):
@@ -255,12 +255,12 @@ NUMBER = Phenomenon(
 
 
 NAME = "shared_number"
-OF_COUNTS = frozenset({"cardinal", "decimal"})  # the counted noun must be the same, too
+OF_COUNTS = frozenset({"cardinal", "decimal"})  # the counted noun must also be the same
 NOTHING_SHARED = "the query and the document share no number that can be written in another notation"
 
 
 class SharedNumber(NamedTuple):
-    """The query with either number, in its own notation, and the document with either, in another one."""
+    """The query with either number in its own notation, and the document with either in a different notation."""
 
     queries: tuple[str, str]
     documents: tuple[str, str]

@@ -32,7 +32,7 @@ from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.types import Edit
 
-# Verbs without a passive, with one of another meaning, or of states without an agent.
+# Verbs without a passive, with a passive of a different meaning, or of states without an agent.
 NO_PASSIVE = frozenset(
     """abandon accompany adjoin await become befit begin believe belong border comprise concern contain cost date
     deserve do doubt elude enjoy enter equal escape exceed face fail feature feel fight fit follow get go hang hate

@@ -1,8 +1,8 @@
 """Phenomena: kept edit, changed edit, control and mirror from one reading of a sentence; and the list of all phenomena.
 
-A `Phenomenon` is declared in its own file. If a reading gives several texts with the same meaning and several with
-another, each a whole sentence, `choice_of` chooses a kept text, a changed text and a mirror from them: the mirror has
-the meaning of the changed text, in other words (docs/method/probes.md). A coin decides which text the edit distance
+A `Phenomenon` is declared in its own file. If a reading gives several texts with the same meaning and several with a
+different one, each a whole sentence, `choice_of` chooses a kept text, a changed text and a mirror from them: the mirror
+has the meaning of the changed text, in other words (docs/method/probes.md). A coin decides which text the edit distance
 favours, and the mirror favours the opposite, if there is such a choice.
 """
 
@@ -70,7 +70,7 @@ class Phenomenon:
     experimental: tuple[Side, ...] = SIDES  # sides that blind readers rejected, or have not read
     readers: Mapping[Side, tuple[int, int]] = field(default_factory=dict)  # triples right, and read, by both of two
     in_probes: bool = False  # the probes have written edits of it
-    listed_as: str = ""  # for a name that another generator has in listings
+    listed_as: str = ""  # if a different generator has the name in listings
     survey: Survey | None = None
 
     def relation(self, side: Side) -> str:
@@ -137,7 +137,7 @@ def _reading(phenomenon: Phenomenon, seed: int, _inventory: object) -> Callable[
 
 
 class Ways(NamedTuple):
-    """Texts with the meaning of a sentence, texts with another meaning, a control, and a reason."""
+    """Texts with the meaning of a sentence, texts with a different meaning, a control, and a reason."""
 
     kept: Sequence[str]
     changed: Sequence[str]

@@ -1,4 +1,4 @@
-"""Another quantity in place of "all", "every", "many" or "nobody", and the same quantity in other words.
+"""A different quantity in place of "all", "every", "many" or "nobody", and the same quantity in other words.
 
 "Every student passed" is kept by "each student passed" and changed by "no student passed".
 """

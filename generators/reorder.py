@@ -1,8 +1,8 @@
 """Reorders that keep the meaning: an adverbial moved to front or end, the halves of a coordination exchanged.
 
-A sentence without these may have another order of its two objects ("gave the boy a book" and "gave a book to the boy"),
-or a passive. Two objects change places after verbs that are known to allow both orders, if a person gets a thing: "gave
-the idea a try" has only one order.
+A sentence without these may have a second order of its two objects ("gave the boy a book" and "gave a book to the
+boy"), or a passive. Two objects change places after verbs that are known to allow both orders, if a person gets a
+thing: "gave the idea a try" has only one order.
 """
 
 from __future__ import annotations
@@ -292,7 +292,7 @@ def _is_loose(parse: Parse, root: int, head: int, span: Span) -> bool:
     before, words = range(root + 1, span[0]), parse.lowers[slice(*span)]
     if not is_circumstance(parse, head, span) or not _is_only_time(parse, span):
         return False
-    if words[0] not in FRONTABLE | DEICTIC:  # "Tuesday, ..." is no good opening
+    if words[0] not in FRONTABLE | DEICTIC:  # "Tuesday, ..." is not a good opening
         return False
     if any(parse.tags[i].startswith("VB") or parse.words[i] in MARKS for i in before):
         return False
@@ -300,7 +300,7 @@ def _is_loose(parse: Parse, root: int, head: int, span: Span) -> bool:
 
 
 def _is_only_time(parse: Parse, span: Span) -> bool:
-    """Whether no other word of the sentence states a time."""
+    """Whether this is the only statement of a time in the sentence."""
     others = [i for i in range(len(parse)) if not span[0] <= i < span[1]]
     timed = any(parse.entities[i].endswith(("DATE", "TIME")) for i in others)
     return not timed and WHEN.isdisjoint(parse.lowers[i] for i in others)

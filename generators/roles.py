@@ -1,4 +1,4 @@
-"""Exchanged roles (who does what to whom), and the same roles in another construction: for any English text.
+"""Exchanged roles (who does what to whom), and the same roles in a different construction: for any English text.
 
 "The nurse called the surgeon" is kept by "The surgeon was called by the nurse" and by "It was the nurse who called the
 surgeon", and changed by the same three constructions with the two exchanged.
@@ -376,7 +376,7 @@ def read(parse: Parse, english: English, rng: Draws) -> Ways | str:
     if not isinstance(exchanged, Variant):
         return str(exchanged or NONE)
 
-    # Both are persons, groups of them or organisations; an animal acts in another way.
+    # Both are persons, groups of them or organisations; an animal acts differently.
     root = root_of(parse)
     for dep in ("nsubj", "obj"):
         at = None if root is None else parse.child(root, dep)

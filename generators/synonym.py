@@ -91,7 +91,7 @@ def _slot(english: English, parse: Parse, at: int, fitting: list[SubstituteOptio
 def ordered(slots: Sequence[Slot], rng: Draws, first: Callable[[Slot], Any]) -> Sequence[Slot]:
     """The slots, in the order of words before, in random order, but those where `first` is less before the others.
 
-    A token's rank does not depend on the others: a word added to the table does not change the place of another one.
+    A token's rank does not depend on other tokens, so a word added to the table does not change their places.
     """
     if len(slots) == 1:
         return slots

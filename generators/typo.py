@@ -109,7 +109,7 @@ NOISE = SLIPPED | WRITTEN_OTHERWISE | ADDED
 
 @listed(beside=("typo", *KINDS), title="changes of meaning as small as a typing error", readers=(146, 155))
 def other_meaning(group: Group, *, base: Variant, level: int, rng: Draws, english: English) -> Outcome:  # noqa: ARG001
-    """Another meaning by as many characters as `base` changes: a number, a negation, an opposite or a similar word."""
+    """A different meaning, by as many characters as `base` changes: a number, negation, opposite or similar word."""
     if reason := _why_none(group, english):
         return reason
     options = english.read(_placing(rng.run_seed, english.experimental), group.source)

@@ -40,7 +40,7 @@ class UsageError(EncheckError):
 
 
 class BaselineError(UsageError):
-    """The path is not a baseline, or the baseline is broken or for other items or another kind of model."""
+    """The path is not a baseline, or the baseline is broken or for other items or a different kind of model."""
 
 
 class NothingToCompare(BaselineError):  # noqa: N818 - a fact about the data, not a fault

@@ -88,7 +88,7 @@ class ItemId(str):
 
     @property
     def known(self) -> ItemParts | None:
-        """The parts, or None if the id has another form."""
+        """The parts, or None if the id has a different form."""
         found = _ITEM.fullmatch(self)
         if not found:
             return None
@@ -98,7 +98,7 @@ class ItemId(str):
 
     @property
     def parts(self) -> ItemParts:
-        """The parts; ValueError if the id has another form."""
+        """The parts; ValueError if the id has a different form."""
         if (found := self.known) is None:
             raise ValueError(
                 f"the item's id is {str(self)!r}, but should be data/hash/relation/level/generator/occurrence"
@@ -152,7 +152,7 @@ class CaseId:
 
 
 def question_of(key: str) -> str | None:
-    """The question of a pair of ranking data, whose key is "question id/candidate id"; None for another key.
+    """The question of a pair of ranking data, whose key is "question id/candidate id"; None for any other key.
 
     >>> question_of("Q268/Q268_R4")
     'Q268'

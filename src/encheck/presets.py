@@ -31,7 +31,7 @@ def change_is_farther(name: str, **declared: Any) -> Callable[[Function], Functi
 
 
 def other_statement_is_farther(name: str, **declared: Any) -> Callable[[Function], Function]:
-    """Declare the control: another statement in the same place is farther than a rewording of the same meaning."""
+    """Declare the control: a different statement in the same place is farther than a rewording of the same meaning."""
     items = contrast(phenomenon(name, "kept"), phenomenon(name, "control"))
     shared = {"property": name, "metric": margin_rate.calibrated, "show": (margin_rate, *MARGINS), **SHARED}
     return claim(items, **shared | declared)

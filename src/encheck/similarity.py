@@ -13,7 +13,7 @@ Vectors = NDArray[np.float32]
 Values = NDArray[np.float64]
 Similarity = Callable[[Vectors, Vectors], Values]
 
-ROUNDING = 1e-3  # bf16 in another batch moves a vector by less; dropout left on, by more
+ROUNDING = 1e-3  # bf16 in a different batch moves a vector by less; dropout left on, by more
 WORD_OVERLAP = "jaccard"
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 

@@ -61,7 +61,7 @@ CREATE TRIGGER row_begins BEFORE INSERT ON row BEGIN
         SELECT held.rows + 1 - COUNT(*), held.bytes + LENGTH(NEW.data) - COALESCE(SUM(LENGTH(data)), 0)
         FROM row WHERE model = NEW.model AND key = NEW.key) WHERE model = NEW.model; END;
 """
-# A new VERSION changes the schema too: tables as these under another number are a damaged header.
+# A new VERSION also changes the schema: such tables under a different number are a damaged header.
 _STATEMENTS = tuple(statement.rstrip(";") for statement in _SCHEMA.strip().split(";\n"))
 _TABLES = {statement for statement in _STATEMENTS if statement.startswith("CREATE TABLE")}
 _PRINT = "COALESCE(CAST(fingerprint AS TEXT), '')"  # a model may have given None
@@ -175,7 +175,7 @@ class Store:
         )
 
     def _open(self) -> None:
-        """Open the file; StoreError for tables of another version, DatabaseError for a damaged header."""
+        """Open the file; StoreError for tables of a different version, DatabaseError for a damaged header."""
         _refuse_foreign(self.path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._db = sqlite3.connect(self.path, timeout=60, isolation_level=None)

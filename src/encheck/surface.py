@@ -45,7 +45,7 @@ POLARITY_WORDS = frozenset(
     unsuitable untrue unused unusual unvaccinated unwilling
     """.split()
 )
-POLARITY_SHA256 = "25792d7fa4f18d7bb9bd3d69effdd9d9f57640804101ebefa39496763f2e5ed4"  # of the sorted words, one a line
+POLARITY_SHA256 = "25792d7fa4f18d7bb9bd3d69effdd9d9f57640804101ebefa39496763f2e5ed4"  # sorted words, one per line
 CONTRACTION = re.compile(r".+n['’]t|(ai|are|could|did|do|does|had|has|have|is|must|need|should|was|were|would)nt")
 
 

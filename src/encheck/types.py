@@ -169,7 +169,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """One point of a margin curve: the share of items whose margin is above `epsilon`, where a tie counts one half.
+    """One point of a margin curve: the share of items whose margin is above `epsilon`, where a tie counts as half.
 
     `count` is the number of items above it.
     """

@@ -1,4 +1,4 @@
-"""What reproduces five papers on sentence encoders: their models, and what three of them train.
+"""Reproductions of five papers on sentence encoders: their models, and the training in three of them.
 
 Heads, pooling over spans, losses, weights and synthetic pairs are for sentence-transformers.
 """
@@ -27,7 +27,7 @@ _MADE_WHEN_ASKED = {
 
 
 def __getattr__(name: str) -> Any:
-    """What brings torch along, made when it is asked for."""
+    """The names that import torch, made on first use."""
     if name not in _MADE_WHEN_ASKED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.{_MADE_WHEN_ASKED[name]}"), name)

@@ -1,10 +1,10 @@
 """Scores of aligned predicate-argument spans (Peng et al. 2022, as used by Peng, Weir and Weeds 2023: SimCSE+PAS).
 
 A span is a predicate with one of its arguments, in the order of the sentence; its vector is the mean of its tokens'.
-The score is the F1 of both directions, as BERTScore's. `matching` says what a span is set beside: "greedy", the nearest
-span of the other sentence, whichever others chose it; "one-to-one", its partner in the assignment of the largest sum,
-where a span without a partner counts 0. Peng, Weir and Weeds 2023 (section 5) say "the aggregated score over
-predicate-argument alignments" and no more, so `about` names the one that a figure is of.
+The score is the F1 of both directions, as BERTScore's. `matching` says how spans are aligned: "greedy", with the
+nearest span of the other sentence, which several spans may share; "one-to-one", by the assignment with the largest sum,
+where a span without a partner counts as 0. Peng, Weir and Weeds 2023 (section 5) only say "the aggregated score over
+predicate-argument alignments", so `about` names the matching behind a figure.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def span_vectors(parse: Parse, states: States) -> NDArray[np.float32]:
-    """Unit vectors of the spans, shape [s, d]: means over the pieces of their words; what was cut off is left out."""
+    """Unit vectors of the spans, shape [s, d]: means over the pieces of their words, without truncated pieces."""
     starts, ends = np.array(parse.starts), np.array(parse.ends)
     pieces = np.flatnonzero(~states.special & (states.spans[:, 1] > states.spans[:, 0]))
     word = np.searchsorted(ends, states.spans[pieces, 0], side="right")  # the word in which a piece begins
@@ -46,7 +46,7 @@ def span_vectors(parse: Parse, states: States) -> NDArray[np.float32]:
 
 
 def one_to_one(first: NDArray[np.float32], second: NDArray[np.float32]) -> float:
-    """F1 of unit vectors [n, d] and [m, d], each set beside one other at most, so that the cosines sum highest.
+    """F1 of unit vectors [n, d] and [m, d], each aligned with at most one other, so that the sum of cosines is largest.
 
     >>> one_to_one(np.eye(2)[[0, 0]], np.eye(2)[:1])
     0.6666666666666666
@@ -61,7 +61,7 @@ def one_to_one(first: NDArray[np.float32], second: NDArray[np.float32]) -> float
 
 
 class AlignmentScorer(TokenScorer):
-    """Alignment of predicate-argument spans; the parse is of the bundled pipeline, or of `spacy_model`."""
+    """Alignment of predicate-argument spans; the parse comes from the bundled pipeline, or from `spacy_model`."""
 
     engine = "alignment-1"
 
@@ -71,11 +71,11 @@ class AlignmentScorer(TokenScorer):
         self.pipeline = Pipeline(config.options.get("spacy_model"), file_hash=file_hash)
 
     def how(self) -> list[str]:
-        """With the pipeline that reads the sentences, and the matching."""
+        """Adds the pipeline that parses the sentences, and the matching."""
         return [*super().how(), self.pipeline.fingerprint, self.matching]
 
     def about(self) -> dict[str, Json]:
-        """With the pipeline and the matching."""
+        """Adds the pipeline and the matching."""
         spans = f"predicates and arguments, parsed by {self.pipeline.label}"
         return super().about() | {"spans": spans, "matching": self.matching}
 

@@ -1,8 +1,8 @@
 """BERTScore over any encoder's token vectors (Zhang et al. 2020): IDF-weighted F1 of greedy matches.
 
-As bert_score computes a pair alone: nothing of padding enters the maxima. Special tokens weigh nothing, yet others may
-match them. IDF is log((N + 1) / (df + 1)) over texts that are named, so that a pair has the same score in every run;
-scores are not rescaled.
+As bert_score computes a single pair, without padding in the maxima. Special tokens have weight 0, but other tokens may
+match them. IDF is log((N + 1) / (df + 1)) over the named texts, so a pair has the same score in every run; scores are
+not rescaled.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ Matrix = NDArray[np.float32] | NDArray[np.float64]
 def greedy(first: Matrix, second: Matrix, weights: Sequence[Matrix]) -> tuple[float, float, float]:
     """Precision, recall and F1 of two sets of unit vectors [n, d], [m, d], where `weights` are [n] and [m].
 
-    Precision: the mean over `first` of the best cosine in `second`; recall the other way round. 0 where all weights
-    of a side are, or both are 0.
+    Precision: the mean over `first` of the best cosine in `second`; recall the other way round. Values are 0 if all
+    weights of a side are 0; F1 also if both others are 0.
 
     >>> greedy(np.eye(2), np.eye(2)[:1], [np.ones(2), np.ones(1)])
     (0.5, 1.0, 0.6666666666666666)
@@ -65,19 +65,19 @@ class TokenScorer(PairModel):
 
     @cached_property
     def devices(self) -> list[str]:
-        """Those of the token vectors."""
+        """The devices of the token vectors."""
         return self.encoder.devices
 
     def content(self) -> Mapping[str, Path]:
-        """Every file of the folder that makes vectors."""
+        """Every file of the folder that affects vectors."""
         return self.encoder.content()
 
     def how(self) -> list[str]:
-        """What the encoder says, with its prompt."""
+        """The encoder's settings, with its prompt."""
         return [*self.encoder.how(), self.encoder.prompt]
 
     def about(self) -> dict[str, Json]:
-        """With the layer and the prompt."""
+        """Adds the layer and the prompt."""
         return super().about() | {"layer": self.layer, "prompt": self.encoder.prompt}
 
     def states(self, pairs: Sequence[Pair], *, unit: bool) -> dict[str, States]:
@@ -87,7 +87,7 @@ class TokenScorer(PairModel):
 
 
 class BertScore(TokenScorer):
-    """F1 of the tokens, weighted by their IDF in the data that `idf` names, as `--data` does; all equal without it."""
+    """F1 of the tokens, weighted by IDF in the data that `idf` names, as in `--data`; without it, equal weights."""
 
     engine = "bertscore-2"
 
@@ -97,7 +97,7 @@ class BertScore(TokenScorer):
 
     @cached_property
     def corpus(self) -> tuple[str, ...]:
-        """The texts that tokens are counted in, each once: both sides of the named data's pairs, or its texts."""
+        """The texts in which tokens are counted, each once: both sides of the named data's pairs, or its texts."""
         if not self.idf:
             return ()
         data = load(self.idf, sample=None)
@@ -105,17 +105,17 @@ class BertScore(TokenScorer):
         return tuple(sorted(set(replace_half_surrogates(list(sides or {group.source for group in data.groups})))))
 
     def how(self) -> list[str]:
-        """With the texts that are counted."""
+        """Adds the texts that are counted."""
         return [*super().how(), f"idf {content_hash(*self.corpus)}" if self.idf else "no idf"]
 
     def about(self) -> dict[str, Json]:
-        """With the weights."""
+        """Adds the weights."""
         weights = f"IDF over {len(self.corpus):,} texts of {self.idf}" if self.idf else "all equal"
         return super().about() | {"weights": weights}
 
     @cached_property
     def _frequency(self) -> Counter[int]:
-        """Texts with each token."""
+        """The number of texts with each token."""
         how = {"truncation": True, "max_length": self.encoder.limit}
         rows = self.encoder.tokenizer(list(self.corpus), **how)["input_ids"]
         return Counter(token for row in rows for token in set(row))

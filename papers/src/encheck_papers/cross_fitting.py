@@ -4,9 +4,9 @@
     weights = human_probability(found.machine, temperature=0.5)
 
 `human` and `machine` are `Sentences`: texts with their clusters. A machine-made text has the cluster of the sentence
-that it was made from. `cross_fitted` scores no text by a discriminator that saw it, its cluster, or the same text
-elsewhere. `on_own_training_data` scores what the discriminator was trained on, as the authors of RISE (COLING 2022) do,
-so its weights also show what the discriminator learned by heart.
+that it was made from. `cross_fitted` never scores a text with a discriminator that was trained on it, its cluster, or
+the same text elsewhere. `on_own_training_data` scores the discriminator's training texts, as the authors of RISE
+(COLING 2022) do, so its weights also reflect memorised texts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FOLDS = 5
 
 @dataclass(frozen=True)
 class Sentences:
-    """Texts and the cluster of each; UsageError if there are more of one than of the other."""
+    """Texts and the cluster of each; UsageError if their numbers differ."""
 
     texts: tuple[str, ...]
     clusters: tuple[str, ...]
@@ -39,14 +39,14 @@ class Sentences:
             raise UsageError(f"{len(self.texts)} texts have {len(self.clusters)} clusters, but each should have one")
 
     def part(self, chosen: Booleans) -> Sentences:
-        """Those that are chosen, shape [n]."""
+        """The chosen sentences; `chosen` has shape [n]."""
         return Sentences(
             tuple(text for text, stays in zip(self.texts, chosen, strict=True) if stays),
             tuple(name for name, stays in zip(self.clusters, chosen, strict=True) if stays),
         )
 
     def without(self, texts: Sequence[str]) -> Sentences:
-        """Those that are none of these texts."""
+        """The sentences without these texts."""
         gone = set(texts)
         return self.part(np.array([text not in gone for text in self.texts], bool))
 
@@ -56,7 +56,7 @@ Fit = Callable[[Sentences, Sentences], Scorer]  # human and machine-made sentenc
 
 @dataclass(frozen=True)
 class Logits:
-    """Logits of the human and the machine-made texts, shapes [n, 2] and [m, 2]; 0 folds: of its own training data."""
+    """Logits of the human and the machine-made texts, shapes [n, 2] and [m, 2]; 0 folds mean its own training data."""
 
     human: Floats
     machine: Floats
@@ -64,7 +64,7 @@ class Logits:
 
     @property
     def auc(self) -> float:
-        """How often a human text looks more human than a machine-made one, ties one half.
+        """How often a human text looks more human than a machine-made text; a tie counts as one half.
 
         0.5 is chance: weights from such a discriminator are noise.
         """
@@ -115,9 +115,9 @@ def on_own_training_data(human: Sentences, machine: Sentences, fit: Fit) -> Logi
 
 
 def _scores(fit: Fit, human: Sentences, machine: Sentences, texts: Sequence[str]) -> Floats:
-    """What a discriminator of these two classes says of the texts; machine-made texts that are human too teach nothing.
+    """A discriminator's logits for the texts; it is not trained on machine-made texts that also occur as human texts.
 
-    UsageError if nothing of a class is left.
+    UsageError if a class has no text left.
     """
     machine = machine.without(human.texts)
     _refuse_one_class(human, machine)

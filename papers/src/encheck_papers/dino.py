@@ -3,8 +3,8 @@
     Writer("gpt2-xl").write(texts, Path("written.jsonl"))
     pairs = training_pairs(read_written(Path("written.jsonl")), seed=0)
 
-For each text and label the model goes on after a prompt: an instruction, the text in quotes, and an opening quote. What
-it writes up to the closing quote is the second text. Labels of a higher similarity are counter-labels
+For each text and label the model continues a prompt: an instruction, the text in quotes, and an opening quote. Its
+output up to the closing quote is the second text. Labels with a higher similarity are counter-labels
 (`encheck_papers.self_debiasing`): the text for 0.5 should fit the instruction for 0.5 better than that for 1.
 """
 
@@ -46,12 +46,13 @@ class Task:
 
 @dataclass(frozen=True)
 class Writer:
-    """A causal language model of transformers (a name or a folder) with instructions and a way of decoding.
+    """A causal language model of transformers (a name or a folder) with instructions and decoding settings.
 
-    `instructions` maps each label in [0, 1] to a prompt that holds {text} and ends with an opening quote. `copies` are
-    written for each text and label, of at most `tokens` tokens; each is drawn among the `top_k` likeliest and then from
-    the smallest set of probability `top_p`. `decay` is the strength of self-debiasing, 0 turns it off. All but the
-    instructions' words are the papers' numbers. The same seed and batch size write the same texts.
+    `instructions` maps each label in [0, 1] to a prompt that holds {text} and ends with an opening quote. The model
+    writes `copies` outputs of at most `tokens` tokens for each text and label; each token is drawn from the `top_k`
+    likeliest, limited to the smallest set with probability `top_p`. `decay` is the strength of self-debiasing; 0 turns
+    it off. All numbers are the papers'; the instructions' words are not. The same seed and batch size give the same
+    texts.
     """
 
     model: str
@@ -67,7 +68,7 @@ class Writer:
     device: str | None = None
 
     def __post_init__(self) -> None:
-        """UsageError for numbers and instructions that cannot be followed."""
+        """UsageError for invalid numbers and instructions."""
         for name in ("copies", "tokens", "top_k", "batch_size"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} is {getattr(self, name)}, but should be at least 1")
@@ -93,11 +94,11 @@ class Writer:
                 yield Task(text, label, prompts)
 
     def write(self, texts: Sequence[str], to: Path) -> int:
-        """Append what is written to a JSONL file, a text and a label a line; the number of new lines.
+        """Append the outputs to a JSONL file, one line per text and label; return the number of new lines.
 
-        The first line holds the settings. Texts and labels that the file has already are left as they are, so a run
-        that was cut off goes on where it was. UsageError without a text, and for a text that is too long for the model;
-        DataError for a file of other settings; ModelError for a model that cannot write.
+        The first line has the settings. Texts and labels that are already in the file are skipped, so an interrupted
+        run can be continued. UsageError without a text, and for a text that is too long for the model; DataError for a
+        file with other settings; ModelError for a model that cannot write.
         """
         if not any(text.strip() for text in texts):
             raise UsageError("there is no text to write second texts for: the file is empty, or the list is")
@@ -113,7 +114,7 @@ class Writer:
         return len(todo)
 
     def written(self, tasks: Sequence[Task]) -> list[Written]:
-        """What the model writes for these tasks, in one batch a copy."""
+        """The outputs for these tasks, in one batch per copy."""
         copies = [self._copies(tasks, copy) for copy in range(self.copies)]
         found = []
         for task, made in zip(tasks, zip(*copies, strict=True), strict=True):
@@ -145,16 +146,16 @@ class Writer:
         return [_quoted(tokenizer.decode(found[rows[0], width:], skip_special_tokens=True)) for rows in groups]
 
     def _uniform(self, tasks: Sequence[Task], copy: int) -> NDArray[np.float64]:
-        """Numbers in [0, 1) that depend on seed, text, label and copy alone, shape [tasks, tokens]."""
+        """Numbers in [0, 1) that depend only on seed, text, label and copy, shape [tasks, tokens]."""
         names = (f"{self.seed}/{task.label}/{copy}/{content_hash(task.text)}" for task in tasks)
         seeds = ([*content_hash(name).encode()] for name in names)
         return np.stack([np.random.default_rng(seed).random(self.tokens) for seed in seeds])
 
     @cached_property
     def _config(self) -> Any:
-        """Greedy: what is drawn is drawn beforehand. Nothing of the model's own generation settings counts.
+        """Greedy settings, since random numbers are drawn beforehand. The model's own generation settings are ignored.
 
-        generate() takes from those of the model what is None in these.
+        generate() would fill a None in these from the model's settings.
         """
         from transformers import GenerationConfig
 
@@ -190,7 +191,7 @@ class Writer:
         return tokenizer, model
 
     def _refuse_long(self, tasks: Sequence[Task]) -> None:
-        """UsageError if a prompt and what follows it are longer than the model has positions."""
+        """UsageError if a prompt and its output need more positions than the model has."""
         tokenizer, model = self._loaded
         most = getattr(model.config, "max_position_embeddings", None)
         if most is None:
@@ -205,13 +206,13 @@ class Writer:
 
     @property
     def _settings(self) -> dict[str, Any]:
-        """What the texts hang on."""
+        """The settings that determine the texts."""
         named = ("model", "copies", "tokens", "top_k", "top_p", "decay", "seed")
         return {name: getattr(self, name) for name in named} | {"instructions": [*self.instructions.items()]}
 
 
 def _quoted(text: str) -> str:
-    """What stands before the closing quote.
+    """The text before the closing quote.
 
     >>> _quoted(' A dog sings." And'), _quoted("A dog")
     ('A dog sings.', '')
@@ -221,7 +222,7 @@ def _quoted(text: str) -> str:
 
 
 def _refuse_looking_ahead(model: Any, name: str) -> None:
-    """ModelError if what follows a token changes its prediction: then it is no causal language model."""
+    """ModelError if later tokens change a prediction, since the model is then not a causal language model."""
     import torch
 
     ids = torch.tensor([[1, 2, 3], [1, 2, 4]], device=model.device) % model.config.vocab_size

@@ -1,4 +1,4 @@
-"""The JSONL file that DINO writes: its settings in the first line, then a text and a label a line."""
+"""The JSONL file that DINO writes: its settings in the first line, then one line per text and label."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ log = logging.getLogger("encheck")
 
 
 def begun(path: Path, settings: Mapping[str, Any]) -> set[tuple[str, float]]:
-    """Texts and labels that the file has, once a torn last line is cut off; a new file gets its first line.
+    """Texts and labels in the file, after removing an incomplete last line; a new file gets its first line.
 
-    DataError for a file of other settings, or of something else: it is left as it is.
+    DataError for a file with different settings or a different format, which is left unchanged.
     """
     own = json.loads(json.dumps({SETTINGS: settings}))
     begins = json.dumps(own) + "\n"
@@ -39,7 +39,7 @@ def begun(path: Path, settings: Mapping[str, Any]) -> set[tuple[str, float]]:
 
 
 def read_written(path: Path) -> list[Written]:
-    """What is in a file that `Writer.write` wrote; DataError with the line if it is none."""
+    """The content of a file from `Writer.write`; DataError names an invalid line."""
     found = []
     for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
         try:
@@ -52,7 +52,7 @@ def read_written(path: Path) -> list[Written]:
 
 
 def _first_line(content: bytes) -> dict[str, Any]:
-    """The settings that a file begins with; empty if it does not."""
+    """The settings in the first line of a file; empty if there are none."""
     try:
         found = json.loads(content.partition(b"\n")[0])
     except ValueError:
@@ -61,7 +61,7 @@ def _first_line(content: bytes) -> dict[str, Any]:
 
 
 def _cut_torn_line(path: Path, content: bytes) -> None:
-    """Cut off a last line without its end: the run was killed while it wrote."""
+    """Remove a last line without a line end, which an interrupted run leaves."""
     whole = content[: content.rfind(b"\n") + 1]
     if whole != content:
         log.warning("%s: the last line was torn, and is written again", path)

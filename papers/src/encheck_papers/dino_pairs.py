@@ -1,4 +1,4 @@
-"""From what a language model wrote to training pairs: DINO's post-processing, as in the code of RISE's authors."""
+"""Make training pairs from a language model's output: DINO's post-processing, as in the code of RISE's authors."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from random import Random
 
 SMOOTHING = 0.2
-MOST = 2  # second texts of a first text and a label
+MOST = 2  # second texts per first text and label
 UNRELATED = 2  # second texts that were written for other first texts
 
 
 @dataclass(frozen=True)
 class Written:
-    """What was written for a text and a label; `unfinished` counts what had no closing quote, or no text before it."""
+    """The output for a text and a label; `unfinished` counts outputs with no closing quote or no text before it."""
 
     text: str
     label: float
@@ -23,7 +23,7 @@ class Written:
 
 @dataclass(frozen=True)
 class SyntheticPair:
-    """A text of a person, one of a machine, and the similarity that it was asked to have."""
+    """A human text, a machine-made text, and the similarity that the machine was asked for."""
 
     first: str
     second: str
@@ -31,7 +31,7 @@ class SyntheticPair:
 
 
 def smoothed(label: float, *, smoothing: float = SMOOTHING) -> float:
-    """A label pulled towards 0.5, since the model does not always write what it is asked for.
+    """A label moved towards 0.5, since the model does not always write what it was asked for.
 
     >>> [round(smoothed(y), 10) for y in (0, 0.5, 1)]
     [0.1, 0.5, 0.9]
@@ -49,9 +49,9 @@ def training_pairs(
 ) -> list[SyntheticPair]:
     """Pairs with smoothed labels, and `unrelated` pairs a first text with label 0.
 
-    A second text that repeats the first is left out, and so is one that was written before for the same text and label.
-    Of the rest the first `most` of each text and label stay. Then each first text gets second texts that were written
-    for others: their label is exactly 0. They are drawn by seed; fewer where there are not enough.
+    Leaves out second texts that repeat the first text, or an earlier second text for the same text and label. Keeps the
+    first `most` of the rest for each text and label. Then adds to each first text, drawn by seed, second texts that
+    were written for different first texts, with label exactly 0; fewer if there are not enough.
     """
     kept = {(one.text, one.label): _distinct(one)[:most] for one in written}
     pairs = [
@@ -67,7 +67,7 @@ def _distinct(one: Written) -> list[str]:
 
 
 def _unrelated(kept: Mapping[tuple[str, float], Sequence[str]], count: int, rng: Random) -> Iterator[SyntheticPair]:
-    """`count` second texts for each first text, none of its own, and none that is the text itself."""
+    """`count` second texts for each first text, except its own and copies of the first text."""
     own: dict[str, set[str]] = {}
     for (text, _), seconds in kept.items():
         own.setdefault(text, {text}).update(seconds)

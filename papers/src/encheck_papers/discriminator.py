@@ -1,6 +1,6 @@
 """A discriminator of machine-written sentences: RISE's first stage (COLING 2022, section 3).
 
-`encheck_papers.cross_fitting` has it score texts that it was not trained on.
+`encheck_papers.cross_fitting` uses it to score texts that it was not trained on.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 def truncated(human: Sequence[T], machine: Sequence[T], *, seed: int | None = None) -> tuple[list[T], list[T]]:
-    """Both classes with as many entries as the smaller one has: drawn by seed, or the first ones, as the authors do.
+    """Both classes cut to the size of the smaller class: drawn by seed, or the first entries, as the authors do.
 
     >>> truncated(["a", "b", "c"], ["d"])
     (['a'], ['d'])
@@ -47,13 +47,13 @@ def _drawn(texts: Sequence[T], count: int, seed: int | None) -> list[T]:
 @dataclass(frozen=True)
 class Discriminator:
     """A sequence classifier of transformers with two classes, on any backbone that AutoModelForSequenceClassification
-    loads: a name or a folder, sentence-transformers' too. The numbers are the paper's.
+    loads: a name or a folder, also of sentence-transformers. The numbers are the paper's.
 
-    The checkpoint of the lowest loss on the development part is kept: a tenth of the clusters, which it does not learn
-    from. `shuffle` draws what is left out where the classes are truncated to one size; the authors take the first ones.
-    `device` is "cpu", or None for a GPU if there is one. Training needs accelerate.
+    The checkpoint with the lowest loss on the development part is kept; that part is a tenth of the clusters, which are
+    not trained on. With `shuffle`, the texts left out to make both classes equal in size are random; the authors keep
+    the first ones. `device` is "cpu", or None for a GPU if there is one. Training needs accelerate.
 
-    The authors' code leaves evaluation mode on after the first epoch, so dropout is off from then on. This does not.
+    The authors' code leaves evaluation mode on after the first epoch, so dropout is off from then on. Here it stays on.
     """
 
     backbone: str
@@ -80,7 +80,7 @@ class Discriminator:
         return lambda texts: self._logits(best, tokenizer, texts)
 
     def _parts(self, human: Sentences, machine: Sentences) -> tuple[Labelled, Labelled]:
-        """Texts with their class, to learn from and for development; each part holds as many of both."""
+        """Texts with their class, for training and for development; each part has equally many of both classes."""
         names = [*human.clusters, *machine.clusters]
         is_dev = fold_of(names, folds=DEV_FOLDS) == 0
         split = len(human.texts)
@@ -97,12 +97,12 @@ class Discriminator:
         return parts[0], parts[1]
 
     def _loaded(self) -> tuple[Any, Any]:
-        """Tokenizer, and the backbone under a new head; nothing of the model's own code runs."""
+        """Tokenizer, and the backbone under a new head; the model's own code does not run."""
         from transformers import AutoModelForSequenceClassification, AutoTokenizer, set_seed
 
         set_seed(self.seed)
         try:
-            with quiet_transformers():  # of weights that the new head lacks
+            with quiet_transformers():  # no warning about weights that the new head lacks
                 tokenizer = AutoTokenizer.from_pretrained(self.backbone)
                 model = AutoModelForSequenceClassification.from_pretrained(
                     self.backbone, num_labels=2, ignore_mismatched_sizes=True
@@ -117,7 +117,7 @@ class Discriminator:
         return tokenizer, model
 
     def _trained(self, tokenizer: Any, model: Any, learn: Labelled, dev: Labelled) -> Any:
-        """The checkpoint of the lowest loss on the development part, in evaluation mode."""
+        """The checkpoint with the lowest loss on the development part, in evaluation mode."""
         from transformers import DataCollatorWithPadding, PrinterCallback, Trainer
 
         with Scratch() as folder, quiet_transformers():
@@ -154,7 +154,7 @@ class Discriminator:
         return [{name: column[i] for name, column in coded.items()} for i in range(len(texts))]
 
     def _logits(self, model: Any, tokenizer: Any, texts: Sequence[str]) -> Floats:
-        """Logits of the texts, in batches of like length."""
+        """Logits of the texts, in batches of similar length."""
         import torch
 
         if not texts:

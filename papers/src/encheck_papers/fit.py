@@ -6,11 +6,11 @@
     fitted = learner.fit(parts, choices=Choices(epochs=4, seed=1))
     learner.measured(parts.test)
 
-`fit_once` does this in a folder of its own, for recipes of many trainings. `CrossEncoder` learns in the same way.
+`fit_once` does this in a separate folder, for recipes with many trainings. `CrossEncoder` is trained in the same way.
 
 The protocol is that of "Predicate-Argument Based Bi-Encoder for Paraphrase Identification", section 4.2: cross-entropy,
-batches of 16, linear warm-up over 10% of the steps, four epochs with two evaluations each, patience 5. What the
-checkpoint is chosen by is not stated there; here it is the F1 of the positive class on the development part.
+batches of 16, linear warm-up over 10% of the steps, four epochs with two evaluations each, patience 5. The paper does
+not state how it chooses the checkpoint; here it is the F1 of the positive class on the development part.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ Said = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Choices:
-    """How to train: those of the paper, of whose learning rates (2e-5, 3e-5, 5e-5) the first.
+    """The training settings: by default those of the paper, with the first of its learning rates (2e-5, 3e-5, 5e-5).
 
-    `head_rate` is the learning rate of what starts at random, the head and a pooling over spans; that of the rest if
-    None, as in the paper. With `bf16` the trainer multiplies in bfloat16, in steps and where it chooses the checkpoint;
-    weights and optimiser are fp32, and so is what is measured afterwards.
+    `head_rate` is the learning rate of the randomly initialised weights (the head and a pooling over spans); None means
+    the common rate, as in the paper. With `bf16` the trainer multiplies in bfloat16, both in steps and to choose the
+    checkpoint; weights, optimiser and later measurements stay in fp32.
     """
 
     epochs: float = 4
@@ -65,7 +65,7 @@ class Choices:
     head_rate: float | None = None
 
     def __post_init__(self) -> None:
-        """UsageError for numbers that cannot be."""
+        """UsageError for invalid numbers."""
         for name in ("epochs", "batch", "rate", "evaluations", "patience"):
             if getattr(self, name) <= 0:
                 raise UsageError(f"{name} is {getattr(self, name)}, but should be above 0")
@@ -76,16 +76,16 @@ class Choices:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What was chosen, for results.json; what is None is left out, so that older results stay finished."""
+        """The settings for results.json; a None is left out, so that older results still match."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True)
 class Figures:
-    """What a classifier says of labelled pairs by its argmax: shares from 0 to 1, and counts.
+    """Figures of a classifier's argmax on labelled pairs: shares from 0 to 1, and counts.
 
-    `f1` is of the positive class, 0 if nothing right was predicted. `flips` is the share of predictions that change
-    when the two texts are exchanged; None if that was not asked.
+    `f1` is that of the positive class, 0 without a true positive. `flips` is the share of predictions that change when
+    the two texts are exchanged; None if not measured.
     """
 
     f1: float
@@ -97,7 +97,7 @@ class Figures:
 
     @classmethod
     def of(cls, labels: Sequence[int | None], said: Said, turned: Said | None) -> Figures:
-        """Of labels and predictions, shape [n], and those of the pairs the other way round."""
+        """The figures from labels and predictions, shape [n], and from the predictions in the other order."""
         truth = np.array(labels) == 1
         hits = int((said & truth).sum())
         f1 = 2 * hits / (int(said.sum()) + int(truth.sum())) if hits else 0.0
@@ -107,8 +107,8 @@ class Figures:
 
 @dataclass(frozen=True)
 class Fitted:
-    """How a training went: epochs that ran, steps, the best step and its F1 on the development part, seconds by the
-    clock and of processors.
+    """A summary of a training: epochs and steps that ran, the best step and its F1 on the development part, wall-clock
+    and processor seconds.
     """
 
     epochs: float
@@ -120,7 +120,7 @@ class Fitted:
 
 
 class Learner(Protocol):
-    """What `fit_once` trains, measures and saves: `BiEncoder`, `CrossEncoder`, or one of a recipe's own."""
+    """The interface that `fit_once` needs: `BiEncoder`, `CrossEncoder`, or a recipe's own class."""
 
     @property
     def head_parameters(self) -> int:
@@ -129,15 +129,15 @@ class Learner(Protocol):
 
     @property
     def starts_at_random(self) -> str:
-        """A pattern of the names that weights without an earlier training have in the loss."""
+        """A pattern for the names that untrained weights have in the loss."""
         ...
 
     def fit(self, parts: Parts, *, choices: Choices) -> Fitted:
-        """Train on the training part; what is left is the best checkpoint by the development part."""
+        """Train on the training part and keep the best checkpoint on the development part."""
         ...
 
     def measured(self, pairs: Sequence[SentencePair], *, turned: bool = True) -> Figures:
-        """Figures of its argmax on labelled pairs; `turned` asks of the other order too."""
+        """Figures of its argmax on labelled pairs; `turned` also predicts the other order."""
         ...
 
     def save(self, folder: Path) -> None:
@@ -146,10 +146,10 @@ class Learner(Protocol):
 
 
 def encoder_to_train(model: str | Path, *, max_length: int | None = 128) -> SentenceTransformer:
-    """A sentence-transformers model of a name in models.yaml, a folder or a hub id, for training with a head.
+    """A sentence-transformers model by its name in models.yaml, folder or hub id, for training with a head.
 
-    A folder of transformers is pooled by the mean. Vectors are not scaled to length 1, as SBERT's are not: a head would
-    have next to nothing to read off them. ModelError for what is no checkpoint, or has code of its own.
+    A plain transformers folder gets mean pooling. As in SBERT, vectors are not scaled to length 1, which would leave a
+    head almost no information. ModelError if it is not a checkpoint, or has its own code.
     """
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Normalize
@@ -163,14 +163,14 @@ def encoder_to_train(model: str | Path, *, max_length: int | None = 128) -> Sent
 
 
 def _folder_to_train(model: str | Path) -> Path:
-    """The folder of a checkpoint, looked at before it is loaded."""
+    """The folder of a checkpoint, checked before it is loaded."""
     folder = folder_of(config_for(str(model), known_models()))
     check_folder(folder)
     return folder
 
 
 def seeded(seed: int) -> None:
-    """Seed Python, numpy and torch: before a head is made, so that its first weights come from the seed too."""
+    """Seed Python, numpy and torch. Call it before a head is made, so that its first weights depend on the seed."""
     from transformers import set_seed
 
     set_seed(seed)
@@ -197,7 +197,7 @@ class BiEncoder:
         return r"^head\." + "".join(pooled)
 
     def fit(self, parts: Parts, *, choices: Choices) -> Fitted:
-        """Train on the training part: when it returns, model and head are those of the best checkpoint.
+        """Train on the training part; afterwards, model and head are those of the best checkpoint.
 
         Checkpoints lie in a temporary folder. The trainer needs the packages `accelerate` and `datasets`.
         """
@@ -207,7 +207,7 @@ class BiEncoder:
         return _trained(made("PairHeadTrainer"), "SentenceTransformer", self, loss, parts, choices)
 
     def measured(self, pairs: Sequence[SentencePair], *, turned: bool = True) -> Figures:
-        """What the head's argmax says of these pairs; each distinct text is encoded once. UsageError without pairs."""
+        """Figures of the head's argmax on these pairs; each distinct text is encoded once. UsageError without pairs."""
         import torch
 
         _refuse_unmeasurable(pairs, self.head.classes)
@@ -220,7 +220,7 @@ class BiEncoder:
         return Figures.of([p.label for p in pairs], said, other if turned else None)
 
     def save(self, folder: Path) -> None:
-        """The checkpoint with its head, as `encheck run --model` takes it; `fit` comes first."""
+        """Save the checkpoint with its head, for `encheck run --model`; call `fit` first."""
         self.model.save(str(folder), create_model_card=False)
 
 
@@ -232,9 +232,9 @@ class CrossEncoder:
 
     @classmethod
     def of(cls, model: str | Path, *, max_length: int | None = 128) -> CrossEncoder:
-        """On the weights of a name in models.yaml, a folder or a hub id.
+        """Load the weights of a name in models.yaml, a folder or a hub id.
 
-        Its head is drawn at random, unless the weights are of a classifier of two classes: then it is that one's.
+        Its head is random, unless the weights are those of a classifier with two classes, whose head is kept.
         """
         from sentence_transformers.cross_encoder import CrossEncoder as Model
 
@@ -256,7 +256,7 @@ class CrossEncoder:
         return r"\.(pre_)?classifier\."
 
     def fit(self, parts: Parts, *, choices: Choices) -> Fitted:
-        """Train on the training part: when it returns, the model is that of the best checkpoint."""
+        """Train on the training part; afterwards, the model is that of the best checkpoint."""
         from sentence_transformers.cross_encoder import CrossEncoderTrainer
         from sentence_transformers.cross_encoder.losses import CrossEntropyLoss
 
@@ -264,7 +264,7 @@ class CrossEncoder:
         return _trained(CrossEncoderTrainer, "CrossEncoder", self, loss, parts, choices)
 
     def measured(self, pairs: Sequence[SentencePair], *, turned: bool = True) -> Figures:
-        """What its argmax says of these pairs, and with `turned` of the pairs the other way round."""
+        """Figures of its argmax on these pairs and, with `turned`, in the other order."""
         _refuse_unmeasurable(pairs, self.model.num_labels)
         self.model.eval()
         there = [(p.first, p.second) for p in pairs]
@@ -274,7 +274,7 @@ class CrossEncoder:
         return Figures.of([p.label for p in pairs], said[: len(there)], said[len(there) :] if turned else None)
 
     def save(self, folder: Path) -> None:
-        """The checkpoint, as the adapter `cross-encoder` takes it."""
+        """Save the checkpoint, for the adapter `cross-encoder`."""
         self.model.save_pretrained(str(folder), create_model_card=False)
 
 
@@ -297,14 +297,14 @@ def fit_once(
 ) -> Mapping[str, Any]:
     """One training as a finished folder: results.json, and the checkpoint with its head if `keep_model`.
 
-    `make` is called after everything was seeded. `also` names other pairs to measure. Results of a finished folder are
-    read, not made again; UsageError if they are of other `settings`, choices or pairs, if the checkpoint was not kept
-    then and is wanted now, or if nothing can be written there.
+    `make` is called after seeding. `also` names further pairs to measure. Results of a finished folder are read, not
+    made again; UsageError if they have different `settings`, choices or pairs, if the checkpoint is wanted but was not
+    kept, or if the folder is not writable.
     """
     settings = {**settings, "data": parts.name, "pairs": parts.fingerprint, **choices.settings}
     if found := finished(folder, settings, with_model=keep_model):
         return found
-    with writing(folder) as unfinished:  # before anything takes time, so that a folder that cannot be is refused
+    with writing(folder) as unfinished:  # before anything takes time, to refuse an invalid folder early
         seeded(choices.seed)
         learner = make()
         fitted = learner.fit(parts, choices=choices)
@@ -345,9 +345,9 @@ def _trained(trainer: type, family: str, learner: Any, loss: Any, parts: Parts, 
 
 
 def _settings(choices: Choices, pairs: int, new: str) -> dict[str, Any]:
-    """The trainer's arguments: evaluations at equal distances, a checkpoint at each, the best one at the end.
+    """The trainer's arguments: evaluations at equal intervals, a checkpoint at each, the best checkpoint at the end.
 
-    `new` is the pattern of the weights that `head_rate` is for.
+    `new` is the name pattern of the weights with `head_rate`.
     """
     import torch
 

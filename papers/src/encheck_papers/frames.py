@@ -1,9 +1,9 @@
-"""Predicates with their arguments: the frames of a parse, or those that somebody brings, and the spans they make.
+"""Predicates with their arguments: frames from a parse or from a file, and their spans.
 
-A frame has a label a token, as in PropBank: B-V and I-V for the predicate, B-ARG0, I-ARG0 ... for its arguments, O for
-the rest. Of a parse, the role of an argument is its dependency: B-nsubj. Chunks of C- and R- labels are arguments of
-their own. A span is a predicate with one of its arguments, in the order of the sentence ("Predicate-Argument Based
-Bi-Encoder for Paraphrase Identification", section 3).
+A frame has one label per token, as in PropBank: B-V and I-V for the predicate, B-ARG0, I-ARG0 ... for its arguments, O
+for the rest. In frames from a parse, the role of an argument is its dependency: B-nsubj. Chunks of C- and R- labels are
+separate arguments. A span is a predicate with one of its arguments, in the order of the sentence ("Predicate-Argument
+Based Bi-Encoder for Paraphrase Identification", section 3).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from encheck.language.edits.conditions import base_of
 from encheck.language.parse import Parse
 
 ARGUMENTS = frozenset("nsubj obj iobj obl dobj dative attr prep agent ccomp xcomp advcl advmod oprd".split())
-Frame = Sequence[str]  # a label a token: B-V, I-V, B-ARG0 ... O
+Frame = Sequence[str]  # one label per token: B-V, I-V, B-ARG0 ... O
 Spans = list[list[int]]
 
 
@@ -28,7 +28,7 @@ class Argument(NamedTuple):
 
 
 def spans_of(frames: Sequence[Frame], *, length: int) -> Spans:
-    """Token positions of every predicate with each of its arguments; of all tokens where there is no predicate.
+    """Token positions of every predicate with each of its arguments; of all tokens if there is no predicate.
 
     >>> spans_of([["B-ARG0", "B-V", "B-ARG1"]], length=3)
     [[0, 1], [1, 2]]
@@ -72,7 +72,7 @@ def _parts(frame: Frame) -> tuple[list[int], list[tuple[str, list[int]]]]:
 
 
 def frames_of(parse: Parse) -> Iterator[Frame]:
-    """A frame for every verb, and for every noun or adjective with a form of "be", as the parse has them."""
+    """A frame for every verb, and for every noun or adjective with a form of "be", from the parse."""
     for at in range(len(parse)):
         copula = parse.child(at, "cop")
         is_verb = parse.tags[at].startswith("VB") and base_of(parse.deps[at]) not in ("aux", "auxpass", "cop")

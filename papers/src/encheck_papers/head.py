@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     Trainer = SentenceTransformerTrainer
 else:
-    Module = Trainer = object  # the classes that are made in the end have torch's, which takes seconds to import
+    Module = Trainer = object  # the final classes have torch's, which takes seconds to import
 
 NAMES = ("PairHead", "PairHeadLoss", "PairHeadTrainer")
 LEAST_CLASSES = 2
@@ -63,7 +63,7 @@ class _PairHead(Module):
     def forward(self, u: Tensor, v: Tensor) -> Tensor:
         """Logits of each pair, shape [pairs, classes]; u and v have shape [pairs, dimension].
 
-        UsageError for vectors of another shape.
+        UsageError for vectors of the wrong shape.
         """
         import torch
 
@@ -76,21 +76,21 @@ class _PairHead(Module):
         return logits
 
     def count_parameters(self, *, biases: bool = False) -> int:
-        """How many weights the head has; the biases do not count unless asked for, as in Table 3 of the paper above.
+        """The number of weights in the head, by default without biases, as in Table 3 of the paper above.
 
-        There, (|u-v|, u*v) of 1,536 instead of 768 dimensions and the 768 weights of the attention over spans are
-        3,840 parameters more than SBERT's.
+        There, (|u-v|, u*v) with 1,536 instead of 768 dimensions and the 768 weights of the attention over spans make
+        3,840 parameters more than in SBERT.
         """
         return self.linear.weight.numel() + (self.linear.bias.numel() if biases else 0)
 
     def save(self, folder: str | Path) -> None:
-        """Write `pair_head/` into a checkpoint's folder: the weights, then what makes them a whole head."""
+        """Write `pair_head/` into a checkpoint's folder: the weights, then the config that completes them."""
         from safetensors.torch import save
 
         to = Path(folder) / FOLDER
         to.mkdir(parents=True, exist_ok=True)
         tensors = {n: p.detach().float().cpu().contiguous() for n, p in self.linear.named_parameters()}
-        (to / CONFIG).unlink(missing_ok=True)  # until the end there is no head, so none that is half another's
+        (to / CONFIG).unlink(missing_ok=True)  # no head until the end, so none is a mix of two
         with write_whole(to / WEIGHTS) as file:
             file.write(save(tensors))
         write_text(to / CONFIG, config_text(dimension=self.dimension, classes=self.classes, features=self.features))
@@ -104,7 +104,7 @@ class _PairHead(Module):
         return made
 
     def take(self, folder: str | Path) -> None:
-        """Take the weights of a checkpoint's head; ModelError if it is broken, UsageError if it is another head."""
+        """Load the weights of a checkpoint's head; ModelError if it is broken, UsageError if the head differs."""
         import torch
 
         found = read_head(Path(folder))
@@ -134,7 +134,7 @@ class _PairHeadLoss(Module):
         keep_head(model, head)
 
     def forward(self, sentence_features: Iterable[dict[str, Tensor]], labels: Tensor) -> Tensor:
-        """Mean cross-entropy of the batch; two columns of texts, and the number of each pair's class."""
+        """Mean cross-entropy of the batch; from two columns of texts, and the number of each pair's class."""
         columns = list(sentence_features)
         if len(columns) != 2:
             raise UsageError(f"the data have {len(columns)} columns of text, but a pair has 2")
@@ -143,7 +143,7 @@ class _PairHeadLoss(Module):
         return loss
 
     def get_config_dict(self) -> dict[str, Any]:
-        """What the model card says of it."""
+        """The entry in the model card."""
         return {"features": list(self.head.features), "classes": self.head.classes}
 
 
@@ -154,7 +154,7 @@ def _refuse_other_dimension(model: SentenceTransformer, head: _PairHead) -> None
 
 
 def keep_head(model: SentenceTransformer, head: _PairHead) -> None:
-    """From now on, have `model.save`, and so a trainer's checkpoints, write the head into the same folder."""
+    """Make `model.save`, and so a trainer's checkpoints, also write the head into the same folder."""
     plain = model.save if not isinstance(model.save, partial) else model.save.args[0]
     model.save = partial(_save_both, plain, head)  # type: ignore[method-assign]
 
@@ -182,10 +182,10 @@ def _classes() -> Mapping[str, type]:
     from sentence_transformers import SentenceTransformerTrainer
 
     class PairHead(_PairHead, torch.nn.Module):
-        """A softmax classifier over parts of two vectors: `features` are some of u, v, |u-v| and u*v, in their order.
+        """A softmax classifier over parts of two vectors: `features` are some of u, v, |u-v| and u*v, in input order.
 
-        `dimension` is that of the vectors. A head of two classes says "the same" by its second. ModelError for an
-        unknown part, UsageError for another wrong value.
+        `dimension` is that of the vectors. In a head with two classes, the second means "the same". ModelError for an
+        unknown part, UsageError for any other wrong value.
         """
 
         __qualname__ = "PairHead"  # where pickle finds it: see __getattr__ of this module
@@ -193,18 +193,18 @@ def _classes() -> Mapping[str, type]:
     class PairHeadLoss(_PairHeadLoss, torch.nn.Module):
         """Cross-entropy of a head over the vectors of two texts, for sentence-transformers' trainer.
 
-        The head's weights train with the model's, and whatever saves the model from now on saves the head with it
-        (`pair_head/`). `class_weights`, one a class, weigh rare classes more. UsageError if the head is for vectors of
-        another dimension.
+        The head's weights are trained with the model's, and every later save of the model includes the head
+        (`pair_head/`). `class_weights`, one per class, can give rare classes more weight. UsageError if the head has
+        the wrong dimension for the vectors.
 
         A trainer that loads its best checkpoint at the end, or resumes from one, has to be a `PairHeadTrainer`:
-        sentence-transformers' own loads the encoder alone.
+        sentence-transformers' own trainer loads only the encoder.
         """
 
         __qualname__ = "PairHeadLoss"
 
     class PairHeadTrainer(_PairHeadTrainer, SentenceTransformerTrainer):
-        """sentence-transformers' trainer, which takes a checkpoint's head where it takes its encoder."""
+        """sentence-transformers' trainer, which also loads a checkpoint's head when it loads its encoder."""
 
         __qualname__ = "PairHeadTrainer"
 
@@ -212,7 +212,7 @@ def _classes() -> Mapping[str, type]:
 
 
 def __getattr__(name: str) -> Any:
-    """The three classes, made when one is asked for: their base classes bring torch along."""
+    """The three classes, made on first use, since their base classes import torch."""
     if name not in NAMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return _classes()[name]

@@ -1,7 +1,7 @@
 """A sentence-transformers checkpoint with a trained head over the vectors of two texts.
 
-It scores a pair by the probability that its head gives, and decides by the head's argmax. Its vectors are those of the
-encoder: searches, and whatever compares vectors, use them as they are.
+It scores a pair by the head's probability, and decides by the head's argmax. Its vectors are the encoder's, and
+searches and other comparisons of vectors use them unchanged.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ OPTIONS = ("features", "positive")
 def open_checkpoint(
     source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]
 ) -> SpanEncoder:
-    """The encoder of a folder, with its head where it has one; `head: none` leaves it out, `head: FILE` names another.
+    """The encoder of a folder, with its head if it has one; `head: none` leaves it out, `head: FILE` replaces it.
 
-    ModelError for options of a head where there is none.
+    ModelError for options of a head if there is none.
     """
     asked = config.options.get("head")
     if asked != NONE and (asked is not None or has_head(source)):
@@ -56,7 +56,7 @@ def open_checkpoint(
 
 
 class PairHeadEncoder(SpanEncoder):
-    """A checkpoint with a head; `positive` is the class that means "the same": the last of two."""
+    """A checkpoint with a head; `positive` is the class that means "the same": by default the last of two."""
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
@@ -76,7 +76,7 @@ class PairHeadEncoder(SpanEncoder):
         return read_head(self.source)
 
     def _positive(self) -> int:
-        """Which class means "the same"; ModelError if that cannot be told."""
+        """The class that means "the same"; ModelError if it is unknown."""
         asked = str(self.config.options.get("positive", 1 if self.head.classes == 2 else ""))
         if asked.isdecimal() and int(asked) < self.head.classes:
             return int(asked)
@@ -87,7 +87,7 @@ class PairHeadEncoder(SpanEncoder):
 
     @property
     def decision(self) -> float | None:
-        """The score from which the head says yes: its argmax. None if it has more than two classes."""
+        """The score from which the head's argmax is yes. None if it has more than two classes."""
         return 0.5 if self.head.classes == 2 else None
 
     def score_vectors(self, first: NDArray[np.float32], second: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -99,11 +99,11 @@ class PairHeadEncoder(SpanEncoder):
         return {**super().content(), **(head_files(self.source) if self._state is None else {"head": self._state})}
 
     def how(self) -> list[str]:
-        """With the options of the head."""
+        """Adds the options of the head."""
         return [*super().how(), *(f"{k} {v}" for k, v in sorted(self.config.options.items()) if k in OPTIONS)]
 
     def about(self) -> dict[str, Json]:
-        """With what the head reads."""
+        """Adds the parts that the head reads."""
         return super().about() | {"head": f"probability of class {self.positive}, by ({', '.join(self.head.features)})"}
 
     def _load(self, device: str) -> SentenceTransformer:

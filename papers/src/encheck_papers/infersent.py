@@ -1,7 +1,7 @@
 """InferSent (Conneau et al. 2017), versions 1 and 2: the published state dict and a file of word vectors.
 
-A bidirectional LSTM over word vectors, then the maximum over time. Version 1 as published takes that maximum over
-padding too, so that a vector depends on its batch; here no version does.
+A bidirectional LSTM over word vectors, then the maximum over time. In the published code, version 1 includes padding in
+that maximum, so a vector depends on its batch. Here, neither version includes padding.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ class InferSentEncoder(LocalEncoder):
         return [str(self.version)]
 
     def about(self) -> dict[str, Json]:
-        """With version and word vectors."""
+        """The version and the word vectors, for the report."""
         return {"version": self.version, "vectors": self.file.path.name, "pooling": "max"}
 
     @cached_property
     def devices(self) -> list[str]:
-        """The one that it computes on."""
+        """The device that it computes on."""
         return pick_devices(self.device.name)[:1]
 
     @cached_property
@@ -82,15 +82,15 @@ class InferSentEncoder(LocalEncoder):
         return lstm.to(self.devices[0])
 
     def words(self, text: str) -> list[str]:
-        """Between the marks of begin and end, as the authors cut texts into words."""
+        """Words between marks of begin and end, split as by the authors."""
         begin, end = ENDS[self.version]
         words = treebank_words(text)
-        if self.version == 2:  # as Moses has it, say the authors
+        if self.version == 2:  # the authors say that this follows Moses
             words = " ".join(words).replace(" n't ", "n 't ").split()
         return [begin, *words, end]
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:  # noqa: ARG002
-        """Sorted by words, the longest first."""
+        """Encode texts sorted by number of words, the longest first."""
         lstm = self._lstm
         known = self._learn([self.words(text) for text in texts])
         lengths = np.array([len(words) for words in known])

@@ -1,8 +1,8 @@
-"""A softmax head over the vectors u and v of two texts, as it is kept with a checkpoint.
+"""A softmax head over the vectors u and v of two texts, as stored with a checkpoint.
 
 `pair_head/` of a sentence-transformers folder has a config.json (what the head reads) and a model.safetensors (its
-weights). sentence-transformers itself keeps no classifier of its SoftmaxLoss: whoever wants it saves its state dict,
-and `read_state_head` takes that.
+weights). sentence-transformers itself does not save the classifier of its SoftmaxLoss. If you saved its state dict,
+`read_state_head` reads it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Head:
 
     @property
     def classes(self) -> int:
-        """How many classes it tells apart."""
+        """The number of classes."""
         return len(self.bias)
 
     @property
@@ -55,9 +55,9 @@ class Head:
         return not {"u", "v"} & set(self.features)
 
     def logits(self, first: Vectors, second: Vectors) -> NDArray[np.float64]:
-        """What it says of each pair of rows, before the softmax; shape [n, classes]. Vectors have shape [n, dimension].
+        """The logits of each pair of rows, before the softmax; shape [n, classes]. Vectors have shape [n, dimension].
 
-        EncoderError if they have another dimension.
+        EncoderError if they have the wrong dimension.
         """
         for found in (first, second):
             if found.ndim != 2 or found.shape[1] != self.dimension:
@@ -72,7 +72,7 @@ class Head:
         return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
     def mismatch(self, dimension: int) -> str:
-        """The message for vectors of another dimension."""
+        """The message for vectors of the wrong dimension."""
         parts = ", ".join(self.features)
         return (
             f"the pair head reads ({parts}) of vectors of {self.dimension} dimensions, but the model gives "
@@ -91,14 +91,14 @@ def _starts(count: int) -> range:
 
 
 def part_of(u: Any, v: Any, name: str) -> Any:
-    """One part of what a head reads, of arrays or tensors [n, d]: u, v, |u-v| or u*v."""
+    """One part of a head's input, from arrays or tensors [n, d]: u, v, |u-v| or u*v."""
     if name == "|u-v|":
         return abs(u - v)
     return u * v if name == "u*v" else {"u": u, "v": v}[name]
 
 
 def checked_features(features: Sequence[str]) -> tuple[str, ...]:
-    """The parts of a head; ModelError if one is unknown or stands twice, or there is none."""
+    """The parts of a head; ModelError if a part is unknown or repeated, or if there are none."""
     names = tuple(features)
     if isinstance(features, str) or not names:
         raise ModelError(f"features is {features!r}, but should be a list of parts: {', '.join(PARTS)}")
@@ -111,7 +111,7 @@ def checked_features(features: Sequence[str]) -> tuple[str, ...]:
 
 
 def has_head(folder: Path) -> bool:
-    """Whether a checkpoint has a head, or what is left of one."""
+    """Whether a checkpoint has a head, even an incomplete one."""
     return (folder / FOLDER).exists()
 
 
@@ -121,7 +121,7 @@ def head_files(folder: Path) -> Mapping[str, Path]:
 
 
 def read_head(folder: Path) -> Head:
-    """The head of a checkpoint; ModelError if it is not whole, or its weights are not those that it says it has."""
+    """The head of a checkpoint; ModelError if it is incomplete, or its weights do not match its config."""
     for path in head_files(folder).values():
         if not path.is_file():
             raise ModelError(
@@ -154,7 +154,7 @@ def _count(config: Path, key: str, least: int, most: int) -> int:
 
 
 def _tensors(path: Path) -> Mapping[str, Any]:
-    """The tensors of a safetensors file as arrays; ModelError if it was cut off, or has a type that numpy has not."""
+    """The tensors of a safetensors file as arrays; ModelError if it is truncated, or has a type that numpy lacks."""
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
@@ -168,7 +168,7 @@ def _tensors(path: Path) -> Mapping[str, Any]:
 def head_of(
     tensors: Mapping[str, Any], path: Path, *, features: Sequence[str], dimension: int, classes: int | None = None
 ) -> Head:
-    """The head of `weight` and `bias`; ModelError if one is missing, has another shape or is no finite number."""
+    """The head of `weight` and `bias`; ModelError if one is missing, has the wrong shape or is not finite."""
     for name in ("weight", "bias"):
         if name not in tensors:
             raise ModelError(f"{path} has no {name}: it holds {', '.join(sorted(tensors)[:4]) or 'nothing'}. {COPY}")
@@ -189,8 +189,8 @@ def head_of(
 
 
 def state_file(folder: Path, named: str) -> Path:
-    """The file of a classifier that was saved apart: a path, from the checkpoint or from here; a Dense module's folder
-    stands for its weights. ModelError if there is none, or it would run code.
+    """The file of a separately saved classifier: a path relative to the checkpoint or the working directory; the folder
+    of a Dense module means its weights. ModelError if there is no such file, or it would run code.
     """
     path = next((p for p in (folder / named, Path(named)) if p.exists()), None)
     if path is not None and path.is_dir():

@@ -1,8 +1,8 @@
 """The training, development and test part of labelled pairs.
 
-They are those of the data. What the data lack is held out by whole clusters, chosen by a hash of their names, so that
-the same pairs are measured with every seed: a fifth of the training part for a test part, a tenth for a development
-part. Data without a training part train on their validation part, less that tenth.
+The data's own parts are used. A missing part is held out from the training part: a fifth for the test part, a tenth for
+the development part. Whole clusters are held out, chosen by a hash of their names, so the same pairs are measured with
+every seed. For data without a training part, training uses the validation part, less that tenth.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ class Parts:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Number of pairs a part."""
+        """The number of pairs in each part."""
         return {"train": len(self.train), "dev": len(self.dev), "test": len(self.test)}
 
     @property
     def fingerprint(self) -> str:
-        """Changes when a pair of any part does."""
+        """A fingerprint that changes if a pair in any part changes."""
         every = (self.train, self.dev, self.test)
         return content_hash(*(f"{i}/{p.first}/{p.second}/{p.label}" for i, part in enumerate(every) for p in part))
 
     def sampled(self, count: int, *, seed: int) -> Self:
-        """With so many training pairs, drawn at random by the seed; the same parts if there are no more."""
+        """The parts with this many training pairs, drawn at random by the seed; unchanged if there are no more."""
         if count < 1:
             raise UsageError(f"{count} training pairs were asked for, but there should be at least 1")
         if count >= len(self.train):
@@ -58,7 +58,7 @@ class Parts:
 
 
 def parts_of(data: Dataset) -> Parts:
-    """The parts of a data set of labelled pairs; DataError if one would be empty or of one class."""
+    """The parts of a data set of labelled pairs; DataError if a part would be empty or have only one class."""
     pairs = tuple(pair for pair in data.pairs if pair.label is not None)
     train, told = _training(data.name, pairs)
     dev = tuple(p for p in pairs if p.split in VALIDATION) if told != "validation" else ()
@@ -75,9 +75,10 @@ def parts_of(data: Dataset) -> Parts:
 
 
 def joined(parts: Sequence[Parts], *, dev: str | None = None) -> Parts:
-    """Several data sets trained on together; the development part is that of `dev`, by name, else of the first.
+    """Parts of several data sets, for training on all of them; the development part is that of `dev`, by name, else of
+    the first.
 
-    UsageError for a name that is none of theirs.
+    UsageError for an unknown name.
     """
     named = {one.name: one for one in parts}
     chosen = parts[0].name if dev is None else dev
@@ -92,7 +93,7 @@ def joined(parts: Sequence[Parts], *, dev: str | None = None) -> Parts:
 
 
 def _training(name: str, pairs: Pairs) -> tuple[Pairs, str]:
-    """What is trained on, and what the data call it; DataError if they have nothing but a test part."""
+    """The pairs to train on, and the name of their split; DataError if the data have only a test part."""
     splits = {pair.split for pair in pairs}
     if TRAINING in splits or "" in splits:
         kept = tuple(p for p in pairs if p.split in (TRAINING, ""))
@@ -116,7 +117,7 @@ def held_out(pairs: Pairs, share: float) -> tuple[Pairs, Pairs]:
     for cluster in sorted(sizes, key=content_hash):
         if left <= 0:
             break
-        if len(sizes) > 1 and sizes[cluster] <= max(left * 2, 1):  # a giant cluster would be more than its share
+        if len(sizes) > 1 and sizes[cluster] <= max(left * 2, 1):  # a giant cluster would exceed the share
             chosen.add(cluster)
             left -= sizes[cluster]
     return tuple(p for p in pairs if p.cluster not in chosen), tuple(p for p in pairs if p.cluster in chosen)

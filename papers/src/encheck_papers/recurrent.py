@@ -1,4 +1,4 @@
-"""LSTMs from published state dicts, and the maximum over time: what InferSent and LASER2 share."""
+"""LSTMs from published state dicts, and the maximum over time, shared by InferSent and LASER2."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def read_state(path: Path) -> Any:
-    """What torch.save wrote, tensors and plain values alone; EncoderError for anything else."""
+    """The content of a torch.save file, only tensors and plain values; EncoderError for anything else."""
     import argparse
 
     import torch
@@ -39,7 +39,7 @@ def read_state(path: Path) -> Any:
 
 
 def lstm_of(state: Mapping[str, Tensor], prefix: str, path: Path) -> Any:
-    """The LSTM whose size the names and shapes of its weights tell, in evaluation mode, batch first."""
+    """The LSTM, sized by the names and shapes of its weights, in evaluation mode, batch first."""
     import torch
 
     weights = {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}

@@ -4,8 +4,8 @@
     loss = ReweightedCosineLoss(model)
     SentenceTransformerTrainer(model=model, train_dataset=datasets.Dataset.from_dict(rows), loss=loss)
 
-The paper's Equation 3 is a sum; the authors' code has a mean over the batch, which no sum of weights divides. So
-weights below 1 make smaller steps too. `normalise=True` divides by the sum of the batch's weights: then only the
+The paper's Equation 3 is a sum; the authors' code has a mean over the batch, not divided by the sum of weights, so
+weights below 1 also make smaller steps. `normalise=True` divides by the sum of the batch's weights: then only the
 proportions of the weights count.
 """
 
@@ -74,7 +74,7 @@ def _loss_class() -> type:
             self.model, self.normalise = model, normalise
 
         def forward(self, sentence_features: Iterable[dict[str, Tensor]], labels: Tensor) -> Tensor:
-            """The loss of a batch, a scalar; ValueError for labels of another shape."""
+            """The loss of a batch, a scalar; ValueError for labels of the wrong shape."""
             first, second = (self.model(features)["sentence_embedding"] for features in sentence_features)
             if labels.shape != (len(first), 2):
                 raise ValueError(
@@ -85,14 +85,14 @@ def _loss_class() -> type:
             return weighted_squares(cosines, given[:, 0], given[:, 1], normalise=self.normalise)
 
         def get_config_dict(self) -> dict[str, Any]:
-            """What the model card says of the loss."""
+            """The entry in the model card."""
             return {"normalise": self.normalise}
 
     return ReweightedCosineLoss
 
 
 def __getattr__(name: str) -> Any:
-    """`ReweightedCosineLoss`, made when it is asked for: its base class brings torch along."""
+    """`ReweightedCosineLoss`, made on first use, since its base class imports torch."""
     if name != "ReweightedCosineLoss":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return _loss_class()

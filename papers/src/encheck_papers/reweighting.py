@@ -1,11 +1,11 @@
 """Weights for training pairs of which some are machine-made: RISE (COLING 2022), its variants, and its controls.
 
-A weight stands for one pair, shape [n]. Everything here is arithmetic on arrays: `encheck_papers.discriminator` gives
-the logits, `encheck_papers.reweighted_loss` takes the weights.
+There is one weight per pair, shape [n]. This module only computes with arrays: `encheck_papers.discriminator` gives the
+logits, `encheck_papers.reweighted_loss` takes the weights.
 
-A gain of RISE over equal weights has three explanations: the right pairs weigh more; fewer pairs weigh anything; or the
-steps are smaller, since the published loss is divided by no sum of weights (under Adam, which divides the scale of the
-gradients out, they are not). `permuted` keeps the second and the third, `uniform` the third. Only a gain over
+A gain of RISE over equal weights has three explanations: the right pairs have larger weights; fewer pairs have any
+weight; or the steps are smaller, since the published loss is not divided by the sum of weights (not under Adam, which
+removes the scale of the gradients). `permuted` keeps the second and the third, `uniform` the third. Only a gain over
 `permuted` shows the first.
 """
 
@@ -28,7 +28,7 @@ def human_probability(logits: ArrayLike, *, temperature: float = 1.0) -> Floats:
     """softmax(logits / temperature) of the class human, which is the second of two; logits have shape [n, 2].
 
     A temperature below 1 sharpens. The paper's, found by grid search: 0.5 (STS benchmark), 0.9 (QQP), 0.7 (MRPC).
-    UsageError for logits of another shape or that are not finite, and for a temperature that is not above 0.
+    UsageError for logits of the wrong shape or not finite, and for a temperature that is not above 0.
 
     >>> human_probability([[2.0, -1.0], [0.0, 0.0]], temperature=0.5).round(4).tolist()
     [0.0025, 0.5]
@@ -47,7 +47,7 @@ def human_probability(logits: ArrayLike, *, temperature: float = 1.0) -> Floats:
 def effective_sample_size(weights: ArrayLike) -> float:
     """How many equally weighted pairs have the variance of these weighted ones: (sum w)^2 / sum w^2 (Kish 1965).
 
-    0 where all weights are 0.
+    0 if all weights are 0.
 
     >>> effective_sample_size([1, 1, 1, 1]), effective_sample_size([1, 1, 0, 0])
     (4.0, 2.0)
@@ -68,7 +68,7 @@ def uniform(weights: ArrayLike) -> Floats:
 
 
 def permuted(weights: ArrayLike, *, seed: int) -> Floats:
-    """A control: the same weights in a random order. Mean, spread and effective sample size are kept to the bit.
+    """A control: the same weights in a random order. Mean, spread and effective sample size stay exactly the same.
 
     >>> sorted(permuted([0.1, 0.2, 0.3], seed=0).tolist())
     [0.1, 0.2, 0.3]
@@ -82,7 +82,7 @@ def random_weights(count: int, *, seed: int) -> Floats:
 
 
 def kept_by_filter(weights: ArrayLike, *, share: float = FILTERED) -> Positions:
-    """The paper's variant: positions that stay, in their order, where the lowest int(share x n) are dropped.
+    """The paper's variant: the positions that remain, in order, after dropping the lowest int(share x n) weights.
 
     Of equal weights the first are dropped first. UsageError for a share outside [0, 1).
 
@@ -97,7 +97,7 @@ def kept_by_filter(weights: ArrayLike, *, share: float = FILTERED) -> Positions:
 
 
 def checked(weights: Any) -> Floats:
-    """Weights as an array of shape [n]; UsageError if they are none."""
+    """Weights as an array of shape [n]; UsageError if they are not valid weights."""
     given = np.asarray(weights, float)
     if given.ndim != 1 or not np.isfinite(given).all() or (given < 0).any():
         raise UsageError(f"weights have shape {given.shape}, but should be finite numbers of shape [n], none below 0")

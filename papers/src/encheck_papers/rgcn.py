@@ -1,8 +1,8 @@
 """A relational graph network over the words of a text, whose edges are its predicates' arguments.
 
 For SBERT-RGCN, with which "Predicate-Argument Based Bi-Encoder for Paraphrase Identification" compares (Peng et al.
-2021; the layers are those of Schlichtkrull et al. 2018). An edge leads from each word of a predicate to each word of an
-argument, and one leads back. Each role has a matrix for either direction, and a word's own state has one more.
+2021; the layers are those of Schlichtkrull et al. 2018). Edges lead from each word of a predicate to each word of an
+argument, and back. Each role has one matrix per direction, and a word's own state has a further matrix.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from torch import Tensor
     from torch.nn import ModuleList
 
-OTHER = "other"  # what stands for a role that is not listed
+OTHER = "other"  # for a role that is not listed
 MODIFIERS = "ADJ ADV CAU COM DIR DIS EXT GOL LOC LVB MNR MOD NEG PNC PRD PRP REC TMP"
 ROLES = {
     "parse": (*"nsubj obj iobj obl advmod advcl ccomp xcomp".split(), OTHER),
@@ -32,7 +32,7 @@ ROLES = {
 def edges_of(arguments: Sequence[Argument], *, roles: Sequence[str], words: Collection[int]) -> NDArray[np.int64]:
     """Edges [e, 3]: from which word, to which, and the number of their relation; only between these `words`.
 
-    C- and R- roles count as those that they go on with or refer to.
+    C- and R- roles count as the roles that they continue or refer to.
 
     >>> edges_of([Argument((1,), (0,), "R-obj")], roles=("nsubj", "obj", "other"), words={0, 1}).tolist()
     [[1, 0, 1], [0, 1, 4]]
@@ -47,7 +47,7 @@ def edges_of(arguments: Sequence[Argument], *, roles: Sequence[str], words: Coll
 
 
 def relational_layers(dimension: int, *, roles: Sequence[str], count: int) -> ModuleList:
-    """So many layers of torch_geometric, with two relations a role; ModelError where that package is missing."""
+    """This many layers of torch_geometric, with two relations per role; ModelError if that package is missing."""
     from torch.nn import ModuleList
 
     try:
@@ -63,9 +63,9 @@ def relational_layers(dimension: int, *, roles: Sequence[str], count: int) -> Mo
 
 
 def convolved(layers: ModuleList, vectors: Tensor, there: Tensor, edges: Tensor) -> Tensor:
-    """The vectors of words [n, w, d] after the layers, with ReLU between them; those not `there` [n, w] are zeros.
+    """The vectors of words [n, w, d] after the layers, with ReLU between them; words not `there` [n, w] are zeros.
 
-    `edges` has shape [n, e, 3], as `edges_of` gives them, with -1 where a text has fewer.
+    `edges` has shape [n, e, 3], as from `edges_of`, padded with -1.
     """
     import torch
 

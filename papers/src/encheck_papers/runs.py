@@ -1,7 +1,7 @@
-"""A folder for each finished training: results.json, and what was saved beside it.
+"""A folder for each finished training: results.json and the saved files.
 
-A training writes into a folder beside its own, which takes its name when all of it is there. So what has results.json
-is whole, and what was cut off is done again.
+A training writes into a temporary folder next to its own, which is renamed when it is complete. So a folder with
+results.json is complete, and an interrupted training starts again.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ UNFINISHED = ".unfinished"
 
 
 def finished(folder: Path, settings: Mapping[str, Any], *, with_model: bool = False) -> dict[str, Any] | None:
-    """The results of a training that was done with these settings; None if it was not, or was cut off.
+    """The results of a finished training with these settings; None if there is none.
 
-    UsageError if the folder holds one with other settings, or something else, or none of the checkpoint that
-    `with_model` asks for.
+    UsageError if the folder has different settings or other content, or lacks the checkpoint that `with_model`
+    requires.
     """
     path = folder / RESULTS
     if not folder.exists():
@@ -47,7 +47,7 @@ def finished(folder: Path, settings: Mapping[str, Any], *, with_model: bool = Fa
 
 
 def _differs(then: Any, now: Mapping[str, Any]) -> str:
-    """What differs between two settings, for a message."""
+    """The differences between two settings, for a message."""
     if not isinstance(then, dict):
         return "something else"
     keys = [key for key in {**then, **now} if then.get(key) != now.get(key)]
@@ -56,7 +56,7 @@ def _differs(then: Any, now: Mapping[str, Any]) -> str:
 
 @contextmanager
 def writing(folder: Path) -> Iterator[Path]:
-    """A new folder that takes the place of `folder` when the block ends well; what an earlier one left goes first."""
+    """A new folder that becomes `folder` if the block succeeds; leftovers of an earlier attempt are removed first."""
     unfinished = folder.with_name(folder.name + UNFINISHED)
     shutil.rmtree(unfinished, ignore_errors=True)
     try:

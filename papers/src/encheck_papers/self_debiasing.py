@@ -1,12 +1,12 @@
-"""Decoding that holds a prompt against others: what fits them better than its own becomes unlikely.
+"""Decoding that compares a prompt with others: tokens that fit the others better become unlikely.
 
 Self-debiasing (Schick, Udupa and Schütze 2021, TACL 9), as DINO uses it (Schick and Schütze 2021, EMNLP): with p_y the
 probability of a token after the prompt of the label y, and p_c after those of the counter-labels,
 
     delta = p_y - max p_c        p(token) is proportional to p_y x exp(decay x min(0, delta))
 
-The rows of a batch are prompts. A group of rows are the prompts of one text: its own first, those of the counter-labels
-after it. All rows of a group go on with the token that is drawn for the first.
+The rows of a batch are prompts. A group of rows has the prompts of one text: its own first, then those of the
+counter-labels. All rows of a group continue with the token drawn for the first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from torch import Tensor
 
-QUOTE = '"'  # what ends a text
+QUOTE = '"'  # ends a text
 Groups = Sequence[Sequence[int]]  # row numbers, the own prompt first
 
 
@@ -32,7 +32,7 @@ def debiased(scores: Tensor, groups: Groups, *, decay: float) -> Tensor:
     import torch
 
     logs = torch.log_softmax(scores.float(), dim=-1)
-    # The maximum takes in the own prompt, so that the difference is the formula's minimum of 0 and delta.
+    # The maximum includes the own prompt, so the difference is the formula's minimum of 0 and delta.
     strongest = torch.stack([logs[list(rows)].max(dim=0).values for rows in groups]).exp()
     own = logs[[rows[0] for rows in groups]]
     return own + decay * (own.exp() - strongest)
@@ -44,13 +44,13 @@ def drawn(weights: Tensor, uniform: Tensor) -> Tensor:
 
     summed = torch.softmax(weights.double(), dim=-1).cumsum(dim=-1)
     found = torch.searchsorted(summed, (uniform.double() * summed[:, -1])[:, None], right=True)[:, 0]
-    return torch.minimum(found, summed.argmax(dim=-1))  # rounding leads past the last token that can be drawn
+    return torch.minimum(found, summed.argmax(dim=-1))  # rounding can exceed the last token that can be drawn
 
 
 def processors(
     groups: Groups, uniform: NDArray[np.float64], *, width: int, decay: float, top_k: int, top_p: float
 ) -> Any:
-    """What `generate(do_sample=False)` takes as logits_processor: each group's token, drawn beforehand.
+    """The logits_processor for `generate(do_sample=False)`, which forces the token drawn for each group.
 
     `uniform` has shape [groups, tokens]: a number in [0, 1) for each token that may follow the prompts, which are
     `width` tokens wide. So a text does not depend on the others in its batch.
@@ -61,7 +61,7 @@ def processors(
     limits = LogitsProcessorList([TopKLogitsWarper(top_k), TopPLogitsWarper(top_p)])
 
     class SelfDebiasing(LogitsProcessor):
-        """Leave each group the one token that is drawn for it."""
+        """Allow each group only the token that is drawn for it."""
 
         def __call__(self, input_ids: Any, scores: Any) -> Any:
             kept = limits(input_ids, debiased(scores, groups, decay=decay))
@@ -75,7 +75,7 @@ def processors(
 
 
 def stopping(tokenizer: Any, groups: Groups, *, width: int) -> Any:
-    """What `generate` takes as stopping_criteria: a group has ended where its text has a closing quote."""
+    """The stopping_criteria for `generate`: a group ends when its text has a closing quote."""
     import torch
     from transformers import StoppingCriteria, StoppingCriteriaList
 

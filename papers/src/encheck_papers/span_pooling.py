@@ -1,9 +1,10 @@
 """Pooling over spans of words, a module of sentence-transformers: [mean of the tokens ; weighted sum of the spans].
 
-As in "Predicate-Argument Based Bi-Encoder for Paraphrase Identification" (section 3): a span's vector h_i is the mean
-of its tokens', its weight the softmax of W h_i over the spans. The paper's bias b is left out: it cancels. The spans
-of a text are found when it is tokenised (`SpanPooling.on_model_ready`), and go to `forward` as marks of its tokens.
-Where each word is a span, a graph network (`rgcn`) may change the words' vectors before they are summed.
+As in "Predicate-Argument Based Bi-Encoder for Paraphrase Identification" (section 3), a span's vector h_i is the mean
+of its tokens' vectors, and its weight is the softmax of W h_i over the spans. The paper's bias b is left out, since it
+cancels. The spans of a text are found when it is tokenised (`SpanPooling.on_model_ready`), and `forward` gets them as
+marks of its tokens. Where each word is a span, a graph network (`rgcn`) may change the words' vectors before they are
+summed.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from torch import Tensor
     from torch.nn import Module
 else:
-    Module = object  # the class that is made in the end has torch's, which takes seconds to import
+    Module = object  # the final class has torch's, which takes seconds to import
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 FORMAT = 1
@@ -47,12 +48,12 @@ Ints = NDArray[np.intp]
 
 @dataclass(frozen=True, kw_only=True)
 class SpanSettings:
-    """What a pooling over spans does; the values that its config.json has. UsageError for one that cannot be.
+    """The settings of a pooling over spans, as in its config.json. UsageError for an invalid value.
 
-    `spans` are those of `chosen`; the vector of a span is the `mean` of its tokens' vectors, or made of its `ends`
-    (Self-Explain); `weights` are learned (`attention`) or equal (`mean`); without `sentence_mean` the spans stand
-    alone. `longest` is for all spans, `seed` for drawn ones; `trained_on` says where spans came from (parse, frames).
-    `graph_layers` is for `words`: so many layers of a graph network run over their vectors.
+    `spans` are those of `chosen`; the vector of a span is the `mean` of its tokens' vectors, or computed from its
+    `ends` (Self-Explain); `weights` are learned (`attention`) or equal (`mean`); without `sentence_mean` only the spans
+    are used. `longest` applies to `all` spans, `seed` to drawn spans; `trained_on` names the source of the spans
+    (parse, frames). `graph_layers` applies to `words`: the number of graph network layers over their vectors.
     """
 
     dimension: int
@@ -83,7 +84,7 @@ class SpanSettings:
 
 
 def read_settings(folder: Path) -> SpanSettings:
-    """What the config.json of a pooling says; ModelError if it is missing or says what cannot be."""
+    """The settings in the config.json of a pooling; ModelError if it is missing or invalid."""
     path = folder / CONFIG
     if not path.is_file():
         raise ModelError(f"{path} does not exist: the span pooling of this checkpoint is half-written. {COPY}")
@@ -99,11 +100,11 @@ def read_settings(folder: Path) -> SpanSettings:
 def marks_of(
     structure: Structure, spans: Membership, offsets: Ints, usable: Membership, there: Membership
 ) -> Membership:
-    """Which tokens each span has, shape [spans, tokens]; a span without a token has a row of none.
+    """Which tokens each span has, shape [spans, tokens]; the row of a span without tokens is empty.
 
     `spans` says which words each span has, `offsets` [tokens, 2] the characters of each token, `usable` which tokens
-    stand for text, `there` which are no padding. A token belongs to every word that it overlaps. Where no span has a
-    token, one span has all of text; where no token is text, all that are no padding.
+    are text, `there` which are not padding. A token belongs to every word that it overlaps. If no span has a token, a
+    single span has all text tokens or, if there are none, all tokens but padding.
     """
     starts, ends = np.array(structure.starts, int)[:, None], np.array(structure.ends, int)[:, None]
     words = (offsets[:, 0] < ends) & (starts < offsets[:, 1]) & usable
@@ -131,7 +132,7 @@ class _SpanPooling(Module):
 
     @property
     def source(self) -> SpanSource:
-        """Where the spans of a text come from; ModelError where these were frames, and none are given."""
+        """The source of spans; ModelError if the training used frames, and none are given."""
         if self._cache is None:
             if self.settings.trained_on == "frames":
                 raise ModelError(
@@ -146,7 +147,7 @@ class _SpanPooling(Module):
         self._cache = Cache(source)
 
     def prepare(self, texts: Sequence[str]) -> None:
-        """Have the spans of these texts in memory, in one batch: faster than one batch of training at a time."""
+        """Load the spans of these texts into memory in one batch, which is faster than one training batch at a time."""
         self.structures(texts)
 
     def structures(self, texts: Sequence[str]) -> list[Structure]:
@@ -157,7 +158,7 @@ class _SpanPooling(Module):
         return self._cache(texts)
 
     def on_model_ready(self, model: SentenceTransformer) -> None:
-        """From now on, have `model.preprocess` mark the tokens of every span."""
+        """Make `model.preprocess` mark the tokens of every span."""
         if not getattr(model.tokenizer, "is_fast", False):
             raise ModelError(
                 "span pooling needs a tokenizer that says where each token stands. Remedy: a fast one (tokenizer.json)"
@@ -165,9 +166,9 @@ class _SpanPooling(Module):
         model.preprocess = partial(_preprocess, model, self)  # type: ignore[method-assign]
 
     def mark(self, texts: Sequence[str], offsets: Ints, special: Membership, there: Membership) -> Membership:
-        """Which tokens each span of each text has, shape [texts, spans, tokens], with zeros for spans that are none.
+        """Which tokens each span of each text has, shape [texts, spans, tokens], with zeros for missing spans.
 
-        `offsets` has shape [texts, tokens, 2], `special` [texts, tokens], and `there`, which says what is no padding.
+        `offsets` has shape [texts, tokens, 2], `special` [texts, tokens], and `there`, which is false for padding.
         """
         how = {"kind": self.settings.spans, "seed": self.settings.seed, "longest": self.settings.longest}
         usable = ~special & (offsets[:, :, 1] > offsets[:, :, 0]) & (offsets[:, :, 0] >= 0)
@@ -178,7 +179,7 @@ class _SpanPooling(Module):
         return _padded(found, (max(map(len, found)), offsets.shape[1]), 0)
 
     def edges(self, texts: Sequence[str], marks: Membership) -> NDArray[np.int64]:
-        """The edges of each text's graph, shape [texts, edges, 3], with -1 where a text has fewer."""
+        """The edges of each text's graph, shape [texts, edges, 3], padded with -1."""
         roles = ROLES[self.settings.trained_on]
         found = [
             edges_of(structure.arguments, roles=roles, words=set(np.flatnonzero(some.any(axis=1)).tolist()))
@@ -205,7 +206,8 @@ class _SpanPooling(Module):
     def pooled(self, states: Tensor, marks: Tensor, edges: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """The weight of each span [n, s], and the weighted sum of their vectors [n, d].
 
-        From the vectors of tokens [n, t, d], the marks of spans [n, s, t] and the edges of a graph network [n, e, 3].
+        The input is the vectors of tokens [n, t, d], the marks of spans [n, s, t] and the edges of a graph network [n,
+        e, 3].
         """
         there = (marks > 0).any(dim=2)
         vectors = self._means(states, marks) if self.settings.vectors == "mean" else self._of_ends(states, marks)
@@ -219,7 +221,7 @@ class _SpanPooling(Module):
         return inside @ states / inside.sum(dim=2, keepdim=True).clamp(min=1)
 
     def _of_ends(self, states: Tensor, marks: Tensor) -> Tensor:
-        """Self-Explain's: tanh(W1 h_i + W2 h_j + W3 h_i - W3 h_j + W4 h_i * W4 h_j) of first and last token."""
+        """As in Self-Explain: tanh(W1 h_i + W2 h_j + W3 h_i - W3 h_j + W4 h_i * W4 h_j) of first and last token."""
         import torch
 
         first = marks.to(torch.uint8).argmax(dim=2)
@@ -243,19 +245,19 @@ class _SpanPooling(Module):
         return scores.masked_fill(~there, float("-inf")).softmax(dim=1)
 
     def count_parameters(self) -> int:
-        """How many weights it adds to the encoder: `dimension` with attention over means (768 in Table 3)."""
+        """The number of weights that it adds to the encoder: `dimension` with attention over means (768 in Table 3)."""
         return sum(one.numel() for one in self.parameters())
 
     def get_embedding_dimension(self) -> int:
-        """Of the sentence's vector."""
+        """The dimension of the sentence's vector."""
         return self.settings.dimension * (2 if self.settings.sentence_mean else 1)
 
     def get_config_dict(self) -> dict[str, Any]:
-        """What config.json says."""
+        """The settings for config.json."""
         return {"format": FORMAT, **asdict(self.settings)}
 
     def save(self, output_path: str, *_: Any, **__: Any) -> None:
-        """Write the weights, then the config.json that makes them a whole pooling."""
+        """Write the weights, then the config.json that completes the pooling."""
         from safetensors.torch import save
 
         to = Path(output_path)
@@ -291,7 +293,7 @@ class _SpanPooling(Module):
 
 
 def _padded(arrays: Sequence[NDArray[Any]], shape: tuple[int, int], value: int) -> NDArray[Any]:
-    """Arrays of two dimensions as one of three, with this value where one is shorter."""
+    """Two-dimensional arrays stacked into one of three dimensions, padded with this value."""
     out = np.full((len(arrays), *shape), value, arrays[0].dtype)
     for rows, some in zip(out, arrays, strict=True):
         rows[: len(some)] = some
@@ -301,7 +303,7 @@ def _padded(arrays: Sequence[NDArray[Any]], shape: tuple[int, int], value: int) 
 def _preprocess(
     model: SentenceTransformer, pooling: _SpanPooling, inputs: Sequence[Any], prompt: str | None = None, **named: Any
 ) -> dict[str, Any]:
-    """What the model's own `preprocess` gives, and the marks of spans."""
+    """The result of the model's own `preprocess`, and the marks of spans."""
     import torch
 
     if strange := next((one for one in inputs if not isinstance(one, str)), None):
@@ -329,7 +331,7 @@ def _class() -> type[_SpanPooling]:
         """Pooling over spans of words, after a Transformer.
 
         `dimension` is that of the tokens' vectors; the other settings are those of `SpanSettings`. `source` says where
-        spans come from: parses, unless frames are brought. UsageError for a setting that cannot be.
+        spans come from, by default parses. UsageError for an invalid setting.
         """
 
         __qualname__ = "SpanPooling"
@@ -339,7 +341,7 @@ def _class() -> type[_SpanPooling]:
 
 
 def __getattr__(name: str) -> Any:
-    """`SpanPooling`, made when it is asked for: its base class brings torch along."""
+    """`SpanPooling`, made on first use, since its base class imports torch."""
     if name != "SpanPooling":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return _class()

@@ -1,7 +1,7 @@
-"""sentence-transformers checkpoints whose pooling is over spans, and where spans come from.
+"""sentence-transformers checkpoints that pool over spans, and the sources of spans.
 
-sentence-transformers imports a module of another package only with `trust_remote_code`, which would let a checkpoint
-run any code. Here the one module of this package is loaded by its class, and everything else as it is there.
+sentence-transformers imports a module from a different package only with `trust_remote_code`, which would let a
+checkpoint run any code. Here the one module of this package is loaded by its class, and all others as usual.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PARSE = "parse"
 
 @dataclass(frozen=True)
 class Spans:
-    """The span pooling of a checkpoint, and where the spans of texts come from here."""
+    """The span pooling of a checkpoint, and the source of spans in this run."""
 
     settings: SpanSettings
     source: SpanSource
@@ -45,7 +45,7 @@ class Spans:
         """Find the spans of all texts in one batch, by the process that holds the store."""
         modules: Iterator[Any] = (module for model in models for module in model)
         first = next((module for module in modules if hasattr(module, "prepare")), None)
-        if first is not None:  # copies of a model share what is known of texts
+        if first is not None:  # copies of a model share the cache
             first.prepare(texts)
 
     def about(self) -> str:
@@ -56,7 +56,7 @@ class Spans:
 
 
 def settings_of(source: Path) -> SpanSettings | None:
-    """What the span pooling of a checkpoint does; None if it has none, ModelError for a broken one."""
+    """The settings of a checkpoint's span pooling; None if it has none, ModelError for a broken one."""
     folders = [folder for kind, folder in module_folders(source) if kind == SPAN_POOLING]
     if len(folders) > 1:
         raise ModelError(f"{source / 'modules.json'} has {len(folders)} span poolings, but should have one")
@@ -66,8 +66,8 @@ def settings_of(source: Path) -> SpanSettings | None:
 def spans_of(source: Path, options: Mapping[str, Any], *, file_hash: Callable[[Path], str]) -> Spans | None:
     """The spans of a checkpoint with the entry's options; None if it has no span pooling.
 
-    `frames` is a file, or "parse"; `missing` says what is done with texts that the file lacks. ModelError where they do
-    not fit the checkpoint, DataError for a broken file.
+    `frames` is a file, or "parse"; `missing` says how to treat texts that the file lacks. ModelError if they do not fit
+    the checkpoint, DataError for a broken file.
     """
     settings = settings_of(source)
     frames, missing = options.get("frames"), options.get("missing", "refuse")
@@ -89,7 +89,8 @@ def spans_of(source: Path, options: Mapping[str, Any], *, file_hash: Callable[[P
 
 
 def load_spanned(source: Path, *, spans: SpanSource | None = None, **named: Any) -> SentenceTransformer:
-    """The model of a checked folder with a span pooling; `spans` says where spans come from, else the default store.
+    """The model of a checked folder with a span pooling; `spans` is their source, by default parses in the default
+    store.
 
     `named` goes to `load_modules`.
     """
@@ -101,35 +102,35 @@ def load_spanned(source: Path, *, spans: SpanSource | None = None, **named: Any)
 
 
 class SpanEncoder(SentenceTransformerEncoder):
-    """A checkpoint that may have a pooling over spans: `spans` is None where it has none."""
+    """A checkpoint with or without a pooling over spans; `spans` is None without."""
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
         self.spans = spans_of(source, config.options, file_hash=file_hash)
 
     def how(self) -> list[str]:
-        """With where its spans come from."""
+        """Adds the source of its spans."""
         return [*super().how(), *([f"spans {self.spans.source.fingerprint}"] if self.spans else ())]
 
     def about(self) -> dict[str, Json]:
-        """With its spans."""
+        """Adds its spans."""
         return super().about() | ({"spans": self.spans.about()} if self.spans else {})
 
     def keep_parses_in(self, store: Store) -> None:
-        """Have the parses that its spans are read off kept there; nothing for a model without spans."""
+        """Keep the parses for its spans in this store; does nothing for a model without spans."""
         if self.spans:
             self.spans.english.store = store
 
     def made(self, **named: Any) -> SentenceTransformer:
-        """With its spans from where they should come."""
+        """The model, with the source of its spans set."""
         return load_spanned(self.source, spans=self.spans.source, **named) if self.spans else super().made(**named)
 
     def is_plain(self, prompt: str) -> bool:
-        """Not with spans, which are found in texts."""
+        """False with spans, which are found in texts."""
         return not self.spans and super().is_plain(prompt)
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
-        """With the spans of all texts found in one batch."""
+        """Compute as without spans, after finding the spans of all texts in one batch."""
         if self.spans:
             self.spans.prepare(self.models, texts)
         yield from super().compute(texts, prompt)

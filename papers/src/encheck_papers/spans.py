@@ -1,8 +1,8 @@
-"""Spans of a text's words, for models that pool by them: where they come from, and which are taken.
+"""Spans of a text's words, for models that pool over spans: their source, and the selection.
 
-A `SpanSource` says where the words of a text stand and which of them are a predicate with an argument: from parses
-(`ParsedSpans`), or from a file of frames (`BroughtFrames`). `chosen` takes these spans, or others of the same number
-and lengths, to compare with.
+A `SpanSource` gives the positions of a text's words, and the words of each predicate with an argument: from parses
+(`ParsedSpans`), or from a file of frames (`BroughtFrames`). `chosen` selects these spans or, for comparison, different
+ones with the same number and lengths.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Structure:
 
     @classmethod
     def of(cls, starts: tuple[int, ...], ends: tuple[int, ...], frames: Sequence[Frame]) -> Self:
-        """Of the words and frames of a text."""
+        """The structure from the words and frames of a text."""
         spans = tuple(map(tuple, spans_of(frames, length=len(starts))))
         return cls(starts, ends, spans, arguments_of(frames))
 
@@ -52,13 +52,13 @@ class Structure:
 
 
 class SpanSource(Protocol):
-    """Where spans come from; `fingerprint` changes with what it would say of a text."""
+    """A source of spans; its `fingerprint` changes if its spans of any text may change."""
 
     kind: str
 
     @property
     def fingerprint(self) -> str:
-        """Changes whenever the spans of a text may."""
+        """A fingerprint that changes if the spans of a text may change."""
         ...
 
     def structures(self, texts: Sequence[str]) -> Mapping[str, Structure]:
@@ -67,7 +67,7 @@ class SpanSource(Protocol):
 
 
 class ParsedSpans:
-    """Predicates and arguments by dependency; parses that the store of `english` has are not made again."""
+    """Predicates and arguments from dependencies; parses in the store of `english` are reused."""
 
     kind = "parse"
 
@@ -76,7 +76,7 @@ class ParsedSpans:
 
     @property
     def fingerprint(self) -> str:
-        """That of the pipeline."""
+        """The pipeline's fingerprint."""
         return self.english.pipeline.fingerprint
 
     def structures(self, texts: Sequence[str]) -> dict[str, Structure]:
@@ -93,9 +93,9 @@ class ParsedSpans:
 
 
 class BroughtFrames:
-    """Spans of the frames in a file (see `read_frames`); for a text that the file lacks, `otherwise` is asked.
+    """Spans of the frames in a file (see `read_frames`); texts that the file lacks are looked up in `otherwise`.
 
-    DataError for a broken file, or, without `otherwise`, for a text that it lacks.
+    DataError for a broken file and, without `otherwise`, for a text that it lacks.
     """
 
     kind = "frames"
@@ -112,7 +112,7 @@ class BroughtFrames:
 
     @property
     def fingerprint(self) -> str:
-        """That of the file, and of what is asked for the texts that it lacks."""
+        """A fingerprint of the file, and of the source for texts that it lacks."""
         return "-".join([f"frames {self._hash(self.path)}", *([self.otherwise.fingerprint] if self.otherwise else [])])
 
     def structures(self, texts: Sequence[str]) -> dict[str, Structure]:
@@ -129,10 +129,10 @@ class BroughtFrames:
 
 
 def read_frames(path: Path) -> dict[str, Structure]:
-    """The structures in a JSONL file of sentences with tokens and frames; DataError names the line that is wrong."""
+    """The structures in a JSONL file of sentences with tokens and frames; DataError names the invalid line."""
     found: dict[str, Structure] = {}
     try:
-        lines = read_text(path).split("\n")  # other ends of lines may stand within a sentence
+        lines = read_text(path).split("\n")  # other line ends may occur within a sentence
     except (OSError, ValueError) as error:
         raise DataError(f"cannot read the frames {path}: {error}") from error
     for number, line in enumerate(lines, 1):
@@ -182,7 +182,7 @@ def _places(text: str, tokens: Sequence[str]) -> tuple[int, ...]:
 
 
 def _checked(frame: Any, number: int, tokens: Sequence[str]) -> Frame:
-    """A frame; ValueError unless it has a label a token, and a predicate where it has arguments."""
+    """A frame; ValueError unless it has one label per token and, if it has arguments, a predicate."""
     labels = _texts(frame, f"frame {number}")
     if len(labels) != len(tokens):
         raise ValueError(f"frame {number} has {len(labels)} labels for {len(tokens)} tokens")
@@ -197,9 +197,9 @@ def _checked(frame: Any, number: int, tokens: Sequence[str]) -> Frame:
 def chosen(structure: Structure, text: str, *, kind: str, seed: int, longest: int) -> Membership:
     """Which words each span has, shape [spans, words].
 
-    `predicate-argument` spans are those of the structure. `continuous` and `random` ones are as many and as long, of
-    words that follow each other or of any, drawn by the text and `seed`. `all` are those of 1 to `longest` words that
-    follow each other, as in Self-Explain (Sun et al. 2020). `words` has a span for each word.
+    `predicate-argument` spans are those of the structure. `continuous` and `random` spans have the same number and
+    lengths; they consist of consecutive words and of any words, drawn by the text and `seed`. `all` has every span of 1
+    to `longest` consecutive words, as in Self-Explain (Sun et al. 2020). `words` has a span for each word.
     """
     if kind in ("all", "words"):
         return _windows(len(structure), longest if kind == "all" else 1)
@@ -233,7 +233,7 @@ def _windows(length: int, longest: int) -> Membership:
 
 
 class Cache:
-    """Structures that a source gave, kept for the next time: an epoch asks for the same texts again."""
+    """A cache of structures from a source, since each epoch needs the same texts again."""
 
     def __init__(self, source: SpanSource, *, most: int = 200_000) -> None:
         self.source, self.most = source, most
@@ -250,13 +250,13 @@ class Cache:
         return [self._kept[text] for text in texts]
 
     def __deepcopy__(self, _memo: object) -> Self:
-        """Itself: copies of a model share what is known of texts."""
+        """Itself, so that copies of a model share the cache."""
         return self
 
     def __reduce__(self) -> Any:
-        """None, for another process: a store cannot go there, and spans are found again."""
+        """None: a store cannot be passed to a different process, which finds the spans again."""
         return (_nothing, ())
 
 
 def _nothing() -> None:
-    """What a cache is in another process."""
+    """The cache in a different process."""

@@ -1,4 +1,4 @@
-"""The vectors of a text's tokens under a transformers checkpoint, with what each token is and where it stands."""
+"""The vectors of a text's tokens under a transformers checkpoint, with the id and position of each token."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TokenEncoder(TransformersEncoder):
     engine = "token-states-1"
 
     def pooling_of_files(self) -> None:
-        """Nothing is pooled."""
+        """There is no pooling."""
 
     def states(self, texts: Sequence[str], *, layer: int = -1, unit: bool = True) -> list[States]:
         """The states of each text, in batches of one length; EncoderError if the checkpoint cannot be loaded."""

@@ -1,4 +1,4 @@
-"""Models whose pooling is over spans of words: made of an encoder, and loaded again.
+"""Make models that pool over spans of words from an encoder, and load them.
 
 model = with_span_pooling(SentenceTransformer("sentence-transformers/all-MiniLM-L6-v2"))
 head = PairHead(model.get_embedding_dimension(), features=("|u-v|", "u*v"))
@@ -24,12 +24,11 @@ if TYPE_CHECKING:
 def with_span_pooling(
     model: SentenceTransformer, *, source: SpanSource | None = None, **settings: Any
 ) -> SentenceTransformer:
-    """The transformer of a model with a new pooling over spans in place of what follows it.
+    """The transformer of a model with a new pooling over spans in place of all later modules.
 
     `settings` are those of `SpanSettings` (spans, vectors, weights, sentence_mean, longest, seed, graph_layers).
     `source` says where spans come from: parses kept in the default store, or `BroughtFrames(FILE)`. The transformer is
-    shared with `model`. ModelError if the model does not begin with vectors of tokens, UsageError for a setting that
-    cannot be.
+    shared with `model`. ModelError if the model does not begin with token vectors, UsageError for an invalid setting.
     """
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.base.modules import Transformer
@@ -52,7 +51,7 @@ def load_with_spans(
 ) -> SentenceTransformer:
     """A checkpoint with a span pooling as a SentenceTransformer, without `trust_remote_code`.
 
-    ModelError if it has none, is half-written, or brings code of its own.
+    ModelError if it has none, is half-written, or has its own code.
     """
     path = Path(folder)
     check_folder(path)
@@ -62,7 +61,7 @@ def load_with_spans(
 
 
 def __getattr__(name: str) -> Any:
-    """`SpanPooling`, made when it is asked for: its base class brings torch along."""
+    """`SpanPooling`, made on first use, since its base class imports torch."""
     if name != "SpanPooling":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return span_pooling.SpanPooling

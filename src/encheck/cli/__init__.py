@@ -40,7 +40,7 @@ def __getattr__(name: str) -> object:
 
 
 def main(argv: Sequence[str] | None = None) -> Any:
-    """Run the command. A closed pipe (`encheck data | head`) is no error, and no text controls the terminal.
+    """Run the command. A closed pipe (`encheck data | head`) is not an error, and no text controls the terminal.
 
     A fault in encheck itself ends with exit code 3; Ctrl-C and SIGTERM end with 130.
     """
@@ -94,7 +94,7 @@ def _heed(handler: Callable[[int, object], None]) -> None:
 
 
 def _end_at_once(_number: int, _frame: object) -> None:
-    """End, without an exception: what is being imported may lose it, or make another one of it."""
+    """Exit without an exception: a module that is being imported may swallow or replace it."""
     with suppress(OSError):
         os.write(STDERR, b"encheck: interrupted\n")
     os._exit(STOPPED)

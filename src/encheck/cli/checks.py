@@ -63,7 +63,7 @@ CACHED = (
 )  # fmt: skip
 
 
-QUIETLY = ("-qq",)  # pytest prints nothing itself: the run ends with a few lines of its own
+QUIETLY = ("-qq",)  # pytest prints nothing itself; encheck ends the run with a few lines
 LOUD = (
     "--verbose", "--verbosity", "--collect-only", "--co", "--markers", "--fixtures", "--fixtures-per-test", "--pdb",
     "--trace", "--setup-plan", "--setup-only", "--setup-show", "--version", "-V", "-h",

@@ -92,7 +92,7 @@ def _typer_option(option: Option, **attributes: Any) -> Any:
     return typer.Option(f"--{option.name}", help=option.text, metavar=metavar, show_default=False, **attributes)
 
 
-WrongUse: Any = typer.BadParameter.__base__  # from click, or from the copy of it in newer versions of typer
+WrongUse: Any = typer.BadParameter.__base__  # from click, or from its copy in newer versions of typer
 
 
 PANELS = {

@@ -1,9 +1,9 @@
 """Compare models by quality, behaviour, speed, size and price, and find the Pareto front.
 
-A model is not on the front if another is better in one respect and worse in none. In quality and behaviour
+A model is not on the front if another model is better in one respect and not worse in any. In quality and behaviour
 "better" means that the 95% interval of the paired difference leaves 0 out (one bootstrap over clusters, the same draws
-for all models); in speed, a tenth faster; in size and price, less. Behaviour counts from guessing. A property
-in which neither of two models is shown to beat guessing does not separate them.
+for all models); in speed, a tenth faster; in size and price, less. Behaviour is rescaled so that guessing is 0. A
+property in which neither of two models is shown to beat guessing does not separate them.
 """
 
 from __future__ import annotations
@@ -282,7 +282,7 @@ def _mean(some: Iterable[BootstrapFigure | None]) -> BootstrapFigure | None:
 
 
 def beaten_by(row: CostRow, rows: Sequence[CostRow]) -> str:
-    """The first model that is better in one respect and worse in none; empty if there is none.
+    """The first model that is better in one respect and not worse in any; empty if there is no such model.
 
     A model with unknown quality, behaviour or speed never beats one with a known value.
     """

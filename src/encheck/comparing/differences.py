@@ -54,7 +54,7 @@ class CaseDifference:
 
     @builtins.property
     def is_no_evidence(self) -> bool:
-        """Whether the figure certainly rose but the model does not beat guessing: damage raises it too."""
+        """Whether the figure certainly rose but the model does not beat guessing: damage can also raise it."""
         return self._leaves_zero_out and self.low > 0 and not self.beats_chance
 
     @builtins.property

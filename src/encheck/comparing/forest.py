@@ -79,7 +79,7 @@ def _at(value: float, limit: float) -> float:
 def write_figure(path: Path, found: ModelComparison, names: Mapping[str, str]) -> None:
     """Write the differences from the reference as a picture, one panel per model, as SVG or PDF by the file's ending.
 
-    UsageError for another ending, without matplotlib, and if nothing is paired.
+    UsageError for any other ending, without matplotlib, and if nothing is paired.
     """
     if path.suffix not in ENDINGS:
         raise UsageError(f"--figure={path} should end in {' or '.join(ENDINGS)}")

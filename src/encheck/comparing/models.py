@@ -92,7 +92,7 @@ def _merged(found: Sequence[Run]) -> list[Run]:
 
 
 def _joined(first: Run, place: str, results: RunFile, items: Items) -> Run:
-    """Join a run with another of the same model; UsageError if a shared figure differs."""
+    """Join two runs of the same model; UsageError if a shared figure differs."""
     there, label, known, kept = first
     data = {d.name: d for d in known.data}
     rows = {row.id: row for row in known.checks}

@@ -221,7 +221,7 @@ def _wrong_alone(found: ModelComparison, model: ComparedModel) -> WrongAlone | N
 
 
 def _card(found: ModelComparison, flip: Flip) -> FlipCard:
-    """An item with its edits marked, and its similarities under a model that errs and one that does not."""
+    """An item with its edits marked, and its similarities under a model that errs and a model that does not."""
     models = {m.name: m for m in found.models}
     scored = []
     for model in (models[flip.wrong[0]], models[flip.right[0]]):

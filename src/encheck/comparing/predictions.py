@@ -1,9 +1,9 @@
-"""Score a prediction file of another system: the figures of Tables 6 to 8 of Peinelt et al. 2019.
+"""Score a prediction file from a different system: the figures of Tables 6 to 8 of Peinelt et al. 2019.
 
-A table with a header (CSV, TSV, JSON Lines, JSON or Parquet) has a column `prediction` (1 or 0), `score`, or both, one
-row a pair in the order of the data. A run has no header, fields divided by tabs or blanks, and is matched by its ids:
-SemEval's task 3 has question id, candidate id, rank (not used), score, true or false; TREC has query id, Q0, document
-id, rank (not used), score, name of the run.
+A table with a header (CSV, TSV, JSON Lines, JSON or Parquet) has one row per pair in the order of the data, with a
+column `prediction` (1 or 0), `score`, or both. A run has no header, fields divided by tabs or blanks, and is matched by
+its ids: SemEval's task 3 has question id, candidate id, rank (not used), score, true or false; TREC has query id, Q0,
+document id, rank (not used), score, name of the run.
 """
 
 from __future__ import annotations

@@ -128,7 +128,7 @@ def _checkpoints(runs: Sequence[tuple[Path, RunFile]]) -> list[_Checkpoint]:
 
 
 def _refuse_another(one: _Checkpoint, known: Sequence[_Checkpoint]) -> None:
-    """UsageError for a checkpoint that cannot be another seed of the known ones."""
+    """UsageError for a checkpoint that cannot be a further seed of the same training."""
     first = known[0]
     for name in sorted({*first.design, *one.design}):
         mine, theirs = one.design.get(name), first.design.get(name)

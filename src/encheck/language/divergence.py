@@ -94,7 +94,7 @@ def jsd_of_tokens(first: Sequence[Tokens], second: Sequence[Tokens]) -> Values:
     """(KL(p||m) + KL(q||m)) / 2 of relative frequencies p and q, with m = (p + q) / 2; shape [n].
 
     Base 2, no smoothing, no square root (Lin 1991; Peinelt et al. 2019, section 3, and the authors' code). Their code
-    has no value for a text without tokens; here it is 1 from any other text and 0 from another such text.
+    has no value for a text without tokens; here it is 1 against a text with tokens and 0 against a text without tokens.
     """
     if len(first) != len(second):
         raise UsageError(f"{len(first)} first sides and {len(second)} second sides, but they should go in pairs")

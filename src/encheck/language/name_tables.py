@@ -194,7 +194,7 @@ the Philippines = the Republic of the Philippines
 the United States = the United States of America
 the United Kingdom = the United Kingdom of Great Britain and Northern Ireland""".strip().splitlines()
 )
-SAME_COUNTRY = {  # a form in a text: the same country in another form
+SAME_COUNTRY = {  # a form in a text: the same country in a different form
     "the U.S.": "the United States", "the US": "the United States", "the USA": "the United States of America",
     "the U.K.": "the United Kingdom", "the UK": "the United Kingdom", "the U.S.A.": "the United States of America",
     "the United States of America": "the U.S.",

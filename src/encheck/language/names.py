@@ -1,4 +1,4 @@
-"""The names of a text that have another notation and can be replaced by another name."""
+"""The names in a text that have a second notation and can be replaced by a different name."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class NameSpan:
 class Name:
     """A thing and the places where a text names it; the text's full name is in this notation, and is `own`.
 
-    `other` is the same name in the other notation. `control` is the place of a different statement, None if none fits.
+    `other` is the same name in the other notation. `control` is the place of a different statement, or None.
     """
 
     thing: NamedThing
@@ -142,7 +142,7 @@ def things() -> tuple[NamedThing, ...]:
 
 
 def names(parse: Parse) -> tuple[Name, ...] | str:
-    """The names of a text with another notation and a replacement, in order; or the reason why there is none."""
+    """The names in a text with a second notation and a replacement, in order; or the reason why there are none."""
     if not any(tag in ("NNP", "NNPS") for tag in parse.tags) and not any(parse.entities):
         return NONE
     if why := why_left(parse.text):
@@ -434,7 +434,7 @@ def _surname_at(parse: Parse, at: int) -> FoundName | None:
 
 
 def _together(parse: Parse, found: list[FoundName], reasons: list[str]) -> Iterator[Name]:
-    """Each name with all its places in the text, except names with a mention that could not be changed too."""
+    """Each name with all its places in the text, except names with a mention that cannot be changed."""
     taken: set[int] = set()
     for thing in dict.fromkeys(one[0] for one in found):
         mine = [one for one in found if one[0] == thing and taken.isdisjoint(range(one[3], one[4] + 1))]
@@ -464,7 +464,7 @@ def _together(parse: Parse, found: list[FoundName], reasons: list[str]) -> Itera
 
 
 def _parts(parse: Parse, thing: NamedThing, tokens: set[int]) -> list[NameSpan] | None:
-    """The places of a person's surname or given name alone; None if the name also occurs in another use."""
+    """The places of a person's surname or given name alone; None if the name is also used in a different way."""
     words = {parse.lowers[i] for i in tokens if parse.words[i][0].isupper()} - {title.lower() for title in TITLES}
     stems = {word[:STEM] for word in words if len(word) >= STEM}
     result = []

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 WORD = re.compile(r"[^\W\d_]+")
 PLAIN = 0.21  # a text with at least this share of function words is English
-SURE = 10  # another language must be so many times as likely as English
+SURE = 10  # a different language must be this many times as likely as English
 LANGUAGES_REMEMBERED = 2_000  # texts: each generator asks again
 FEWEST = 3  # words: shorter texts have no language
 FUNCTION_WORDS = frozenset(

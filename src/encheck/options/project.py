@@ -52,7 +52,7 @@ class Project:
 
 
 def project_table(path: Path) -> Project:
-    """Read [tool.encheck] of a pyproject.toml, else the defaults. ConfigError names file, line and key."""
+    """Read [tool.encheck] from pyproject.toml, with defaults for missing keys. ConfigError names file, line, key."""
     if not path.exists():
         return Project()
     text = config_text(path, most=MOST_BYTES)
@@ -114,7 +114,7 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
 def line_of(text: str, place: Sequence[str | int]) -> int:
     """The line of a key in a TOML file, or of the nearest key around it; Python's parser does not report it.
 
-    A line inside a multi-line string that looks like a key counts too.
+    A line inside a multi-line string that looks like a key also counts.
 
     >>> line_of("[tool.encheck]\\nmodels = 1", ("tool", "encheck", "models"))
     2

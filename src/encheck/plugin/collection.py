@@ -61,7 +61,7 @@ def refuse_wrong_properties(config: pytest.Config) -> None:
 
 
 def claim_at(item: pytest.Item) -> Claim | None:
-    """The claim of a collected test, or None if it is no check."""
+    """The claim of a collected test, or None if it is not a check."""
     return claim_of(getattr(item, "function", None))
 
 

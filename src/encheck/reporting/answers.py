@@ -63,7 +63,7 @@ def write_answers(
     items: Mapping[str, Mapping[str, Sequence[Any]]],
     documents: Mapping[str, Documents],
 ) -> None:
-    """Write both files for the searches without judgements; no files if there are none.
+    """Write both files for the searches without judgements, if there are any.
 
     `items` are the candidate's, `documents` those that either model retrieved, by case without the model.
     """
@@ -82,7 +82,7 @@ def write_answers(
 
 
 def write_unjudged(folder: Path, gate: Gate) -> None:
-    """Write the unjudged first answers of each search that they keep open; no file if there are none."""
+    """Write the unjudged first answers of each search that they keep open, if there are any."""
     rows = [one for against in gate.against for row in against.rows for one in row.unjudged_answers]
     if rows:
         lines = dict.fromkeys("\t".join(map(safe_cell, (one.query, one.document_id, one.document))) for one in rows)

@@ -117,12 +117,12 @@ def fenced(lines: Iterable[str], *, most: int = MOST) -> str:
 
 
 def _bullet(text: str, *, most: int = MOST) -> str:
-    """A list entry; no text in it can start another kind of block."""
+    """A list entry; its text cannot start a different kind of block."""
     return "- " + BLOCK.sub(r"\g<1>\\\g<2>", markdown_line(text, most=most))
 
 
 def _without_gate(results: RunFile | None, made: str) -> Iterator[CommentPart]:
-    """The sections if nothing was weighed."""
+    """The sections of a run without a gate."""
     if made:
         yield CommentPart("## GATE: NO VERDICT. There was no baseline")
         yield CommentPart(
@@ -185,7 +185,7 @@ def _dropped_in(gate: Gate) -> Iterator[CommentPart]:
 
 
 def _baseline_parts(gate: Gate, told: Sequence[GateStory]) -> Iterator[CommentPart]:
-    """The losses against each baseline, then all weighed rows, folded."""
+    """The losses against each baseline, then all rows of the decision, folded."""
     several = len(gate.against) > 1
     for one, found in zip(gate.against, told, strict=True):
         beside = f", against {markdown_line(one.baseline)}" if several else ""

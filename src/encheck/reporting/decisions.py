@@ -310,7 +310,7 @@ def _is_empty(results: RunFile) -> bool:
 
 @dataclass(frozen=True)
 class RunDecision:
-    """A question that a run answers besides its verdict: the answer in one line, and details."""
+    """A question that a run answers in addition to its verdict: the answer in one line, and details."""
 
     question: str
     answer: str

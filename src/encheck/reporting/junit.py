@@ -127,7 +127,7 @@ def _deciding(results: RunFile) -> Iterator[Row]:
 
 
 def _of_check(row: Row) -> GateCase:
-    """A check of the new model; one that the gate weighs counts as passed here, since the gate's rows decide it."""
+    """A check of the new model; one that the gate uses counts as passed here, since the gate's rows decide it."""
     results: dict[str | None, Result] = {"fail": "failure", "error": "error", "skipped": "skipped"}
     shown = () if row.value is None else ((row.metric or "", f"{row.value:.4g}"),)
     result = results.get(row.verdict, "passed")

@@ -23,7 +23,7 @@ NO_PROPERTY = ("health", "contract", "downstream")  # families of a space, a con
 
 @dataclass(frozen=True, slots=True)
 class AgainstReference:
-    """The change of a property's figure from another model, on the same items."""
+    """The change of a property's figure from a different model, on the same items."""
 
     name: str
     change: float

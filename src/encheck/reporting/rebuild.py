@@ -85,7 +85,7 @@ def rebuild(folder: Path, out: Path, *, where: Sequence[KindBlock] = ()) -> Path
 
 
 def write_picture(folder: Path, kind: str, out: Path, *, model: str | None, data: str | None) -> Path:
-    """Write a run's "card" or "badge" as SVG or, by the file's ending, PNG; UsageError for another ending."""
+    """Write a run's "card" or "badge" as SVG or, by the file's ending, PNG; UsageError for any other ending."""
 
     if out.suffix not in (".svg", ".png"):
         raise UsageError(f"{out} should end in .svg or .png")

@@ -56,7 +56,8 @@ def versions(settings: RunSettings, adapters: Iterable[str]) -> dict[str, str]:
 
 
 def environment() -> dict[str, str]:
-    """Versions that figures depend on besides the packages: encheck's own code, Python, the platform, torch's threads.
+    """Versions that figures depend on, other than those of packages: encheck's own code, Python, the platform, torch's
+    threads.
 
     encheck's code is a commit if it runs from a checkout, which may have changes, else a hash of the installed files:
     the checkout that they were installed from may have changed since.
@@ -90,7 +91,7 @@ def _code() -> str:
 def refuse_over(
     path: Path | None, kinds: Sequence[str], *, option: str = "--out", reads: Iterable[str | Path | None] = ()
 ) -> None:
-    """UsageError if a file with another ending exists at `path`: a page may replace a page, but no data.
+    """UsageError if a file with a different ending exists at `path`: a page may replace a page but not data.
 
     Nor may it replace a file that the command `reads`: a path, or a prefixed one as in vectors:FILE.
     """
@@ -140,7 +141,7 @@ def write_items(folder: Path, items: RunItems) -> None:
 
 
 def read_results(folder: Path) -> RunFile:
-    """results.json of a run; UsageError if it is missing, damaged or of another schema."""
+    """results.json of a run; UsageError if it is missing, damaged or of a different schema."""
     path = folder / RESULTS
     try:
         results = read_json(path)
@@ -159,7 +160,7 @@ def read_results(folder: Path) -> RunFile:
 
 
 def read_items(folder: Path) -> RunItems:
-    """items.parquet of a run; no items if there is no such file; UsageError for a damaged one."""
+    """items.parquet of a run, empty if the file is missing; UsageError for a damaged file."""
     import pyarrow
 
     path, schema = folder / ITEMS, item_schema()

@@ -61,7 +61,7 @@ class StorySentence:
 
 
 def story(results: RunFile, frames: Mapping[str, ItemFrame]) -> list[StorySentence]:
-    """At most five sentences, none if nothing is certain; no property twice.
+    """At most five sentences, empty if nothing is certain; each property appears at most once.
 
     The lines take turns: baseline, reference, chance, rival, each with its largest finding first. A family appears
     twice, and more often only if other families leave room. One strength comes last.
@@ -112,7 +112,7 @@ def _spoken_names(results: RunFile) -> Any:
 
 
 def _cases(results: RunFile) -> Iterator[tuple[list[Result], Declaration]]:
-    """The rows of each property's printed figure, all levels together; correlations too.
+    """The rows of each property's printed figure, all levels together, including correlations.
 
     Leaves out properties with a withheld interval, of which nothing is certain.
     """
@@ -154,7 +154,7 @@ def _chance_sentences(rows: list[Result], its: Declaration, model: str, on: str,
 
 
 def _misled(row: Result, chance: float) -> str:
-    """Says that the wording favours the wrong text, if a surface scorer is below chance too; else ""."""
+    """Says that the wording favours the wrong text, if a surface scorer is also below chance; else ""."""
     best = best_surface(row)
     if best is None or (best[2].high or best[1]) >= chance:
         return ""
@@ -268,7 +268,7 @@ def _figure_words(row: Result, noun: str) -> str:
 
 
 def _other_figure(row: Result, value: float) -> str:
-    """The same figure of another scorer."""
+    """The same figure for a different scorer."""
     return f"in {percent(value)}" if is_rate(row.metric) else f"{value:.2f}"
 
 
@@ -311,7 +311,7 @@ def success(frame: ItemFrame) -> ItemExample | None:
 
 
 def _shortest(frame: ItemFrame, some: Sequence[int]) -> ItemExample | None:
-    """The item with the fewest characters, marked edits first; None if there are no items."""
+    """The item with the fewest characters, marked edits first; None without items."""
     columns = frame.to_columns()
 
     def length(i: int) -> tuple[bool, int]:

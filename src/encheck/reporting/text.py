@@ -148,7 +148,7 @@ def _cut(kind: str, text: str, place: int, count: int, context: int) -> str:
 FORMATTING = re.compile(r"[|`*~]|(?<![^\W_])_|_(?![^\W_])")  # an underscore within a word formats nothing
 
 
-# Hosts parse these even after a backslash: formulas, mentions, issues (GH-1 as well), addresses, emoji by name.
+# Hosts parse these even after a backslash: formulas, mentions, issues (also GH-1), addresses, emoji by name.
 LINKING = re.compile(r"[$@#]|:(?=//|[\w+-]+:)|(?<=www)\.|[!%](?=\w)|&amp;(?=\d)|(?<=\bgh)-(?=\d)", re.IGNORECASE)
 
 

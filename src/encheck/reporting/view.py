@@ -1,7 +1,7 @@
 """Shared by terminal, Markdown and HTML: verdicts in words, the matrix, rivals, the worst examples.
 
-Rivals read no meaning, but are right in both directions more often than guessing. A model that does no better may go
-by the rival's cue: negation words, or the position of the first difference.
+Rivals do not read meaning, yet they are right in both directions more often than guessing. A model that does no better
+may go by the rival's cue: negation words, or the position of the first difference.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Doc2Vec (gensim): a trained file, or trained on the run's own texts as the paper does.
 
-gensim draws random numbers while it infers a vector, and starts from one that depends on the process. Here its
-generator is set anew for every text and the start comes from a checksum, so that a text has one vector.
+gensim draws random numbers while it infers a vector, from a start that depends on the process. Here its generator is
+seeded for each text and the start is a checksum, so a text has one vector.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Doc2VecEncoder(LocalEncoder):
         self._fits = False  # whether it knew a word yet
 
     def content(self) -> Mapping[str, Path]:
-        """The file, and the arrays that gensim puts beside a large one."""
+        """The file, and the arrays that gensim saves in separate files for a large model."""
         beside = self.source.parent.glob(f"{self.source.name}.*.npy")
         return {"model": self.source} | {p.name.removeprefix(self.source.name): p for p in beside}
 
@@ -51,11 +51,11 @@ class Doc2VecEncoder(LocalEncoder):
         return [f"{name} {value}" for name, value in sorted(self.options.items())]
 
     def about(self) -> dict[str, Json]:
-        """With the file."""
+        """The file, for the report."""
         return {"trained": self.source.name}
 
     def model(self, texts: list[str]) -> Any:
-        """gensim's model; EncoderError if it has none of the words of these texts, nor of those before."""
+        """gensim's model; EncoderError if it has no word of these texts or of earlier ones."""
         words = {word for text in texts for word in _words(text)}
         self._fits = self._fits or not words.isdisjoint(self._model.wv.key_to_index)
         if len(words) >= MIN_WORDS_TO_DOUBT and not self._fits:
@@ -89,11 +89,11 @@ class TrainedDoc2Vec(Doc2VecEncoder):
         return {}
 
     def how(self) -> list[str]:
-        """With the texts that it was trained on."""
+        """Adds the texts that it was trained on."""
         return [*super().how(), content_hash(*self._corpus)]
 
     def about(self) -> dict[str, Json]:
-        """With how it was trained."""
+        """The training settings, for the report."""
         return {"trained": f"on the run's {len(self._corpus)} texts", **self.options}
 
     def fit(self, texts: Sequence[str]) -> None:
@@ -119,7 +119,7 @@ class TrainedDoc2Vec(Doc2VecEncoder):
 def open_doc2vec(
     source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]
 ) -> Doc2VecEncoder:
-    """The encoder of a file, or without a name the one that is trained on the run's own texts."""
+    """The encoder of a file or, without a name, an encoder trained on the run's own texts."""
     kind = Doc2VecEncoder if config.name else TrainedDoc2Vec
     return kind(source, config, device=device, file_hash=file_hash)
 
@@ -134,7 +134,7 @@ def _checksum(text: str) -> int:
 
 @contextmanager
 def _same_start_everywhere() -> Iterator[None]:
-    """gensim starts from Python's `hash` of the text, which differs between processes; here from a checksum."""
+    """gensim starts from Python's `hash` of the text, which differs between processes; this starts from a checksum."""
     from gensim.models import doc2vec
 
     theirs = doc2vec.pseudorandom_weak_vector

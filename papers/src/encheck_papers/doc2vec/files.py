@@ -34,7 +34,7 @@ PLAIN = {
 
 
 def read_model(path: Path) -> Any:
-    """gensim's model, by a reader that makes gensim's and numpy's own objects alone; ModelError for anything else."""
+    """gensim's model, by a reader that makes only gensim's and numpy's own objects; ModelError for anything else."""
     must_exist(path, "the Doc2Vec model", SAVED)
     try:
         with path.open("rb") as file:
@@ -57,7 +57,7 @@ def read_model(path: Path) -> Any:
 
 
 def _check_arrays(path: Path, model: Any) -> None:
-    """ModelError if arrays do not fit the vocabulary, or hold no numbers: gensim's loops would crash on them."""
+    """ModelError if arrays do not fit the vocabulary, or are not numeric, since gensim's loops would crash on them."""
     words, width = model.wv.key_to_index, int(model.vector_size)
     named = {"wv.vectors": model.wv.vectors, "syn1": getattr(model, "syn1", None)}
     named["syn1neg"] = getattr(model, "syn1neg", None)

@@ -1,6 +1,6 @@
 """Byte-pair encoding as fastBPE applies it: LASER1's codes and vocabulary (Sennrich, Haddow and Birch 2016).
 
-subword-nmt does the same for files of two columns; fastBPE's have a third, the count.
+subword-nmt does the same for files with two columns; fastBPE's files have a third column, the count.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class Bpe:
-    """Pieces of words: merges in their order, then whatever is not in `known` taken apart again."""
+    """Split words into pieces: apply the merges in order, then split again each piece that is not in `known`."""
 
     ranks: Mapping[Pair, int]
     known: Collection[str]
 
     @classmethod
     def read(cls, codes: Sequence[str], vocabulary: Sequence[str]) -> Bpe:
-        """From the lines of a codes file ("left right count") and of a vocabulary file ("piece count").
+        """Make it from the lines of a codes file ("left right count") and of a vocabulary file ("piece count").
 
-        ValueError for a line of another kind.
+        ValueError for an invalid line.
         """
         ranks: dict[Pair, int] = {}
         for number, line in enumerate(codes, 1):

@@ -1,9 +1,9 @@
 """LASER1, LASER2 and LASER3 from the published encoder, its pieces and its vocabulary, without fairseq.
 
 LASER1 and LASER2 are five layers of bidirectional LSTM, LASER3 is a transformer; all take the maximum over tokens
-(Artetxe and Schwenk 2019; Heffernan, Celebi and Schwenk 2022). LASER1 is another model than LASER2: its words are those
-of Moses' tokenizer, lower-cased and cut by byte-pair encoding, where the others have SentencePiece. Words are read by
-the rules for English: Greek is not romanised, Chinese and Japanese are not segmented as LASER1's own scripts do.
+(Artetxe and Schwenk 2019; Heffernan, Celebi and Schwenk 2022). LASER1 differs from LASER2 in its input: words from
+Moses' tokenizer, lower-cased and split by byte-pair encoding, where the others use SentencePiece. All text follows the
+rules for English: unlike LASER1's own scripts, this does not romanise Greek or segment Chinese and Japanese.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ Run = Callable[[list[list[int]]], NDArray[np.float32]]
 
 
 class LaserEncoder(LocalEncoder):
-    """laser2.pt or laser3-*.pt; options `spm` and `vocabulary`, by default the .spm and .cvocab beside it.
+    """laser2.pt or laser3-*.pt; options `spm` and `vocabulary`, by default the .spm and .cvocab in its folder.
 
-    LASER1 is bilstm.*.pt, or what has the option `codes`: that and `vocabulary` are the .fcodes and .fvocab beside it.
+    LASER1 is bilstm.*.pt, or a file with the option `codes`: `codes` and `vocabulary` are the .fcodes and .fvocab in
+    its folder.
     """
 
     engine = "laser-1"
@@ -58,7 +59,7 @@ class LaserEncoder(LocalEncoder):
             must_exist(self.vocabulary_file, "the vocabulary", "Remedy: say where it is: --model-arg vocabulary=PATH")
 
     def _beside(self, option: str, suffix: str) -> Path:
-        """The file that the option names, else the one beside the encoder: of the same name, or the only one."""
+        """The file that the option names, else in the encoder's folder the one of the same name, or the only one."""
         if named := self.config.options.get(option):
             return expand_home(named)
         found = sorted(self.source.parent.glob(f"*{suffix}"))
@@ -78,7 +79,7 @@ class LaserEncoder(LocalEncoder):
         return [str(self.config.max_length)]
 
     def about(self) -> dict[str, Json]:
-        """With the pooling."""
+        """Adds the pooling."""
         return {"pooling": "max"}
 
     @cached_property
@@ -90,7 +91,7 @@ class LaserEncoder(LocalEncoder):
 
     @cached_property
     def vocabulary(self) -> Mapping[str, int]:
-        """Piece -> id: what the encoder carries (LASER2), else the lines of the vocabulary file from 4 on."""
+        """Piece -> id: those in the encoder file (LASER2), else the lines of the vocabulary file, numbered from 4."""
         if isinstance(carried := self._state.get("dictionary"), dict):
             return {**carried, **SPECIAL}
         path = self.vocabulary_file
@@ -108,7 +109,7 @@ class LaserEncoder(LocalEncoder):
         return self._byte_pairs() if self.is_first else self._sentence_pieces()
 
     def _byte_pairs(self) -> Callable[[str], list[str]]:
-        """LASER1's: punctuation normalised, words by Moses' tokenizer, lower-cased, cut by fastBPE's rules."""
+        """LASER1's pieces: punctuation normalised, words by Moses' tokenizer, lower-cased, split as by fastBPE."""
         from sacremoses import MosesDetokenizer, MosesPunctNormalizer, MosesTokenizer
 
         try:
@@ -144,7 +145,7 @@ class LaserEncoder(LocalEncoder):
         return pieces
 
     def _check_pieces(self, pieces: list[str]) -> None:
-        """EncoderError if the vocabulary is another's: all but a few of its own pieces are in it."""
+        """EncoderError if the vocabulary lacks more than half of these pieces, since the right one has nearly all."""
         if (known := sum(piece in self.vocabulary for piece in pieces)) * 2 < len(pieces):
             raise EncoderError(
                 f"{self.spm} has {len(pieces)} pieces, but the vocabulary of {self.source} knows {known} of them: "
@@ -153,7 +154,7 @@ class LaserEncoder(LocalEncoder):
 
     @cached_property
     def devices(self) -> list[str]:
-        """The one that it computes on."""
+        """The device that it computes on."""
         return pick_devices(self.device.name)[:1]
 
     @cached_property
@@ -170,7 +171,7 @@ class LaserEncoder(LocalEncoder):
         return laser3(state, self.source, device)
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:  # noqa: ARG002
-        """Sorted by pieces, the longest first; cut at `max_length` pieces where that is given."""
+        """Encode texts sorted by number of pieces, the longest first, cut at `max_length` pieces if given."""
         run, limit, known = self._run, self.config.max_length, self.vocabulary
         ids = [[known.get(piece, UNKNOWN) for piece in self._pieces(text)] for text in texts]
         if limit:
@@ -183,7 +184,7 @@ class LaserEncoder(LocalEncoder):
 
 
 def lines_of(path: Path) -> list[str]:
-    """The lines of a UTF-8 file that hold something; only a line feed ends one."""
+    """The non-empty lines of a UTF-8 file; only a line feed ends a line."""
     return [line for line in path.read_text("utf-8").split("\n") if line]
 
 

@@ -49,7 +49,7 @@ def laser3(state: Mapping[str, Any], source: Path, device: str) -> Callable[[lis
 
 
 def _settings(state: Mapping[str, Any], source: Path) -> dict[str, Any]:
-    """What of fairseq's settings changes vectors."""
+    """The settings of fairseq that change vectors."""
     found = state.get("cfg") or {}
     found = found.get("model") if isinstance(found, dict) else found
     if found is None:
@@ -85,7 +85,7 @@ def _encode(tokens: Tensor, weights: Weights, how: Mapping[str, Any]) -> Tensor:
 
 
 def _positions(tokens: Tensor, weights: Weights, dimension: int) -> Tensor:
-    """Learned where the weights hold them, else sines then cosines; both are counted from PAD + 1."""
+    """Learned positions if the weights have them, else sines then cosines; both are counted from PAD + 1."""
     import torch
 
     real = tokens.ne(PAD)

@@ -37,7 +37,7 @@ def article(word: str, *, capitals: bool = False) -> str:
 
 
 def _vowel_number(digits: str) -> bool:
-    """Whether a number begins with eight, or with eleven or eighteen as a word of its own."""
+    """Whether a number begins with eight, or with eleven or eighteen as a separate word."""
     if digits[0] == "8":
         return True
     groups = digits.split(",")

@@ -52,7 +52,7 @@ def _object(parse: Parse, at: int) -> bool:
 
 
 def _object_gap(parse: Parse, at: int) -> bool:
-    """Whether a verb heads a relative clause whose subject is another word: "the game (that) they won".
+    """Whether a verb heads a relative clause whose subject is a different word: "the game (that) they won".
 
     The missing word is taken to be its object, unless a relative adverb opens the clause ("where they won"), or a
     following infinitive may govern it ("what they want to say").

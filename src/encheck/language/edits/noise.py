@@ -1,6 +1,6 @@
 """Noise: typing errors that are not real words, and other notations of the same text.
 
-Kinds of typing errors after Damerau 1964 (https://doi.org/10.1145/363958.363994): another letter (a neighbour on the
+Kinds of typing errors after Damerau 1964 (https://doi.org/10.1145/363958.363994): a wrong letter (a neighbour on the
 keyboard), two letters swapped, a missing letter. Notations are Unicode forms, quotes, blanks, accents, capitals, markup
 and emoji: each kind yields a text's possible edits with their numbers of changed characters; `choose_notation_edits`
 chooses edits with exactly the wanted number.
@@ -279,8 +279,8 @@ NOTATIONS: Mapping[str, Callable[[str], Iterator[NotationEdit]]] = {
     "quotes": quotes, "blanks": blanks, "composition": composition, "accents": accents, "capitals": capitals,
     "markup": markup, "emoji": emoji,
 }  # fmt: skip
-OF_ENGLISH = frozenset(["accents", "capitals"])  # in other places an accent or a capital may give another word
-ALONE = frozenset(["markup", "emoji"])  # one per text: a second one would be another notation
+OF_ENGLISH = frozenset(["accents", "capitals"])  # elsewhere an accent or a capital may make a different word
+ALONE = frozenset(["markup", "emoji"])  # one per text, since a second one would be a further notation
 
 
 def choose_notation_edits(text: str, kind: str, size: int, rng: Random) -> tuple[Edit, ...] | None:

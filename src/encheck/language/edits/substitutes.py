@@ -212,7 +212,7 @@ def has_form(word: str, lemma: str, tag: str) -> bool:
 
 
 def _joined(parse: Parse, at: int) -> bool:
-    """Whether the word is joined to another one: well-known, and/or, don't."""
+    """Whether the word is joined to another word: well-known, and/or, don't."""
     text, start, end = parse.text, parse.starts[at], parse.ends[at]
     if text[start - 1 : start] == " " == text[end : end + 1]:
         return False
@@ -268,7 +268,7 @@ MIN_ZIPF = 3.0  # once in a million words
 LIGHT = frozenset("be come do get give go have keep let make put take".split())  # light verbs
 COMPANY = ("obj=", "noun=", "head=", "next=", "prev=")
 ALL = frozenset("nvar")  # parts of speech
-LAST = "last"  # the flag of a substitute used only if a sentence has no better one
+LAST = "last"  # the flag of a substitute used only if a sentence has no better substitute
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ def packed_text(text: str) -> Bytes:
 
 
 class Packed:
-    """The arrays of one file, each read on demand. DataError if the file is missing or of another kind."""
+    """The arrays of one file, each read on demand. DataError if the file is missing or of the wrong kind."""
 
     def __init__(self, file: Path) -> None:
         self._path = file
@@ -90,7 +90,7 @@ KINDS = (*PARTS, "s")
 
 
 class EmbeddedLexicon(Lexicon):
-    """`Lexicon` over the packaged file, or another one made by the recipe; words are indexed when it is opened."""
+    """`Lexicon` over the packaged file, or a different one made by the recipe; words are indexed when it is opened."""
 
     def __init__(self, file: Path) -> None:
         super().__init__()
@@ -251,7 +251,7 @@ class EmbeddedLexicon(Lexicon):
 
     @cached_property
     def treebank(self) -> TreebankCounts:
-        """The treebank's counts, which other lexicons use too."""
+        """The treebank's counts, which other lexicons also use."""
         return TreebankCounts(
             self._packed.text("forms"), self._packed.text("lemmas"), words=self._meta["treebank_words"]
         )

@@ -516,7 +516,7 @@ def code(match: re.Match[str], spot: NumberPlace) -> MentionOrReason:
 
 
 def _codes(digits: str, size: int) -> list[int]:
-    """Codes with the same number of digits: another last digit, another digit in the middle, all digits reversed."""
+    """Codes with the same number of digits: a different last digit, a different middle digit, all digits reversed."""
     value, places = int(digits), len(digits)
     reach = {NEAR: (1, 2), MIDDLE: (10, 20, 30), FAR: (10 ** (places - 1), 2 * 10 ** (places - 1))}[size]
     result = [value + k for k in reach] + [value - k for k in reach]

@@ -181,7 +181,7 @@ def _with_unit(write: Write, long: str, value: Fraction) -> str:
 
 
 def _converts(value: Fraction, name: str, spot: NumberPlace, *, is_wordy: bool) -> bool:
-    """Whether the amount is natural in the smaller unit too."""
+    """Whether the amount is also natural in the smaller unit."""
     kind = UNITS[name]
     if value > kind.most or value * kind.times % 1 or spot.is_modifier or spot.next() in ("old", "a", "per", "each"):
         return False

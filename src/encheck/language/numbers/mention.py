@@ -17,7 +17,7 @@ NOMINAL = frozenset({"NOUN", "PROPN", "ADJ"})
 
 @dataclass(frozen=True, slots=True)
 class NumberForm:
-    """Another notation of a value, by `name`."""
+    """An alternative notation of a value, by `name`."""
 
     name: str
     write: Write

@@ -1,6 +1,6 @@
-"""The numbers of a text that have another notation, except those in addresses, code and names.
+"""The numbers in a text that have a second notation, except those in addresses, code and names.
 
-Other numbers of the text can require the same notation, and words that presuppose a number the same value.
+Other numbers in the text can require the same notation, and words that presuppose a number can require its value.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ def _patterns(*, has_digits: bool) -> tuple[tuple[re.Pattern[str], Maker], ...]:
 
 
 def mentions(parse: Parse) -> tuple[Mention, ...] | str:
-    """The numbers of a text that have another notation, in order; or the reason why there is none."""
+    """The numbers in a text that have a second notation, in order; or the reason why there are none."""
     text = parse.text
     if not MAYBE.search(text):
         return NONE
@@ -209,7 +209,7 @@ def _found(parse: Parse, reasons: list[str]) -> Iterator[Mention]:
 
 
 def _is_free(parse: Parse, mention: Mention, reasons: list[str]) -> bool:
-    """Whether it is in no name, occurs once in the text, and depends on no other number."""
+    """Whether it is outside names, occurs once in the text, and is independent of other numbers."""
     reason = _why_not(parse, mention)
     if reason:
         reasons.append(reason)

@@ -204,7 +204,7 @@ def _counts(value: int, spot: NumberPlace) -> bool:
 
 
 def _described(spot: NumberPlace) -> str:
-    """Why a year that describes a noun is left alone; empty if another year is equally good English."""
+    """Why a year that describes a noun is left alone; empty if a different year is equally good English."""
     if is_once(spot) or (is_titled(spot) and not cycle(spot)):
         return OF_NAME
     return YEAR_OR_COUNT if not is_titled(spot) and spot.counts_many and spot.before() != "the" else ""

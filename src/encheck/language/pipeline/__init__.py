@@ -1,1 +1,1 @@
-"""The bundled English spaCy pipeline, or another one."""
+"""The spaCy pipeline for English: the bundled one, or an installed one."""

@@ -97,7 +97,7 @@ class Pipeline:
 
     @cached_property
     def meta(self) -> dict[str, Any]:
-        """The content of its meta.json; LanguageError if there is none."""
+        """The content of its meta.json; LanguageError if it is missing."""
         try:
             result: dict[str, Any] = json.loads((self.folder / "meta.json").read_text("utf-8"))
         except (OSError, ValueError) as error:

@@ -80,7 +80,7 @@ class Tree:
         return here
 
     def hang(self, at: int, head: int, dep: str) -> None:
-        """Attach a token to another one that is not below it, or make it a root."""
+        """Attach a token to a head outside its own subtree, or make it a root."""
         self._below[self.heads[at]].discard(at)
         self.heads[at], self.deps[at] = head, dep
         if head != at:

@@ -178,7 +178,7 @@ def outcome_of_all(decisions: Sequence[GateAgainst], inconclusive: str | None) -
 class GateEvidence:
     """Data to show single queries of a gate: the candidate's items, and the retrieved documents by case and row.
 
-    `folder` is the run's directory, `qrels` the file of judgements; "" if not known.
+    `folder` is the run's directory, `qrels` the judgements file; "" if not known.
     """
 
     items: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)

@@ -25,7 +25,7 @@ def weighed_rows(against: GateAgainst) -> list[GateRow]:
 
 
 def reported_rows(against: GateAgainst) -> list[GateRow]:
-    """The rows that decide nothing."""
+    """The rows that do not affect the decision."""
     weighed = {id(row) for row in weighed_rows(against)}
     return [row for row in against.rows if id(row) not in weighed]
 
@@ -69,7 +69,8 @@ def _with_ends(numbers: Sequence[float], digits: int) -> str:
 
 
 def says_nothing(row: GateRow) -> bool:
-    """Whether the change is no finding: the row is too small to gate, or its interval around 0 is very wide.
+    """Whether the change is too uncertain to report: the row is too small to gate, or its interval around 0 is very
+    wide.
 
     Very wide means that it reaches further than `NEARLY_ANYTHING` deltas.
     """
@@ -169,7 +170,7 @@ def _search_line(search: UnjudgedSearch) -> GateLine:
 
 
 def _verdict_key(row: GateRow, beside: bool = False) -> str:
-    """The key in `VERDICTS`; with `beside`, rows that are no evidence decide nothing."""
+    """The key in `VERDICTS`; with `beside`, rows that are not evidence do not affect the decision."""
     if row.outcome == "block":
         return "block"
     if beside and row.gates and not row.evidence:

@@ -101,7 +101,7 @@ def what_has_to_change(against: GateAgainst) -> list[str]:
 
 
 def part(said: Gate | GateDecision) -> str:
-    """The weighed part of the checks, to print after a verdict; empty if all were weighed."""
+    """The checks that the decision used, to print after a verdict; empty if it used all."""
     if not said.partial:
         return ""
     named = weighed_in(said.partial)
@@ -121,7 +121,7 @@ def made_for(against: GateDecision) -> str:
 
 
 def weighed_in(partial: PartialGate) -> str:
-    """The properties that a partial gate weighed, the first few by name.
+    """The properties that a partial gate used, the first few by name.
 
     >>> weighed_in(PartialGate(("antonym", "number"), ("roles",), "-m left out roles"))
     'opposites, numbers'
@@ -152,7 +152,7 @@ def widened(against: GateAgainst) -> str:
 
 
 def headline(gate: Gate) -> Iterator[str]:
-    """The gate in one line: the verdict with its weightiest reason, or the human judgements that decided or would.
+    """The gate in one line: the verdict with its most important reason, or the human judgements that decided or would.
 
     A search without labels has its own line.
     """
@@ -217,7 +217,7 @@ def asked_for(search: UnjudgedSearch) -> str:
 
 
 def _decisive(judged: Judged, outcome: Outcome, reasons: Sequence[str]) -> str:
-    """The deciding reason: human judgements, unless another row decided."""
+    """The deciding reason: human judgements, unless a different row decided."""
     if outcome == judged.outcome:
         return judged.favoured if outcome == "block" else f"{judged.said}; {judged.why}"
     return reasons[0] if reasons else judged.said
@@ -312,7 +312,7 @@ def _other_metric(one: SecondaryMetric, *, told: bool) -> str:
 
 
 def traded(against: GateAgainst) -> Iterator[str]:
-    """Further certain changes that matter, for another model; they decide nothing."""
+    """Further certain changes that matter, for a different model; they do not affect the decision."""
     if against.purpose == "change":
         return
     decides = {*against.yours, *(row.name for row in against.rows if row.evidence)}
@@ -401,7 +401,7 @@ def _shows_the_loss(example: LostExample) -> bool:
 class GateStory:
     """The verdict against one baseline: the answer, its reason in one or two sentences, and the losses.
 
-    `legend` explains the words for amounts; `others` are reasons that belong to no row.
+    `legend` explains the words for amounts; `others` are reasons that do not belong to a row.
     """
 
     tone: Tone
@@ -447,7 +447,7 @@ def _answer_sentence(against: GateAgainst, candidate: str) -> str:
 
 
 def _lead_sentence(against: GateAgainst, losses: Sequence[GateLoss]) -> str:
-    """The weightiest reason in plain words, and the names of further losses."""
+    """The most important reason in plain words, and the names of further losses."""
     if yours := against.yours:
         fallen, others = against.reasons[: len(yours)], against.reasons[len(yours) :]
         return f"{'; '.join(fallen)}. Otherwise: {_joined(others, against)}."
