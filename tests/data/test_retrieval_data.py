@@ -321,8 +321,8 @@ def test_what_is_odd_is_found(tmp_path):
 def test_the_description_says_split_and_what_was_left_out(tmp_path):
     text = "\n".join(describe(load(f"retrieval:{beir(tmp_path) / 'qrels' / 'train.tsv'}")))
     for part in (
-        "documents                3",
-        "split of the judgements  train",
+        "documents                  3",
+        "split of the judgements    train",
         "queries that the judgements of train",
     ):
         assert part in text

@@ -71,7 +71,7 @@ def test_a_part_that_cannot_be_used_is_refused(folder, file, rows, message):
 
 
 def test_a_folder_that_is_not_there_is_said(tmp_path):
-    with pytest.raises(DataError, match="nowhere does not exist; expected SentEval's folders"):
+    with pytest.raises(DataError, match="nowhere does not exist; expected one or more of SentEval's folders"):
         load(f"senteval:{tmp_path / 'nowhere'}")
 
 

@@ -290,5 +290,5 @@ def test_a_pooling_over_spans_under_its_former_name_is_told_its_name_of_now(tmp_
     modules[1]["type"] = "encheck.training.SpanPooling"
     (folder / "modules.json").write_text(json.dumps(modules))
     entry = ModelConfig("m", name=str(folder))
-    with pytest.raises(ModelError, match=r"is encheck_papers.SpanPooling now. Remedy: write that in its place"):
+    with pytest.raises(ModelError, match=r"whose new name is encheck_papers.SpanPooling. Remedy: write that instead"):
         load(entry, device=Device("cpu"))

@@ -343,8 +343,14 @@ def test_the_files_of_modules_are_in_the_fingerprint_without_modules_json(tmp_pa
 
 
 UNCLEAR = {
-    "a module of another name": (lambda f: (f / "2_Normalize").rename(f / "2_Scale"), "the name of 2_Scale is not"),
-    "two dense layers to choose from": (lambda f: (f / "2_Dense_1024").mkdir(), "the name of 2_Dense_1024 is not"),
+    "a module of another name": (
+        lambda f: (f / "2_Normalize").rename(f / "2_Scale"),
+        "2_Scale is not the name of a module",
+    ),
+    "two dense layers to choose from": (
+        lambda f: (f / "2_Dense_1024").mkdir(),
+        "2_Dense_1024 is not the name of a module",
+    ),
     "two of one number": (lambda f: (f / "2_Dense").mkdir(), "the numbers of 1_Pooling, 2_Dense, 2_Normalize have a"),
     "a gap": (lambda f: (f / "2_Normalize").rename(f / "3_Normalize"), "the numbers of 1_Pooling, 3_Normalize have a"),
     "no pooling": (lambda f: (f / "1_Pooling").rename(f / "1_Dense"), "none of them is a pooling"),

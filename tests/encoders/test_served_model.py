@@ -216,7 +216,7 @@ def test_a_server_that_falls_silent_before_the_check_leaves_nothing_unchecked(se
     model.fingerprint()
     server.state.faults.extend([None, (503, {"error": "gone"})])
     said = str(encoded(store, model).error)
-    assert "the last said: HTTP 503" in said
+    assert "the last error: HTTP 503" in said
     assert f"Discarded: {len(TEXTS)} vectors" in said
     assert kept(store, model) == []
 

@@ -304,7 +304,7 @@ def test_the_page_of_a_model_in_memory_has_no_command_that_would_name_it(tmp_pat
     assert not [one for one in typed if one.startswith("encheck ") and one != "encheck show ID"]
     (cases,) = json.loads(re.findall("data-cases='([^']*)'", page)[0])
     assert cases[2] == f"--run={tmp_path / 'r'}"
-    assert "Call encheck.gate(new, old) with the model and the one in use." in page
+    assert "call encheck.gate(new, old) with this model and the one in use." in page
 
 
 def test_pairs_whose_words_give_them_away_have_no_verdict_of_their_own_negatives(tmp_path):

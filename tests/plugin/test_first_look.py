@@ -240,7 +240,7 @@ def test_only_encheck_run_looks_first_and_what_needs_all_items_never_does(settin
     ("also", "said"),
     [
         ({"save_baseline": "b"}, "a first look is no baseline"),
-        ({"full": True}, "give one of them"),
+        ({"full": True}, "use only one of them"),
     ],
 )
 def test_quick_is_refused_beside_what_needs_all_items(also, said):

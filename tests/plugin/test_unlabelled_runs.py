@@ -82,7 +82,7 @@ def test_the_same_model_passes_without_a_label(run, baseline, tmp_path):
     assert outcome.ret == 0
     outcome.stdout.fnmatch_lines(
         [
-            "gate against base, for another model of this search *: PASSED",
+            "gate against base, for another model for this search *: PASSED",
             "*The first answer changes for 0.0%*passes without a label*",
         ]
     )
@@ -95,7 +95,9 @@ def test_an_index_is_compared_with_the_same_index_alone(run, baseline, tmp_path)
     outcome = run("bag", *how, f"--encheck-baseline={baseline}")
     assert outcome.ret == 4
     outcome.stderr.fnmatch_lines(
-        ["*has searches with --search-index=exact, but this run has --search-index=faiss:nlist=12,nprobe=6: what an *"]
+        [
+            "*has searches with --search-index=exact, but this run has --search-index=faiss:nlist=12,nprobe=6: an index's misses *"
+        ]
     )
     assert run("bag", *how, f"--encheck-save-baseline={own}").ret == 0
     assert (

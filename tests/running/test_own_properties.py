@@ -64,7 +64,7 @@ def test_each_property_of_a_file_is_a_row_with_rivals_and_an_interval_and_no_sea
     assert 0 <= hedging.low <= hedging.value <= hedging.high <= 1
     raw = next(row for row in found.raw.checks if row.check == CHECK and row.verdict is None)
     assert {"jaccard", "edit-distance", "bigrams", "tf-idf"} <= {*raw.surface}
-    assert "a threshold of yours" in hedging.reason
+    assert "a property of your own: set a threshold" in hedging.reason
     measured = {row.property for row in found.rows if row.value is not None}
     assert measured == {"hedging", "certainty", "contract"}  # all triplets share a word, so nothing is apart
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
@@ -86,7 +86,7 @@ def test_a_property_for_all_rows_is_selected_gated_and_kept_in_a_baseline(tmp_pa
     row = named[f"hedging/{spec}/1"]
     assert (row.baseline, row.n) == (pytest.approx(0.5, abs=0.3), 30 * (1 + (spec == "contrast")))
     assert not row.gates
-    assert "150 in 30 gate" in row.why
+    assert "a gate needs 150 in 30" in row.why
 
 
 def test_a_lost_property_blocks(tmp_path):
@@ -190,7 +190,7 @@ def test_a_property_for_all_rows_needs_data_that_may_have_one(tmp_path):
     for data, name, said in (
         ("probes", "x", "is for triplets and contrasts"),
         (f"triplets:{file}", "no good", "should be a word"),
-        (f"triplets@x:{file}", "y", "names the property 'x', and --property=y another one"),
+        (f"triplets@x:{file}", "y", "names the property 'x', but --property=y was given"),
     ):
         with pytest.raises(UsageError, match=said):
             with_property([data], name)

@@ -96,6 +96,6 @@ def test_a_generator_that_nobody_read_is_said_to_be_so():
     rows = [{"check": "c", "validity": asdict(unread), "excluded": one} for one in ({"a": 5, "b": 3}, {"a": 7})]
     found = run_file({"checks": [*rows, {"check": "d"}], "data": [{"groups": 1_200}]})
     told = " ".join(" ".join(terminal.run_lines(found)).split())
-    said = "made of 1,193 of 1,200 sentences (d); not checked yet, so the share that is right is unknown"
+    said = "made from 1,193 of 1,200 sentences (d); not checked yet, so the share that is right is unknown"
     assert told.count(f"typo: {said}") == told.count("typo: ") == 1
     assert rule(ESTIMATE, Terms(declared=(None, 0.9), validity=unread)).lines == Lines(0.9)

@@ -219,7 +219,7 @@ def test_checks_without_a_win_rate_are_watched_beside_one_that_has_one():
 def test_a_figure_that_a_model_has_no_more_blocks_it():
     evaluator = follower(checks=["jumble", "paraphrase"], baseline=BagOfWords())
     assert "behaviour_paraphrase" not in evaluator(Constant())
-    assert evaluator.history[-1].blocked.startswith("paraphrase: the base has a figure, and this model has none")
+    assert evaluator.history[-1].blocked.startswith("paraphrase: the base has a figure, but this model has none")
 
 
 @pytest.fixture

@@ -325,7 +325,7 @@ def test_what_is_no_index_is_one_clear_error(tmp_path):
         encheck.audit_index(Ordered(), tmp_path / "bad.jsonl")
     with pytest.raises(UsageError, match="should be vectors:FILE"):
         encheck.audit_index(Ordered(), "index.parquet")
-    with pytest.raises(UsageError, match="gives no vectors"):
+    with pytest.raises(UsageError, match="has no vectors"):
         encheck.audit_index(object(), stored(tmp_path, RIGHT))
     with pytest.raises(UsageError, match="learns from the texts"):
         encheck.audit_index("jaccard", stored(tmp_path, RIGHT))

@@ -111,7 +111,7 @@ def test_the_page_opens_with_its_pictures_and_no_text_becomes_code(folder, found
     page.goto((folder / "threshold.html").as_uri())
     page.wait_for_selector("html[data-ready]")
     assert page.locator("#sweep svg, #trade svg").count() == 2
-    assert page.locator("h1").inner_text() == "encheck threshold: new.parquet (new) in the place of old"
+    assert page.locator("h1").inner_text() == "encheck threshold: new.parquet (new) in place of old"
     number = threshold_text(found.at)
     assert page.locator(".answer .number-answer").inner_text() == number
     answer = f"Use new at {number}: it keeps false accepts within 1%, with 95% confidence."
