@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from encheck.types import Estimate, Floor, Lines, Validity, Verdict
 
 MIN_CLUSTERS = 20
+REPEATED = "contract_kept"  # one text breaks this contract, however few there are; the others compare calibrated scores
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +113,7 @@ def judge(
     - `pass`: the whole interval is at or above the aim.
     - `below_aim`: the whole interval is below the aim, but not below the floor.
     - `inconclusive`: the interval includes the aim, there are fewer than 20 independent clusters (of either label, if a
-      figure compares two), or the estimate lacks what `missing` names. A broken contract fails on any number.
+      figure compares two), or the estimate lacks what `missing` names. A text with two answers fails on any number.
     - `error`: any other figure that is not finite.
 
     A known failure excuses only a failure; if the figure passes, the entry is stale.
@@ -125,7 +126,7 @@ def judge(
     if not all(map(math.isfinite, (estimate.value, estimate.low, estimate.high))):
         return "error", f"{estimate.metric} is {estimate.value}: the model's scores do not vary, or are not finite"
     is_below = held.floor is not None and estimate.high < held.floor
-    if estimate.clusters < MIN_CLUSTERS and not (is_below and "cause" in estimate.params):  # of a contract alone
+    if estimate.clusters < MIN_CLUSTERS and not (is_below and estimate.metric == REPEATED):
         return "inconclusive", f"only {estimate.clusters} independent clusters; a verdict needs {MIN_CLUSTERS}"
     if is_below:
         return _failed("", known_failure)

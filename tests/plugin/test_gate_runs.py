@@ -440,10 +440,10 @@ def test_an_interrupted_run_says_that_it_saved_no_baseline(pytester, tmp_path, s
 
 def test_a_gate_that_has_nothing_to_weigh_is_inconclusive(run, baseline, tmp_path):
     lines = (resources.files("encheck.datasets") / "probes.jsonl").read_text("utf-8").splitlines()
-    group = json.loads(next(line for line in lines if '"modality"' in line))
+    group = json.loads(next(line for line in lines if '"antonym"' in line))
     (tmp_path / "own.jsonl").write_text(json.dumps(group) + "\n", "utf-8")
     args = [f"--encheck-data=probes:{tmp_path / 'own.jsonl'}", f"--encheck-report-dir={tmp_path / 'r'}"]
-    outcome = run("bag-of-words", f"--encheck-baseline={baseline}", *args)
+    outcome = run("oracle", f"--encheck-baseline={baseline}", *args)
     found = json.loads((tmp_path / "r/results.json").read_text("utf-8"))
     assert (outcome.ret, found["gate"]["outcome"]) == (10, "inconclusive"), found["gate"]["against"][0]["reasons"]
     assert found["gate"]["against"][0]["reasons"]

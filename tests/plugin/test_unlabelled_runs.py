@@ -96,7 +96,8 @@ def test_an_index_is_compared_with_the_same_index_alone(run, baseline, tmp_path)
     assert outcome.ret == 4
     outcome.stderr.fnmatch_lines(
         [
-            "*has searches with --search-index=exact, but this run has --search-index=faiss:nlist=12,nprobe=6: an index's misses *"
+            "*has searches with --search-index=exact, but this run has --search-index=faiss:nlist=12,nprobe=6: "
+            "an index's misses *"
         ]
     )
     assert run("bag", *how, f"--encheck-save-baseline={own}").ret == 0
