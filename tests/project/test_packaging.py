@@ -67,7 +67,7 @@ def test_without_the_papers_a_run_and_a_gate_work_and_models_say_what_to_install
         assert refused.stderr.count("pip install ./papers") == 1
     wrong = encheck("run", *probes, "--model=laser", "--model-arg", "dtype=int3")
     assert (wrong.returncode, "dtype" in wrong.stderr) == (4, True)
-    assert "pip install ./papers" in encheck("models").stdout
+    assert "pip install ./papers" in encheck("models", "laser").stdout
 
 
 @pytest.mark.long  # `make docs` runs the README's commands from the wheel
