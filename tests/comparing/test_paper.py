@@ -22,7 +22,7 @@ from encheck.comparing.exports import (
     encheck_entry,
     entries,
     entries_named_in,
-    escape,
+    escape_latex,
     latex_table,
     line_sources,
     tidy_rows,
@@ -114,7 +114,7 @@ def test_no_name_is_a_command(tmp_path):
     runs = [write_run(tmp_path / n, [0.9] * 40, model=model) for n, model in (("a", HOSTILE), ("b", "plain"))]
     found = latex_table(compare(runs))
     assert r"\input" not in found
-    assert escape(HOSTILE) in found
+    assert escape_latex(HOSTILE) in found
     assert is_balanced(found)
     assert "$x$" not in found
 

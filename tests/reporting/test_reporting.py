@@ -29,7 +29,7 @@ from encheck.reporting import markdown, terminal, view
 from encheck.reporting.failures import failure_message
 from encheck.reporting.html import page as html
 from encheck.reporting.results import find_item, newest_run, read_results, write_items, write_results
-from encheck.reporting.text import escape
+from encheck.reporting.text import escape_markdown
 from encheck.scoring.pairs import SentencePair
 from encheck.scoring.run_items import RunItems
 from encheck.scoring.scores import PairScores, Scale
@@ -248,7 +248,7 @@ def test_the_gate_in_the_page_has_families_score_and_what_does_not_gate_and_why(
     assert "0.750 before, - now (a blocked model has none)" in page
     assert "<li>a note</li>" in page
     assert "decides nothing" in page
-    assert f"<li>a/d-1: {escape(HOSTILE)[:20]}" in page
+    assert f"<li>a/d-1: {escape_markdown(HOSTILE)[:20]}" in page
     assert "<script>alert" not in page
 
 
@@ -286,7 +286,7 @@ def test_markdown_holds_the_same_table_and_hostile_text_ends_no_cell():
     ],
 )
 def test_markdown_neither_formats_nor_links_a_text(text, written):
-    assert escape(text) == written
+    assert escape_markdown(text) == written
     assert f"| {written} |" in markdown.render(results(row(reason=text)))
 
 

@@ -53,10 +53,10 @@ class BibEntry:
     declared: tuple[str, ...] = ()
 
 
-def escape(text: str) -> str:
+def escape_latex(text: str) -> str:
     r"""Text escaped for LaTeX: no commands, arguments or comments.
 
-    >>> escape("50% of a_b {x} \\y [z]")
+    >>> escape_latex("50% of a_b {x} \\y [z]")
     '50\\% of a\\_b \\{x\\} \\textbackslash{}y {[}z{]}'
     """
     clean = "".join(sign if sign.isprintable() else " " for sign in text)
@@ -88,7 +88,7 @@ def entries_named_in(source: str) -> list[BibEntry]:
     if _OWN_PAGE.match(source):
         return [encheck_entry()]
     key = f"source-{content_hash(source)[:8]}"
-    return [BibEntry(key, _entry("misc", key, (f"title = {{{{{escape(source)}}}}}",)))]
+    return [BibEntry(key, _entry("misc", key, (f"title = {{{{{escape_latex(source)}}}}}",)))]
 
 
 def encheck_entry(year: str = "") -> BibEntry:
@@ -108,12 +108,16 @@ def model_entries(model: ComparedModel) -> list[BibEntry]:
         return known
     name, key = model.own_name, f"model-{content_hash(source or model.name)[:8]}"
     owner, _, short = name.rpartition("/")
-    lines = [f"key = {{{{{escape(short)}}}}}", f"title = {{{{{escape(short)}}}}}", f"year = {{{model.started[:4]}}}"]
-    lines += [f"author = {{{{{escape(owner)}}}}}", f"url = {{https://huggingface.co/{name}}}"] if owner else []
+    lines = [
+        f"key = {{{{{escape_latex(short)}}}}}",
+        f"title = {{{{{escape_latex(short)}}}}}",
+        f"year = {{{model.started[:4]}}}",
+    ]
+    lines += [f"author = {{{{{escape_latex(owner)}}}}}", f"url = {{https://huggingface.co/{name}}}"] if owner else []
     told = [f"{what} {value}" for what, value in (
         ("revision", model.about and model.about.revision), ("weights", model.about and model.about.weights),
     ) if value]  # fmt: skip
-    lines.append(f"note = {{{escape(', '.join(['Sentence encoder', *told]))}}}")
+    lines.append(f"note = {{{escape_latex(', '.join(['Sentence encoder', *told]))}}}")
     return [BibEntry(key, _entry("misc", key, lines))]
 
 
@@ -192,7 +196,7 @@ def latex_table(
     called, is_wide = printed_names(found, names), len(found.models) > MOST_NARROW
     kind, packages = "table*" if is_wide else "table", ["booktabs"]
     packages += ["graphicx"] * is_wide + ["longtable"] * (pairs == "all")
-    heads = [escape(called[m.name]) + (_cited(model_entries(m)) if cite else "") for m in found.models]
+    heads = [escape_latex(called[m.name]) + (_cited(model_entries(m)) if cite else "") for m in found.models]
     lines = [
         "% made by encheck compare; needs " + ", ".join(f"\\usepackage{{{name}}}" for name in packages),
         f"\\begin{{{kind}}}[t]", r"\centering\footnotesize\setlength{\tabcolsep}{2pt}",
@@ -202,10 +206,10 @@ def latex_table(
     ]  # fmt: skip
     several = len({line.data for line in found.matrix}) > 1
     for (data, family), some in groupby(found.matrix, key=lambda line: (line.data, line.family)):
-        name = escape(f"{family}, {data}" if several else family)
+        name = escape_latex(f"{family}, {data}" if several else family)
         lines += [r"\midrule", f"\\multicolumn{{{len(heads) + 3}}}{{l}}{{\\emph{{{name}}}}} \\\\"]
         for line in some:
-            cells = [escape(line.title) + (_cited(line_sources(found, line)) if cite else "")]
+            cells = [escape_latex(line.title) + (_cited(line_sources(found, line)) if cite else "")]
             cells.append(f"{next((one.n for one in line.cells if one), 0):,}")
             cells.append("--" if line.chance is None else _number(line.figure, line.chance))
             lines.append(" & ".join([*cells, *(_cell(line.figure, one) for one in line.cells)]) + r" \\")
@@ -221,7 +225,7 @@ def _cited(some: Sequence[BibEntry]) -> str:
 
 def _number(metric: str, value: float) -> str:
     """A figure without its percent sign: the caption gives the unit."""
-    return escape(printed(metric, value).removesuffix("%").replace("under 1%", "<1").replace("over 99%", ">99"))
+    return escape_latex(printed(metric, value).removesuffix("%").replace("under 1%", "<1").replace("over 99%", ">99"))
 
 
 def _cell(metric: str, one: PropertyCell | None) -> str:
@@ -252,17 +256,17 @@ def _pairs_table(found: ModelComparison, called: Mapping[str, str]) -> Iterator[
     for (first, second), some in every_pair(found.models).items():
         for one in some:
             ends = f"{{[}}{100 * one.low:+.1f}, {100 * one.high:+.1f}{{]}}"
-            pair = f"{escape(called[second])} minus {escape(called[first])}"
+            pair = f"{escape_latex(called[second])} minus {escape_latex(called[first])}"
             p = _p(one.p).removeprefix("p=").removeprefix("p")
             told = f"{100 * one.difference:+.1f}{SIGNS[one.said]} & {ends} & ${p}$"
-            yield f"{escape(titles[one.data, one.property])} & {pair} & {told} \\\\"
+            yield f"{escape_latex(titles[one.data, one.property])} & {pair} & {told} \\\\"
     yield r"\bottomrule"
     yield r"\end{longtable}}"
 
 
 def _caption(found: ModelComparison, called: Mapping[str, str], *, cite: bool) -> str:
     """Metric, data with their edition, seed, n, and the meaning of the signs."""
-    by = f"encheck{_cited([encheck_entry()]) if cite else ''} {escape(metadata.version('encheck'))}"
+    by = f"encheck{_cited([encheck_entry()]) if cite else ''} {escape_latex(metadata.version('encheck'))}"
     data = dict.fromkeys(line.data for line in found.matrix)
     told = []
     for name in data:
@@ -275,13 +279,13 @@ def _caption(found: ModelComparison, called: Mapping[str, str], *, cite: bool) -
     seeds = " and ".join(str(seed) for seed in sorted({model.seed for model in found.models}))
     is_doubtful = any(cell and cell.said == "no evidence" for line in found.matrix for cell in line.cells)
     return (
-        f"Behaviour by property, measured by {by} on {escape('; '.join(told))}, seed {seeds}. Figures are percentages "
-        r"of groups that are right in both directions, or of items that are right where a property has no such groups "
-        f"($n$ = {n}); figures below 1 with two digits are AUC or nDCG. Brackets: 95\\% intervals over clusters; "
+        f"Behaviour by property, measured by {by} on {escape_latex('; '.join(told))}, seed {seeds}. Figures are "
+        r"percentages of groups that are right in both directions, or of items that are right where a property has no such "
+        f"groups ($n$ = {n}); figures below 1 with two digits are AUC or nDCG. Brackets: 95\\% intervals over clusters; "
         "adj.: the rate of the same items under weights that balance the surface (chance 50). Chance: what guessing "
-        f"gets. $^{{\\uparrow}}$, $^{{\\downarrow}}$: better, worse than {escape(called[found.first.name])} on the "
-        r"same items (two-sided $p$ of the paired difference, Holm's correction for the properties of two models on a "
-        r"data set, 5\%); $^{\approx}$: not separable from it."
+        f"gets. $^{{\\uparrow}}$, $^{{\\downarrow}}$: better, worse than {escape_latex(called[found.first.name])} on "
+        r"the same items (two-sided $p$ of the paired difference, Holm's correction for the properties of two models on "
+        r"a data set, 5\%); $^{\approx}$: not separable from it."
         + r" $^{\ast}$: rose, but is not shown to beat guessing, which is no evidence."
         * is_doubtful
     )

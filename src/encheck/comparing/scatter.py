@@ -7,36 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from encheck.comparing.dilemma import Dilemma
+from encheck.reporting.html.charts import Axis, round_step
 from encheck.statistics.bootstrap import Figure
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 360, 300, 40, 350, 24, 256
 RADIUS, LINE, LETTER = 3.5, 13, 6.2  # radius of a mark; height of a label and width of a letter
 LONGEST = 20  # letters of a label; the whole name is in its title
-STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
-TICKS = 5
+NARROWEST = 0.01  # range of an axis
 Box = tuple[float, float, float, float]  # left, top, right, bottom
-
-
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """A range of values mapped to pixels; `ticks` are (pixels, label)."""
-
-    low: float
-    high: float
-    start: float
-    end: float
-
-    def at(self, value: float) -> float:
-        """The position of a value."""
-        share = (value - self.low) / (self.high - self.low)
-        return round(self.start + share * (self.end - self.start), 1)
-
-    @property
-    def ticks(self) -> list[tuple[float, str]]:
-        """Round values from end to end."""
-        step = _step(self.high - self.low)
-        count = round((self.high - self.low) / step)
-        return [(self.at(self.low + i * step), f"{self.low + i * step:.2f}") for i in range(count + 1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +70,9 @@ def scatter(found: Dilemma) -> Scatter:
 def _axis(figures: Sequence[Figure], start: float, end: float) -> Axis:
     """Round ends around all intervals."""
     low, high = min(one.low for one in figures), max(one.high for one in figures)
-    step = _step(max(high - low, STEPS[0]))
+    step = round_step(max(high - low, NARROWEST))
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     return Axis(first * step, max(last, first + 1) * step, start, end)
-
-
-def _step(width: float) -> float:
-    return next((step for step in STEPS if width / step <= TICKS + 1e-9), STEPS[-1])
 
 
 def _free(place: tuple[float, float], width: float, taken: Sequence[Box]) -> tuple[Box, bool]:

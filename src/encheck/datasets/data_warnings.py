@@ -52,7 +52,7 @@ def unjudged_answers(collection: Collection) -> Iterator[tuple[str, str]]:
 
     The list of function words is English, so other languages give fewer pairs. One document per query.
     """
-    asked = dict(_far_from_right(collection))
+    asked = dict(_queries_without_shared_words(collection))
     by_word: dict[str, list[str]] = {}
     for name, wanted in asked.items():
         by_word.setdefault(min(wanted, key=lambda word: (-len(word), word)), []).append(name)
@@ -65,7 +65,7 @@ def unjudged_answers(collection: Collection) -> Iterator[tuple[str, str]]:
                 yield name, document
 
 
-def _far_from_right(collection: Collection) -> Iterator[tuple[str, frozenset[str]]]:
+def _queries_without_shared_words(collection: Collection) -> Iterator[tuple[str, frozenset[str]]]:
     """(query, its content words) for each query whose right documents lack all these words."""
     for query in collection.queries:
         wanted = content_words(query.text)

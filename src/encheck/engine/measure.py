@@ -134,7 +134,7 @@ def measure_case(case: Case, evaluation: Evaluation, function: Callable[..., obj
             raise CheckError(f"{case.check} uses the fixture {strange[0]!r}, which only pytest provides")
         function(**{name: offered[name]() for name in wanted})
         if judgement.is_undecided:
-            raise CheckError(undecided(case.check))
+            raise CheckError(message_never_judged(case.check))
     except NothingToMeasure as nothing:
         judgement.end("skipped", str(nothing))
     except (CheckFailedError, KnownFailureError):
@@ -149,7 +149,7 @@ def measure_case(case: Case, evaluation: Evaluation, function: Callable[..., obj
     return judgement
 
 
-def undecided(check: str) -> str:
+def message_never_judged(check: str) -> str:
     """The error message for a check that ended without a judgement."""
     return (
         f"{check} ended without calling judge, so it tests nothing. Remedy: end it with judge(), and declare "

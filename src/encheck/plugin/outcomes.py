@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from encheck.engine.measure import CheckFailedError, Judgement, KnownFailureError, undecided
+from encheck.engine.measure import CheckFailedError, Judgement, KnownFailureError, message_never_judged
 from encheck.errors import NothingToMeasure, UsageError
 from encheck.plugin.collection import case_of
 from encheck.system.terminal import LINES, escape_controls, visible
@@ -68,7 +68,7 @@ def called(item: pytest.Function) -> Generator[None, Any, Any]:
         pytest.skip(str(nothing))
     judgement = item.stash.get(JUDGEMENT, None)
     if judgement is None or judgement.is_undecided:
-        pytest.fail(undecided(item.name), pytrace=False)
+        pytest.fail(message_never_judged(item.name), pytrace=False)
     return result
 
 

@@ -15,7 +15,7 @@ from encheck.reporting.gate import record
 from encheck.reporting.gate.rows import CHANGE, overview
 from encheck.reporting.gate.words import NEW, GateLoss, GateStory, asked_for, gate_story, headline, what_has_to_change
 from encheck.reporting.markdown import ENDED
-from encheck.reporting.text import code, escape, longest_ticks, one_line, shortest
+from encheck.reporting.text import code, escape_markdown, longest_ticks, one_line, shortest
 from encheck.run_file import RunEntry, RunFile
 from encheck.system.terminal import visible
 
@@ -106,7 +106,7 @@ def markdown_line(text: str, *, most: int = MOST) -> str:
     >>> markdown_line("@you see https://example.org, GH-12")
     '<span>@</span>you see https<span>:</span>//example.org, GH<span>-</span>12'
     """
-    return escape(one_line(text, most))
+    return escape_markdown(one_line(text, most))
 
 
 def fenced(lines: Iterable[str], *, most: int = MOST) -> str:

@@ -23,7 +23,7 @@ from encheck.reporting.gate.rows import (
     weighed_rows,
 )
 from encheck.reporting.gate.words import NEW, explained, gate_story, part, title, undecided, what_has_to_change
-from encheck.reporting.text import code, escape, joined, marked
+from encheck.reporting.text import code, escape_markdown, joined, marked
 from encheck.reporting.view import (
     CRITERIA,
     WORDS,
@@ -57,22 +57,25 @@ def gate_markdown(
     for line in undecided(gate):
         yield from (f"- {line}", "")
     for against in gate.against:
-        yield from (f"## Gate against {escape(against.baseline + part(against))}: {title(against)}", "")
+        yield from (f"## Gate against {escape_markdown(against.baseline + part(against))}: {title(against)}", "")
         # The answer, what to do, and the losses with examples.
         told = gate_story(against, candidate=candidate)
-        yield from (f"**{escape(told.answer)}.** {escape(told.lead)}".rstrip(), "")
+        yield from (f"**{escape_markdown(told.answer)}.** {escape_markdown(told.lead)}".rstrip(), "")
         if changes := what_has_to_change(against):
-            yield from ("What has to change:", "", *(f"- {escape(change)}" for change in changes), "")
+            yield from ("What has to change:", "", *(f"- {escape_markdown(change)}" for change in changes), "")
         for number, step in enumerate(next_steps(against, candidate=candidate, to_type=to_type), start=1):
-            yield f"{number}. {escape(step.says)}{f' {code(step.command)}' if step.command else ''}"
-            yield from (f"   - {escape(way)}" for way in step.ways)
+            yield f"{number}. {escape_markdown(step.says)}{f' {code(step.command)}' if step.command else ''}"
+            yield from (f"   - {escape_markdown(way)}" for way in step.ways)
         yield ""
         for loss in told.losses[:most]:
-            yield from (f"**{escape(loss.title)}.** {escape(f'{loss.figures} {loss.means}'.strip())}", "")
+            yield from (
+                f"**{escape_markdown(loss.title)}.** {escape_markdown(f'{loss.figures} {loss.means}'.strip())}",
+                "",
+            )
             if loss.row:
                 yield from _lost_lines(loss.row)
         yield from (*_overview(against, most), "")
-        yield from (f"- {escape(text)}" for text in list(explained(against, remedies=False))[:most])
+        yield from (f"- {escape_markdown(text)}" for text in list(explained(against, remedies=False))[:most])
         yield ""
         yield from _folded("Statistics of each row", _statistics(against, most))
         yield from _folded("What else was lost and won", _flips_elsewhere(against.rows[:most], texts))
@@ -83,7 +86,7 @@ def _overview(against: GateAgainst, most: int) -> Iterator[str]:
     """Name, change and verdict of each row."""
     yield from (f"| what | {CHANGE} | verdict |", "| --- | --- | --- |")
     for line in overview(against)[:most]:
-        yield f"| {' | '.join(map(escape, (line.name, line.change, line.verdict)))} |"
+        yield f"| {' | '.join(map(escape_markdown, (line.name, line.change, line.verdict)))} |"
 
 
 def _statistics(against: GateAgainst, most: int) -> Iterator[str]:
@@ -91,18 +94,18 @@ def _statistics(against: GateAgainst, most: int) -> Iterator[str]:
     yield from (*_rows_table(weighed_rows(against)[:most]), "")
     yield from (f"- {text}" for text in explanations(overview(against)))
     yield from ("", f"| {' | '.join(FAMILY_HEAD)} |", "| " + " | ".join(["---"] * len(FAMILY_HEAD)) + " |")
-    yield from (f"| {' | '.join(map(escape, family_cells(f)))} |" for f in against.families)
+    yield from (f"| {' | '.join(map(escape_markdown, family_cells(f)))} |" for f in against.families)
 
 
 def _rows_table(rows: Sequence[GateRow]) -> Iterator[str]:
     yield from (f"| {' | '.join(HEAD)} |", "| " + " | ".join(["---"] * len(HEAD)) + " |")
-    yield from (f"| {' | '.join(map(escape, row_cells(row)))} |" for row in rows)
+    yield from (f"| {' | '.join(map(escape_markdown, row_cells(row)))} |" for row in rows)
 
 
 def _folded(summary: str, body: Iterable[str]) -> Iterator[str]:
     """Lines that are shown on demand; empty if there are none."""
     if found := list(body):
-        yield from (f"<details><summary>{escape(summary)}</summary>", "", *found, "", "</details>", "")
+        yield from (f"<details><summary>{escape_markdown(summary)}</summary>", "", *found, "", "</details>", "")
 
 
 def _flips_elsewhere(
@@ -118,7 +121,7 @@ def _reported(against: GateAgainst, most: int) -> Iterator[str]:
     """The rows and cases that do not gate."""
     if rows := reported_rows(against)[:most]:
         yield from (*_rows_table(rows), "")
-    yield from (f"- {escape(name)}: {escape(why)}" for name, why in against.reported_only.items())
+    yield from (f"- {escape_markdown(name)}: {escape_markdown(why)}" for name, why in against.reported_only.items())
 
 
 def _flipped(row: GateRow, texts: Mapping[str, tuple[Mapping[str, Sequence[Any]], int]]) -> Iterator[str]:
@@ -127,7 +130,7 @@ def _flipped(row: GateRow, texts: Mapping[str, tuple[Mapping[str, Sequence[Any]]
     ]
     if not shown:
         return
-    yield f"{escape(row.name)}: {row.lost} lost, {row.gained} won"
+    yield f"{escape_markdown(row.name)}: {row.lost} lost, {row.gained} won"
     yield ""
     for what, name in shown:
         if name in texts:
@@ -136,7 +139,8 @@ def _flipped(row: GateRow, texts: Mapping[str, tuple[Mapping[str, Sequence[Any]]
             near, far = (
                 marked(source, columns[s][i] or "", edits_of(columns[f"{s}_edits"][i])) for s in ("near", "far")
             )
-            yield f"- {what}: near *{escape(near)}*, far *{escape(far)}* (of *{escape(source)}*)"
+            near, far, of = map(escape_markdown, (near, far, source))
+            yield f"- {what}: near *{near}*, far *{far}* (of *{of}*)"
     yield ""
 
 
@@ -145,17 +149,17 @@ def _lost_lines(row: GateRow | UnjudgedSearch) -> Iterator[str]:
     examples = row.lost_examples if isinstance(row, GateRow) else ()
     for example in examples:
         texts = "; ".join(
-            f"{record.SIDES[text.side]} ({record.scores_of(text)}): *{escape(joined(text.pieces))}*"
+            f"{record.SIDES[text.side]} ({record.scores_of(text)}): *{escape_markdown(joined(text.pieces))}*"
             for text in example.texts
         )
-        yield f"- lost in {escape(row.name)}: *{escape(example.source)}*; {texts}"
+        yield f"- lost in {escape_markdown(row.name)}: *{escape_markdown(example.source)}*; {texts}"
     if examples:
         yield ""
     changed = row.changed_queries if isinstance(row, UnjudgedSearch) else ()
     for what, queries in (("lost", row.lost_queries), ("changed", changed)):
         for one in queries:
-            query, before, now = map(escape, (one.query, one.before, one.now))
-            yield f"- {what} in {escape(row.name)}: *{query}*; first before: *{before}*; first now: *{now}*"
+            query, before, now = map(escape_markdown, (one.query, one.before, one.now))
+            yield f"- {what} in {escape_markdown(row.name)}: *{query}*; first before: *{before}*; first now: *{now}*"
         if queries:
             yield ""
 
@@ -167,7 +171,7 @@ MAX_SUMMARY_BYTES = 1_000_000  # code hosts take a summary of up to 1 MiB
 def render(results: RunFile, items: Items | None = None) -> str:
     """The whole file, cut to the length that code hosts accept; a gate comes first."""
     first = list(_gate_section(results, items or {}))
-    notes = ["", *(f"- note: {escape(n)}" for n in results.run.notes)] if results.run.notes else []
+    notes = ["", *(f"- note: {escape_markdown(n)}" for n in results.run.notes)] if results.run.notes else []
     ended = results.run.exit_status in ENDED
     lines = ["# encheck", *([] if ended else notes), "", *first]
     said = (
@@ -175,7 +179,7 @@ def render(results: RunFile, items: Items | None = None) -> str:
         *view.threshold_lines(results),
         *contamination.lines(results.contamination),
     )
-    lines += [f"- {escape(line)}" for line in said]
+    lines += [f"- {escape_markdown(line)}" for line in said]
     lines += ["", *reference.reference_markdown(results.references), ""]
     lines += _table(
         ["model", "data", *CRITERIA.values(), "all four"],
@@ -197,11 +201,13 @@ def render(results: RunFile, items: Items | None = None) -> str:
     lines += [
         "",
         *(
-            f"- {escape(place)}: skipped: {escape('; '.join(why))}"
+            f"- {escape_markdown(place)}: skipped: {escape_markdown('; '.join(why))}"
             for place, why in skip_reasons_by_place(results).items()
         ),
     ]
-    lines += [f"- {escape(line)}" for line in (*view.rival_lines(results.checks), *view.validity_lines(results))]
+    lines += [
+        f"- {escape_markdown(line)}" for line in (*view.rival_lines(results.checks), *view.validity_lines(results))
+    ]
     lines += ["", "Seconds per property, all models together:", ""]
     lines += _table(
         ["property", "distinct texts", "encoding alone", "measuring"],
@@ -232,7 +238,7 @@ def _result_cells(row: Result) -> list[str]:
 
 
 def _table(head: list[str], rows: list[list[str]]) -> list[str]:
-    return [_line(head), _line(["---"] * len(head)), *(_line([escape(cell) for cell in row]) for row in rows)]
+    return [_line(head), _line(["---"] * len(head)), *(_line([escape_markdown(cell) for cell in row]) for row in rows)]
 
 
 def _line(cells: list[str]) -> str:

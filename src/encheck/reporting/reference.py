@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from encheck.reporting.text import escape, percent, plain_name, table
+from encheck.reporting.text import escape_markdown, percent, plain_name, table
 from encheck.run_file import Difference, Reference, Role
 
 WHO: Mapping[Role, str] = {
@@ -92,10 +92,11 @@ def reference_lines(found: Sequence[Reference]) -> Iterator[str]:
 def reference_markdown(found: Sequence[Reference]) -> Iterator[str]:
     """The section of summary.md."""
     for one in found:
-        yield from (f"- {escape(text)}" for text in filter(None, [sameness(one), unmeasured(one)]))
+        yield from (f"- {escape_markdown(text)}" for text in filter(None, [sameness(one), unmeasured(one)]))
         if one.role == "surface" and one.properties:
-            yield f"- {escape(surface_line(one))}"
+            yield f"- {escape_markdown(surface_line(one))}"
         elif rows := shown(one):
-            yield from ("", f"{escape(heading(one))}, on the same items ({CERTAIN}):", "")
-            yield from (f"| {' | '.join(map(escape, row))} |" for row in (head(one), ["---"] * 6, *map(cells, rows)))
+            yield from ("", f"{escape_markdown(heading(one))}, on the same items ({CERTAIN}):", "")
+            lines = (head(one), ["---"] * 6, *map(cells, rows))
+            yield from (f"| {' | '.join(map(escape_markdown, row))} |" for row in lines)
             yield ""

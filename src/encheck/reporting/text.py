@@ -152,10 +152,10 @@ FORMATTING = re.compile(r"[|`*~]|(?<![^\W_])_|_(?![^\W_])")  # an underscore wit
 LINKING = re.compile(r"[$@#]|:(?=//|[\w+-]+:)|(?<=www)\.|[!%](?=\w)|&amp;(?=\d)|(?<=\bgh)-(?=\d)", re.IGNORECASE)
 
 
-def escape(text: str) -> str:
+def escape_markdown(text: str) -> str:
     r"""Text escaped for Markdown: no cell ends early; no tag, link, formula, emphasis or control character.
 
-    >>> escape("a|b <i> a_b __c__ $x$")
+    >>> escape_markdown("a|b <i> a_b __c__ $x$")
     'a\\|b &lt;i&gt; a_b \\_\\_c\\_\\_ <span>$</span>x<span>$</span>'
     """
     clean = " ".join("".join(c if c.isprintable() else " " for c in visible(text, keep=LINES)).split())

@@ -224,10 +224,10 @@ class ColumnPairs(WholeItems):
     def listed(self, chosen: NDArray[np.intp]) -> tuple[Any, ...]:
         """These items as Python objects; reads their texts."""
         inside = chosen[chosen < len(self.positions)]
-        found: dict[int, Item] = dict(zip(inside.tolist(), self._made(self.positions[inside]), strict=True))
+        found: dict[int, Item] = dict(zip(inside.tolist(), self._items_at(self.positions[inside]), strict=True))
         return tuple(found[i] if i in found else self.tail[i - len(self.positions)] for i in chosen.tolist())
 
-    def _made(self, positions: Positions) -> Sequence[Item]:
+    def _items_at(self, positions: Positions) -> Sequence[Item]:
         pairs = self.columns.pairs(positions)
         return pairs if self.kind is PAIR else [in_both_orders(pair) for pair in pairs]
 
