@@ -280,12 +280,13 @@ def _caption(found: ModelComparison, called: Mapping[str, str], *, cite: bool) -
     is_doubtful = any(cell and cell.said == "no evidence" for line in found.matrix for cell in line.cells)
     return (
         f"Behaviour by property, measured by {by} on {escape_latex('; '.join(told))}, seed {seeds}. Figures are "
-        r"percentages of groups that are right in both directions, or of items that are right where a property has no such "
-        f"groups ($n$ = {n}); figures below 1 with two digits are AUC or nDCG. Brackets: 95\\% intervals over clusters; "
-        "adj.: the rate of the same items under weights that balance the surface (chance 50). Chance: what guessing "
-        f"gets. $^{{\\uparrow}}$, $^{{\\downarrow}}$: better, worse than {escape_latex(called[found.first.name])} on "
-        r"the same items (two-sided $p$ of the paired difference, Holm's correction for the properties of two models on "
-        r"a data set, 5\%); $^{\approx}$: not separable from it."
+        r"percentages of groups that are right in both directions, or of items that are right where a property has no "
+        f"such groups ($n$ = {n}); figures below 1 with two digits are AUC or nDCG. Brackets: 95\\% intervals over "
+        "clusters; adj.: the rate of the same items under weights that balance the surface (chance 50). Chance: what guessing "
+        f"gets. $^{{\\uparrow}}$, $^{{\\downarrow}}$: better, worse than "
+        f"{escape_latex(called[found.first.name])} on "
+        r"the same items (two-sided $p$ of the paired difference, Holm's correction for the properties of two models "
+        r"on a data set, 5\%); $^{\approx}$: not separable from it."
         + r" $^{\ast}$: rose, but is not shown to beat guessing, which is no evidence."
         * is_doubtful
     )
