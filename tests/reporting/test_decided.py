@@ -70,6 +70,14 @@ def test_a_gate_on_data_in_shards_takes_a_sample_of_one_file():
     assert found.step.command == "encheck gate ./ckpt sbert --data=pairs:x.parquet --sample=2000"
 
 
+def test_a_gate_on_all_checks_is_not_partial_though_it_skips_what_cannot_change_its_outcome():
+    selection = {"unselected": ["health/d/1"], "left_out": []}
+    rows = [{"id": "a/m-d-1/x", "check": "a", "property": "a", "metric": "margin_rate", "value": 0.8, "n": 9}]
+    chosen = {"checks": rows, "claims": {"a": {}}, "selection": selection}
+    assert [*partial_lines(run_file(chosen))] == ["Partial: 1 of 2 checks"]
+    assert [*partial_lines(run_file(chosen | {"gate": gate_of_one(gate_against(outcome="pass"))}))] == []
+
+
 def test_the_banner_says_where_the_model_stands_and_that_a_first_look_is_no_whole_run():
     claims = {name: {"family": "order", "chance": 0.5, "tells": f"{name} words"} for name in "ab"}
     rows = [{"id": f"{name}/m-d-1/x", "check": name, "property": name, "metric": "margin_rate", "value": value, "n": 9,

@@ -89,7 +89,8 @@ def partial_lines(results: RunFile) -> Iterator[str]:
     """Lines that say how partial a run is: it stopped after its first look, or ran selected checks only."""
     if look := results.first_look:
         yield f"Partial: {look.clusters:,} of {look.of_clusters:,} clusters"
-    if results.selection and results.selection.unselected:
+    is_whole_gate = results.gate and not any(one.partial for one in results.gate.against)
+    if results.selection and results.selection.unselected and not is_whole_gate:
         ran = {row.check for row in results.checks if row.verdict != "skipped"}
         every = ran | {one.partition("/")[0] for one in results.selection.unselected}
         yield f"Partial: {len(ran):,} of {len(every):,} checks"
