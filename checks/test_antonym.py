@@ -11,7 +11,7 @@ from encheck.generators.control import control
 from encheck.generators.synonym import synonym_beside
 from encheck.items import against_paraphrase, contrast
 from encheck.metrics import adjusted_rate, margin_rate
-from encheck.presets import MARGINS, RATES, seen_in_both_directions
+from encheck.presets import MARGINS, RATES, declare_both_directions
 
 
 @claim(
@@ -64,7 +64,7 @@ def test_antonym_is_farther_than_control(judge):
     judge()
 
 
-@seen_in_both_directions(
+@declare_both_directions(
     "antonym",
     tells="a statement from its opposite",
     means="The model mixes up a statement and its opposite more often, whichever of the two you search for.",

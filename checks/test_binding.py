@@ -4,10 +4,10 @@
 mixes them up is wrong in every line.
 """
 
-from encheck.presets import change_is_farther, other_statement_is_farther, seen_in_both_directions
+from encheck.presets import declare_both_directions, declare_change_is_farther, declare_other_statement_is_farther
 
 
-@seen_in_both_directions(
+@declare_both_directions(
     "binding",
     tells="which attribute belongs to which thing",
     capability="relation",
@@ -19,7 +19,7 @@ def test_attributes_are_seen_in_both_directions(judge):
     judge()
 
 
-@change_is_farther(
+@declare_change_is_farther(
     "binding",
     tells="which attribute belongs to which thing",
     capability="relation",
@@ -32,7 +32,7 @@ def test_exchange_of_attributes_is_farther_than_edit_that_keeps_the_meaning(judg
     judge()
 
 
-@other_statement_is_farther(
+@declare_other_statement_is_farther(
     "binding",
     tells="a rewording that keeps the attributes from another statement",
     capability="relation",

@@ -4,10 +4,10 @@
 faster than the tram". Reviews, tests and price lists are full of comparisons.
 """
 
-from encheck.presets import change_is_farther, other_statement_is_farther, seen_in_both_directions
+from encheck.presets import declare_both_directions, declare_change_is_farther, declare_other_statement_is_farther
 
 
-@seen_in_both_directions(
+@declare_both_directions(
     "comparative",
     tells="which of two things is faster, dearer or better",
     capability="relation",
@@ -19,7 +19,7 @@ def test_comparisons_are_seen_in_both_directions(judge):
     judge()
 
 
-@change_is_farther(
+@declare_change_is_farther(
     "comparative",
     tells="which of two things is faster, dearer or better",
     capability="relation",
@@ -32,7 +32,7 @@ def test_exchange_of_comparison_is_farther_than_edit_that_keeps_the_meaning(judg
     judge()
 
 
-@other_statement_is_farther(
+@declare_other_statement_is_farther(
     "comparative",
     tells="a rewording that keeps the comparison from another statement",
     capability="relation",

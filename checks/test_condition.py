@@ -4,10 +4,10 @@
 conditions: with --experimental, they are made from your own text.
 """
 
-from encheck.presets import change_is_farther, other_statement_is_farther, seen_in_both_directions
+from encheck.presets import declare_both_directions, declare_change_is_farther, declare_other_statement_is_farther
 
 
-@change_is_farther(
+@declare_change_is_farther(
     "condition",
     tells="a condition from its exception",
     capability="assertion",
@@ -19,7 +19,7 @@ def test_other_condition_is_farther_than_edit_that_keeps_the_meaning(judge):
     judge()
 
 
-@other_statement_is_farther(
+@declare_other_statement_is_farther(
     "condition",
     tells="a rewording that keeps the condition from another statement",
     capability="assertion",
@@ -31,7 +31,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_condition(judge):
     judge()
 
 
-@seen_in_both_directions(
+@declare_both_directions(
     "condition",
     tells="a condition from its exception",
     capability="assertion",

@@ -4,10 +4,10 @@ Answering a question about one company with another's figures is the costliest k
 share nearly all their words.
 """
 
-from encheck.presets import change_is_farther, other_statement_is_farther, seen_in_both_directions
+from encheck.presets import declare_both_directions, declare_change_is_farther, declare_other_statement_is_farther
 
 
-@change_is_farther(
+@declare_change_is_farther(
     "entity",
     tells="another name from another way to write the same name",
     capability="facts",
@@ -19,7 +19,7 @@ def test_other_entity_is_farther_than_edit_that_keeps_the_meaning(judge):
     judge()
 
 
-@other_statement_is_farther(
+@declare_other_statement_is_farther(
     "entity",
     tells="another way to write the same name from another statement",
     capability="facts",
@@ -30,7 +30,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_entity(judge):
     judge()
 
 
-@seen_in_both_directions(
+@declare_both_directions(
     "entity",
     tells="one name from another",
     capability="facts",

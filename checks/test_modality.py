@@ -3,10 +3,10 @@
 "May" and "must" are the difference between a right and a duty, in contracts, manuals and medical advice.
 """
 
-from encheck.presets import change_is_farther, other_statement_is_farther, seen_in_both_directions
+from encheck.presets import declare_both_directions, declare_change_is_farther, declare_other_statement_is_farther
 
 
-@change_is_farther(
+@declare_change_is_farther(
     "modality",
     tells="what is a duty from what is an option",
     capability="assertion",
@@ -18,7 +18,7 @@ def test_other_modality_is_farther_than_edit_that_keeps_the_meaning(judge):
     judge()
 
 
-@other_statement_is_farther(
+@declare_other_statement_is_farther(
     "modality",
     tells="a rewording that keeps the modality from another statement",
     capability="assertion",
@@ -29,7 +29,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_modality(judge):
     judge()
 
 
-@seen_in_both_directions(
+@declare_both_directions(
     "modality",
     tells="what is a duty from what is an option",
     capability="assertion",

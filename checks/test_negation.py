@@ -12,10 +12,15 @@ from encheck.generators.antonym import negated_antonym, unnegated
 from encheck.generators.base import beside
 from encheck.items import contrast
 from encheck.metrics import margin_rate
-from encheck.presets import MARGINS, change_is_farther, other_statement_is_farther, seen_in_both_directions
+from encheck.presets import (
+    MARGINS,
+    declare_both_directions,
+    declare_change_is_farther,
+    declare_other_statement_is_farther,
+)
 
 
-@change_is_farther(
+@declare_change_is_farther(
     "negation",
     tells="what is denied from what is asserted",
     capability="assertion",
@@ -44,7 +49,7 @@ def test_negated_antonym_is_nearer_than_antonym(judge):
     judge()
 
 
-@other_statement_is_farther(
+@declare_other_statement_is_farther(
     "negation",
     tells="a rewording that keeps the negation from another statement",
     capability="assertion",
@@ -56,7 +61,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_negation(judge):
     judge()
 
 
-@seen_in_both_directions(
+@declare_both_directions(
     "negation",
     tells="what is denied from what is asserted",
     capability="assertion",

@@ -3,10 +3,10 @@
 Doses, prices, dates and limits are one token each. Two texts that differ only there state different facts.
 """
 
-from encheck.presets import change_is_farther, other_statement_is_farther, seen_in_both_directions
+from encheck.presets import declare_both_directions, declare_change_is_farther, declare_other_statement_is_farther
 
 
-@change_is_farther(
+@declare_change_is_farther(
     "number",
     tells="another number from the same number written otherwise",
     capability="facts",
@@ -19,7 +19,7 @@ def test_other_number_is_farther_than_edit_that_keeps_the_meaning(judge):
     judge()
 
 
-@other_statement_is_farther(
+@declare_other_statement_is_farther(
     "number",
     tells="the same number written otherwise from another statement",
     capability="facts",
@@ -31,7 +31,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_number(judge):
     judge()
 
 
-@seen_in_both_directions(
+@declare_both_directions(
     "number",
     tells="one number from another",
     capability="facts",

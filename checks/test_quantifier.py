@@ -4,10 +4,10 @@
 search.
 """
 
-from encheck.presets import change_is_farther, other_statement_is_farther, seen_in_both_directions
+from encheck.presets import declare_both_directions, declare_change_is_farther, declare_other_statement_is_farther
 
 
-@change_is_farther(
+@declare_change_is_farther(
     "quantifier",
     tells="what is said of all from what is said of few",
     capability="facts",
@@ -19,7 +19,7 @@ def test_other_quantifier_is_farther_than_edit_that_keeps_the_meaning(judge):
     judge()
 
 
-@other_statement_is_farther(
+@declare_other_statement_is_farther(
     "quantifier",
     tells="a rewording that keeps the quantifier from another statement",
     capability="facts",
@@ -30,7 +30,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_quantifier(judge):
     judge()
 
 
-@seen_in_both_directions(
+@declare_both_directions(
     "quantifier",
     tells="what is said of all from what is said of few",
     capability="facts",

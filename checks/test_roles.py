@@ -4,10 +4,10 @@
 sentence says.
 """
 
-from encheck.presets import change_is_farther, other_statement_is_farther, seen_in_both_directions
+from encheck.presets import declare_both_directions, declare_change_is_farther, declare_other_statement_is_farther
 
 
-@change_is_farther(
+@declare_change_is_farther(
     "role_reversal",
     property="roles",
     tells="who did what to whom",
@@ -22,7 +22,7 @@ def test_exchange_of_roles_is_farther_than_edit_that_keeps_the_meaning(judge):
     judge()
 
 
-@other_statement_is_farther(
+@declare_other_statement_is_farther(
     "role_reversal",
     property="roles",
     tells="a rewording that keeps the roles from another statement",
@@ -36,7 +36,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_roles(judge):
     judge()
 
 
-@seen_in_both_directions(
+@declare_both_directions(
     "role_reversal",
     property="roles",
     tells="who did what to whom",

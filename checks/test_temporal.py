@@ -4,10 +4,10 @@
 words.
 """
 
-from encheck.presets import change_is_farther, other_statement_is_farther, seen_in_both_directions
+from encheck.presets import declare_both_directions, declare_change_is_farther, declare_other_statement_is_farther
 
 
-@change_is_farther(
+@declare_change_is_farther(
     "temporal",
     tells="what happened first",
     capability="relation",
@@ -20,7 +20,7 @@ def test_other_order_of_events_is_farther_than_edit_that_keeps_the_meaning(judge
     judge()
 
 
-@other_statement_is_farther(
+@declare_other_statement_is_farther(
     "temporal",
     tells="a rewording that keeps the order of events from another statement",
     capability="relation",
@@ -33,7 +33,7 @@ def test_other_statement_is_farther_than_edit_that_keeps_the_order_of_events(jud
     judge()
 
 
-@seen_in_both_directions(
+@declare_both_directions(
     "temporal",
     tells="what happened first",
     capability="relation",

@@ -9,7 +9,7 @@ from encheck.generators.base import listed
 from encheck.language.edits.contractions import contractions
 from encheck.language.english import English
 from encheck.language.prose import why_left
-from encheck.types import Edit, Group, Variant, apply_edits, changes
+from encheck.types import Edit, Group, Variant, apply_edits, edits_in_words
 
 
 @listed(1)
@@ -30,7 +30,7 @@ def contraction(group: Group, *, level: int, rng: Random, english: English) -> V
     edits = tuple(contractions(group.source))
     if not edits:
         return "nothing to contract"
-    said = changes(group.source, edits)
+    said = edits_in_words(group.source, edits)
     return Variant(apply_edits(group.source, edits), "contraction", level, edits, "contraction", said)
 
 

@@ -10,7 +10,7 @@ from encheck.generators.base import listed
 from encheck.generators.paper import paper_jumble
 from encheck.language.english import English
 from encheck.language.prose import left_spans, why_left
-from encheck.types import Edit, Group, Variant, apply_edits, changes
+from encheck.types import Edit, Group, Variant, apply_edits, edits_in_words
 
 WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*")
 TRIES = 20
@@ -33,7 +33,7 @@ def jumble(group: Group, *, level: int, rng: Random, english: English) -> Varian
     edits = swaps(group.source, pairs=level, rng=rng, stays=stays)
     if edits is None:
         return f"too few different words for {level} exchanges"
-    said = f"exchanged: {changes(group.source, edits)}"
+    said = f"exchanged: {edits_in_words(group.source, edits)}"
     return Variant(apply_edits(group.source, edits), "jumble", level, edits, "jumble", said)
 
 

@@ -25,7 +25,7 @@ from encheck.language.parse import Parse
 from encheck.language.prose import why_left
 from encheck.scoring.triplets import surface_preference
 from encheck.statistics.draws import Draws
-from encheck.types import Edit, Group, Lacking, Validity, Variant, apply_edits
+from encheck.types import Edit, Group, MissingNeed, Validity, Variant, apply_edits
 
 Side = Literal["kept", "changed", "control", "mirror"]
 SIDES: tuple[Side, ...] = ("changed", "kept", "control", "mirror")
@@ -123,11 +123,11 @@ class Phenomenon:
         if result := group.variant(relation, level):
             return result
         if is_experimental and not group.variants and len(self.experimental) < len(SIDES):
-            return Lacking(f"{relation} is made with {OPTION} only", needs=OPTION)
+            return MissingNeed(f"{relation} is made with {OPTION} only", needs=OPTION)
         what = f"{relation} edit"
         if self.in_probes:
-            return Lacking(f"no {what} was written for this sentence", needs=PROBES)
-        return Lacking(f"no {what} in these data", needs=OWN_TEXT)
+            return MissingNeed(f"no {what} was written for this sentence", needs=PROBES)
+        return MissingNeed(f"no {what} in these data", needs=OWN_TEXT)
 
 
 @cache

@@ -23,7 +23,7 @@ from encheck.language.english import English, Reading
 from encheck.language.parse import Parse
 from encheck.language.prose import why_left
 from encheck.statistics.draws import Draws
-from encheck.types import Edit, Group, Variant, apply_edits, changes
+from encheck.types import Edit, Group, Variant, apply_edits, edits_in_words
 
 NAME = "typo"
 MOST = 4  # characters: a larger change is not a small one
@@ -168,7 +168,7 @@ def _changes(english: English, parse: Parse, seed: int, *, is_experimental: bool
     for edit in close_words(english.lexicon, english.substitutes.expressions, parse) if is_experimental else ():
         changed = apply_edits(text, (edit,))
         if (size := distance(text, changed)) <= MOST:
-            yield MeaningChange((edit,), changed, size, f"another thing: {changes(text, (edit,))}")
+            yield MeaningChange((edit,), changed, size, f"another thing: {edits_in_words(text, (edit,))}")
 
 
 def _first(options: NoiseOptions, size: int) -> tuple[int, int] | None:
@@ -214,5 +214,5 @@ def _variant(
     if distance(source, text) != size:
         return None
     count = f"{size} character{'s' * (size > 1)} changed"
-    why = f"{kind}, {count}: {changes(source, edits)}"
+    why = f"{kind}, {count}: {edits_in_words(source, edits)}"
     return Variant(text, relation, level, edits, NAME, why)

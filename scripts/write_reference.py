@@ -19,7 +19,7 @@ from typing import Any
 import typer.main
 
 from encheck import checks
-from encheck.claims import Claim, claim_of, entry_of
+from encheck.claims import Claim, claim_entry, claim_of
 from encheck.cli import app
 from encheck.cli.shared import PANELS
 from encheck.comparing.costs import CostReport
@@ -99,7 +99,7 @@ def _checks() -> Iterator[tuple[str, Claim, ClaimEntry]]:
     for module in pkgutil.iter_modules(checks.__path__):
         for name, value in vars(importlib.import_module(f"encheck.checks.{module.name}")).items():
             if claim := claim_of(value):
-                yield name, claim, entry_of(value, property=claim.property)
+                yield name, claim, claim_entry(value, property=claim.property)
 
 
 def property_entry(name: str, found: list[tuple[str, Claim, ClaimEntry]]) -> str:

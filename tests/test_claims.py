@@ -11,7 +11,7 @@ from gated import gate
 from recorded import run_file
 
 from encheck import checks, claim
-from encheck.claims import FAMILIES, claim_of, lines_of, properties_in
+from encheck.claims import FAMILIES, claim_of, floor_and_aim, read_declared_properties
 from encheck.errors import UsageError
 from encheck.gating.balance import families_of, part_means, win_rates
 from encheck.gating.baseline import read, save, tables_of
@@ -151,16 +151,16 @@ def test_a_check_is_held_to_what_it_declares():
     without = claim_of(claim(random_pairs)(check))
     with_floor = claim_of(claim(random_pairs, metric=margin_rate, floor=0.5, aim=0.8)(check))
     unjudged = claim_of(claim(random_pairs, metric=margin_rate, unjudged="nonsense")(check))
-    assert lines_of(with_aim, "margin_rate", None) == (None, 0.8)
-    assert lines_of(with_floor, "margin_rate", None) == (0.5, 0.8)
-    assert lines_of(without, "anything", 0.5) == (0.5, 0.5)
-    assert lines_of(unjudged, "margin_rate", None) is None
+    assert floor_and_aim(with_aim, "margin_rate", None) == (None, 0.8)
+    assert floor_and_aim(with_floor, "margin_rate", None) == (0.5, 0.8)
+    assert floor_and_aim(without, "anything", 0.5) == (0.5, 0.5)
+    assert floor_and_aim(unjudged, "margin_rate", None) is None
     assert unjudged.declared.reported == "nonsense"
     for asked, said in (((with_aim, "margin_rate", 0.5), "both"), ((without, "x", None), "neither")):
         with pytest.raises(UsageError, match=said):
-            lines_of(*asked)
+            floor_and_aim(*asked)
     with pytest.raises(UsageError, match=r"given auc, but @claim declares metric=margin_rate"):
-        lines_of(with_aim, "auc", None)
+        floor_and_aim(with_aim, "auc", None)
 
 
 def test_every_check_declares_all_that_is_known_of_it():
@@ -175,7 +175,7 @@ def test_every_check_declares_all_that_is_known_of_it():
 
 
 def test_the_markers_are_read_from_the_files_without_importing_them():
-    found = properties_in(sorted((ROOT / "checks").glob("test_*.py")))
+    found = read_declared_properties(sorted((ROOT / "checks").glob("test_*.py")))
     assert set(found) == {one.property for one in shipped().values()}
     assert all(found.values())
     for sentence in found.values():

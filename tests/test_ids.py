@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recorded import result
 
-from encheck.ids import CaseId, GateRowId, ItemId, ItemParts, question_of
+from encheck.ids import CaseId, GateRowId, ItemId, ItemParts, question_id
 from encheck.types import CheckResult, content_hash
 
 HASH = content_hash("A dog barks.")
@@ -29,7 +29,7 @@ def test_the_parts_of_an_id_are_what_it_was_made_of(data, relation, level, gener
 @given(DATA, st.integers(1, 40))
 def test_a_member_of_a_chain_names_its_chain_and_its_step(data, step):
     chain = ItemId.of(data, HASH, "swap", 3, "pivot-b", 7)
-    member = chain.member(step)
+    member = chain.of_step(step)
     assert member == f"{chain}/{step}"
     assert (member.parts.step, member.parts.occurrence, member.parts.in_both_orders) == (step, 7, False)
     assert member.chain == chain
@@ -48,7 +48,7 @@ def test_a_pair_in_both_orders_is_told_from_the_pair():
     "foreign", ["1", "d/1", "d/0007/antonym/1/written/0", f"d/{HASH}", f"d/{HASH[1:]}/antonym/1/written/0", ""]
 )
 def test_an_id_of_somebody_else_s_rules_has_no_parts_and_is_refused_by_name(foreign):
-    assert ItemId(foreign).known is None
+    assert ItemId(foreign).parts_or_none is None
     with pytest.raises(ValueError, match="should be data/hash/relation/level/generator/occurrence") as refusal:
         _ = ItemId(foreign).parts
     assert repr(foreign) in str(refusal.value)
@@ -61,8 +61,8 @@ def test_the_data_set_of_an_id_is_known_whoever_made_it():
 
 
 def test_a_question_is_what_stands_before_the_last_slash_of_a_key():
-    assert question_of("Q1/R2/C3") == "Q1/R2"
-    assert question_of("17") is question_of("") is None
+    assert question_id("Q1/R2/C3") == "Q1/R2"
+    assert question_id("17") is question_id("") is None
 
 
 def test_an_id_is_its_text_for_everything_that_stores_it():

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from encheck.errors import StoreError, UnusableStoreError
-from encheck.store import Store, default_path, file_sha256, text_key
+from encheck.store import Store, default_store_path, file_sha256, text_key
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=20)  # lone surrogates and NULs among them
 KEYS = [text_key(f"sentence {i}") for i in range(300)]
@@ -226,7 +226,7 @@ def test_a_key_written_twice_holds_the_later_array(store):
     store.put("vector", "f", KEYS[:1], VECTORS[:1], name="x")
     store.put("vector", "f", KEYS[:1], VECTORS[1:2], name="x")
     assert (store.get("vector", "f", KEYS[:1])[0] == VECTORS[1]).all()
-    assert store.contents()[0].rows == 1
+    assert store.list_models()[0].rows == 1
 
 
 def test_keys_and_arrays_of_different_numbers_are_refused(store):
@@ -237,9 +237,9 @@ def test_keys_and_arrays_of_different_numbers_are_refused(store):
 
 def test_the_store_lies_where_the_environment_says_else_in_the_users_cache(monkeypatch):
     monkeypatch.setenv("ENCHECK_STORE", "/elsewhere/my.sqlite")
-    assert default_path() == Path("/elsewhere/my.sqlite")
+    assert default_store_path() == Path("/elsewhere/my.sqlite")
     monkeypatch.delenv("ENCHECK_STORE")
-    assert default_path() == Path(platformdirs.user_cache_dir("encheck")) / "store.sqlite"
+    assert default_store_path() == Path(platformdirs.user_cache_dir("encheck")) / "store.sqlite"
 
 
 def test_a_user_without_a_home_has_no_default_store(monkeypatch):
@@ -250,7 +250,7 @@ def test_a_user_without_a_home_has_no_default_store(monkeypatch):
         mock.patch("os.path.expanduser", lambda path: path),
         pytest.raises(UnusableStoreError, match="no cache folder for the store"),
     ):
-        default_path()
+        default_store_path()
 
 
 # other processes
@@ -606,12 +606,12 @@ def evicting(store):
     """Three models of about 1.2 MB, used in the order b, c, a."""
     for fingerprint in "abc":
         store.put("vector", fingerprint, KEYS, np.ones((300, 1_000), np.float32), name=f"model {fingerprint}")
-    store.touch("vector", "a")
+    store.mark_as_used("vector", "a")
     return store
 
 
 def test_contents_are_listed_the_model_used_last_first(store):
-    listed = evicting(store).contents()
+    listed = evicting(store).list_models()
     assert [(s.kind, s.name, s.fingerprint, s.rows, s.bytes) for s in listed] == [
         ("vector", f"model {f}", f, 300, 1_200_000) for f in "acb"
     ]
@@ -620,20 +620,20 @@ def test_contents_are_listed_the_model_used_last_first(store):
 def test_prune_drops_the_model_used_longest_ago_until_the_file_fits(store):
     gone = evicting(store).prune(limit=2_900_000)
     assert [s.fingerprint for s in gone] == ["b"]
-    assert [s.fingerprint for s in store.contents()] == ["a", "c"]
-    assert 2_400_000 < store.size() <= 2_900_000
+    assert [s.fingerprint for s in store.list_models()] == ["a", "c"]
+    assert 2_400_000 < store.bytes_on_disk() <= 2_900_000
 
 
 def test_what_was_kept_without_a_fingerprint_is_listed_and_can_be_pruned(store):
     evicting(store).put("vector", None, KEYS[:1], np.ones((1, 2), np.float32), name="careless")
-    assert [s.fingerprint for s in store.contents()] == ["", "a", "c", "b"]
-    store.remove("")
-    assert [s.fingerprint for s in store.contents()] == ["a", "c", "b"]
+    assert [s.fingerprint for s in store.list_models()] == ["", "a", "c", "b"]
+    store.delete_model("")
+    assert [s.fingerprint for s in store.list_models()] == ["a", "c", "b"]
 
 
 def test_prune_drops_nothing_where_the_file_fits(store):
     assert evicting(store).prune(limit=10_000_000) == []
-    assert len(store.contents()) == 3
+    assert len(store.list_models()) == 3
 
 
 def test_prune_holds_the_file_to_the_limit_of_the_store(path):
@@ -651,7 +651,7 @@ def test_prune_keeps_what_this_run_uses(store):
 
 def test_writing_rows_counts_as_use(store):
     evicting(store).put("vector", "b", [text_key("new")], np.ones((1, 1_000), np.float32), name="model b")
-    assert [s.fingerprint for s in store.prune(limit=2_900_000)] == ["c"]
+    assert [s.fingerprint for s in store.delete_least_recently_used(limit=2_900_000)] == ["c"]
 
 
 def test_prune_drops_no_more_than_it_must_while_another_process_reads(store):
@@ -660,7 +660,7 @@ def test_prune_drops_no_more_than_it_must_while_another_process_reads(store):
     reader.execute("BEGIN")
     reader.execute("SELECT COUNT(*) FROM row").fetchone()
     store._db.execute("PRAGMA busy_timeout = 0")
-    assert [s.fingerprint for s in store.prune(limit=2_900_000)] == ["b"]
+    assert [s.fingerprint for s in store.delete_least_recently_used(limit=2_900_000)] == ["b"]
     reader.execute("COMMIT")
     reader.close()
 
@@ -668,23 +668,23 @@ def test_prune_drops_no_more_than_it_must_while_another_process_reads(store):
 def test_remove_forgets_one_model_and_no_other(store):
     evicting(store).remove("c")
     assert missing(store, "vector", "c", KEYS[:2]) == [0, 1]
-    assert [s.fingerprint for s in store.contents()] == ["a", "b"]
+    assert [s.fingerprint for s in store.list_models()] == ["a", "b"]
     assert sql(store.path, "SELECT COUNT(*) FROM row") == [(600,)]
 
 
 def test_compacting_gives_the_room_back(store):
     before = evicting(store).size()
-    store.remove("a")
-    store.remove("b")
+    store.delete_model("a")
+    store.delete_model("b")
     store.compact()
-    assert 1_200_000 < store.size() < before / 2
+    assert 1_200_000 < store.bytes_on_disk() < before / 2
     assert missing(store, "vector", "c", KEYS) == []
 
 
 def test_the_size_is_that_of_the_files(store):
     evicting(store)
     files = [p for p in store.path.parent.iterdir() if not p.name.endswith("-shm")]
-    assert store.size() == sum(p.stat().st_size for p in files)
+    assert store.bytes_on_disk() == sum(p.stat().st_size for p in files)
 
 
 # how much a model has
@@ -808,7 +808,7 @@ def test_what_16_bits_cannot_hold_stays_in_32_and_comes_back_bit_for_bit(half):
 
 def test_scores_of_pairs_and_parses_are_the_same_with_16_bits(half):
     half.put("pair", "f", KEYS, VECTORS[:, :1], name="x")
-    half.put_blobs("parse", "f", {KEYS[0]: b"parsed"}, name="x")
+    half.store_bytes("parse", "f", {KEYS[0]: b"parsed"}, name="x")
     assert (half.get("pair", "f", KEYS)[0] == VECTORS[:, :1]).all()
     assert half.blobs("parse", "f", KEYS) == {KEYS[0]: b"parsed"}
     assert (half.as_kept("pair", VECTORS) == VECTORS).all()
@@ -855,40 +855,40 @@ def test_looking_up_16_bits_counts_as_use_and_forgetting_a_model_forgets_them(ha
 def test_the_hash_of_a_file_is_taken_from_the_store_while_the_file_stays_as_it_is(store, tmp_path):
     file = tmp_path / "weights"
     file.write_bytes(b"one")
-    assert store.file_hash(file) == file_sha256(file)
+    assert store.cached_file_hash(file) == file_sha256(file)
     sql(store.path, "UPDATE file SET sha256 = 'kept'")
-    assert store.file_hash(file) == "kept"
+    assert store.cached_file_hash(file) == "kept"
 
 
 @pytest.mark.parametrize("content", [b"two", b"longer than before"], ids=["same length", "another length"])
 def test_an_edited_file_has_its_hash_computed_again(store, tmp_path, content):
     file = tmp_path / "weights"
     file.write_bytes(b"one")
-    before, stamp = store.file_hash(file), file.stat()
+    before, stamp = store.cached_file_hash(file), file.stat()
     time.sleep(0.02)
     file.write_bytes(content)
     os.utime(file, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
-    assert store.file_hash(file) == file_sha256(file) != before
+    assert store.cached_file_hash(file) == file_sha256(file) != before
 
 
 def test_a_file_put_in_the_place_of_another_has_its_hash_computed_again(store, tmp_path):
     file, other = tmp_path / "weights", tmp_path / "other"
     file.write_bytes(b"one")
     other.write_bytes(b"two")
-    store.file_hash(file)
+    store.cached_file_hash(file)
     other.replace(file)
-    assert store.file_hash(file) == file_sha256(file)
+    assert store.cached_file_hash(file) == file_sha256(file)
 
 
 def test_a_link_is_known_by_the_file_behind_it(store, tmp_path):
     file, link = tmp_path / "weights", tmp_path / "link"
     file.write_bytes(b"one")
     link.symlink_to(file)
-    assert store.file_hash(link) == store.file_hash(file)
+    assert store.cached_file_hash(link) == store.cached_file_hash(file)
     assert sql(store.path, "SELECT COUNT(*) FROM file") == [(1,)]
 
 
 def test_a_file_whose_name_is_no_utf8_has_a_hash(store, tmp_path):
     file = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff"))
     file.write_bytes(b"one")
-    assert store.file_hash(file) == store.file_hash(file) == file_sha256(file)
+    assert store.cached_file_hash(file) == store.cached_file_hash(file) == file_sha256(file)

@@ -21,11 +21,11 @@ from encheck.surface import (
     SURFACE,
     WEIGHTED,
     Frequencies,
-    bigrams,
+    bigram_overlap,
     edit_similarity,
-    polarity,
+    polarity_agreement,
     tf_idf,
-    trigrams,
+    trigram_overlap,
 )
 
 TEXTS = st.lists(st.sampled_from(["a", "A", "red", "dogs", "dog's", "Éa", "42"]), max_size=7).map(" ".join)
@@ -53,9 +53,11 @@ def test_words_that_deny_are_counted_and_nothing_else_is_read():
         "No, it never isn't.",
         "It is hardly invalid, but dishonest.",
     ]
-    assert polarity([source] * 6, texts).tolist() == [1, 1, 1, 1 / 2, 1 / 3, 1 / 3]
-    assert polarity([source] * 6, texts, parity=True).tolist() == [1, 1, 1, 0, 1, 1]
-    assert polarity(["Unless the wireless dishwasher wont display it"], [source.replace("not ", "")]).tolist() == [1]
+    assert polarity_agreement([source] * 6, texts).tolist() == [1, 1, 1, 1 / 2, 1 / 3, 1 / 3]
+    assert polarity_agreement([source] * 6, texts, parity=True).tolist() == [1, 1, 1, 0, 1, 1]
+    assert polarity_agreement(
+        ["Unless the wireless dishwasher wont display it"], [source.replace("not ", "")]
+    ).tolist() == [1]
 
 
 def test_the_list_of_words_that_deny_is_the_one_that_figures_were_made_with():
@@ -83,7 +85,7 @@ def test_edit_similarity_is_that_of_nltks_edit_distance(first, second):
 @example("red", "a")
 def test_bigrams_are_those_of_nltk(first, second):
     made = ({*ngrams(["<s>", *t.lower().split(), "</s>"], 2)} for t in (first, second))
-    assert bigrams([first], [second])[0] == pytest.approx(shared(*made))
+    assert bigram_overlap([first], [second])[0] == pytest.approx(shared(*made))
 
 
 @given(TEXTS, TEXTS)
@@ -91,7 +93,7 @@ def test_bigrams_are_those_of_nltk(first, second):
 @example(" a  red dog", "a red dog")
 def test_trigrams_are_those_of_nltk(first, second):
     made = ({*ngrams(f"  {' '.join(t.lower().split())} ", 3)} for t in (first, second))
-    assert trigrams([first], [second])[0] == pytest.approx(shared(*made))
+    assert trigram_overlap([first], [second])[0] == pytest.approx(shared(*made))
 
 
 @given(st.lists(st.tuples(ANY | TEXTS, ANY | TEXTS), min_size=1, max_size=4))

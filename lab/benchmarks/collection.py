@@ -42,8 +42,8 @@ from encheck.gating.decision import decide
 from encheck.gating.gate_rows import pool_rows
 from encheck.gating.pairing import ModelScores, compare_all, declared_of, gating_metric
 from encheck.metrics.health import ends_seen
-from encheck.similarity import ROUNDING, moved
-from encheck.training import PlannedItems
+from encheck.similarity import ROUNDING, vector_distance
+from encheck.training import DevCases
 
 SHARE = 28  # percent of the clusters, where a copy is not given the full gate
 FEW = {"hard_negative", "role_reversal", "entity"}  # relations of the groups that are taken at the full share
@@ -113,7 +113,7 @@ def key_of(text: str) -> str:
 def _is_steady(found: Floats, encode: Any, texts: Texts) -> bool:
     """Whether a few texts get the same vectors in other company, from the last to the first."""
     first, second = (some.reshape(len(some), -1) for some in (found[:32], encode(texts[31::-1])[::-1]))
-    return bool((moved(first, second) <= ROUNDING).all())
+    return bool((vector_distance(first, second) <= ROUNDING).all())
 
 
 @dataclass(frozen=True)
@@ -159,11 +159,9 @@ def part(dataset: Dataset, share: int) -> Dataset:
     return replace(dataset, groups=groups, pairs=pairs, universe=universe)
 
 
-def planned(
-    data: str, share: int, properties: Sequence[str] | None = None, *, without: Sequence[str] = ()
-) -> PlannedItems:
+def planned(data: str, share: int, properties: Sequence[str] | None = None, *, without: Sequence[str] = ()) -> DevCases:
     """The checks that gate, and contracts, on a share of the data."""
-    return PlannedItems(_checks(properties, without), data, lambda dataset: part(dataset, share))
+    return DevCases(_checks(properties, without), data, lambda dataset: part(dataset, share))
 
 
 def _checks(properties: Sequence[str] | None, without: Sequence[str]) -> list[Any]:
@@ -177,7 +175,7 @@ def _checks(properties: Sequence[str] | None, without: Sequence[str]) -> list[An
 
 
 @cache
-def gate_plan(share: int) -> PlannedItems:
+def gate_plan(share: int) -> DevCases:
     """What the gate and the score see."""
     return planned(DATA, share, without=() if share == 100 else LEFT_OUT)
 
@@ -185,18 +183,18 @@ def gate_plan(share: int) -> PlannedItems:
 @cache
 def aside_of(collection: Collection, share: int) -> dict[str, Any]:
     """MiniLM's tables of the items that are tested nowhere, by case."""
-    plan = PlannedItems(_checks(None, () if share == 100 else LEFT_OUT), DATA, aside)
-    tables = plan.side(as_model(place(collection).base, "base")).tables
+    plan = DevCases(_checks(None, () if share == 100 else LEFT_OUT), DATA, aside)
+    tables = plan.score_model(as_model(place(collection).base, "base")).tables
     return {case: table for case, table in tables.items() if table.kind != "pair"}
 
 
 @cache
-def fresh_plan() -> PlannedItems:
+def fresh_plan() -> DevCases:
     """The fresh probes of the judgement."""
     return planned(FRESH, FRESH_SHARE, JUDGED)
 
 
-def texts_of(plan: PlannedItems) -> Texts:
+def texts_of(plan: DevCases) -> Texts:
     """Every text that a plan needs, as it asks for them."""
     seen: dict[str, None] = {}
 
@@ -204,7 +202,7 @@ def texts_of(plan: PlannedItems) -> Texts:
         seen.update(dict.fromkeys(texts))
         return np.stack([np.random.default_rng(len(seen) + i).standard_normal(4) for i in range(len(texts))])
 
-    plan.side(as_model(note, "note"))
+    plan.score_model(as_model(note, "note"))
     return list(seen)
 
 
@@ -270,7 +268,7 @@ class Judgement:
 
 def judge(vectors: Vectors, data: Path) -> Judgement:
     """What the private items, the search and the people of STS-B say of a copy."""
-    side = fresh_plan().side(as_model(vectors, "copy"))
+    side = fresh_plan().score_model(as_model(vectors, "copy"))
     rates = win_rates(side.tables, side.scales)
     behaviour = float(np.mean(list(rates.values())))
     return Judgement(behaviour, ndcg(vectors, search_of(data)), correlation(vectors, *sts_pairs(data)))
@@ -330,7 +328,7 @@ class Seen:
 
 def seen(vectors: Any, collection: Collection, share: int) -> Seen:
     """Of a copy whose vectors are there."""
-    side = gate_plan(share).side(as_model(vectors, "copy"))
+    side = gate_plan(share).score_model(as_model(vectors, "copy"))
     broken = [] if getattr(vectors, "steady", True) else ["not the same answer twice"]
     for table in side.tables.values():
         if table.kind == "pair" and table.check.startswith("end_of_a_long_text"):
@@ -356,19 +354,21 @@ def from_chance(one: Seen, _: Seen) -> float:
 
 def win_rates_alone(one: Seen, _: Seen) -> float:
     """What the balanced score was."""
-    return balanced(win_rates(one.side.tables, one.side.scales), families_of(one.side.tables)) or 0.0
+    return (
+        balanced(win_rates(one.score_model.tables, one.score_model.scales), families_of(one.score_model.tables)) or 0.0
+    )
 
 
 def with_the_space(one: Seen, _: Seen) -> float:
     """From chance, with room, spread and neighbours of random pairs as a fourth part."""
-    scale = one.side.scales[DATA]
+    scale = one.score_model.scales[DATA]
     space = []
-    for table in one.side.tables.values():
+    for table in one.score_model.tables.values():
         metric, _why = gating_metric(table)
         if metric and declared_of(table).family == "health":
             mean = float(np.nanmean(metric.per_item(table, scale)))
             space.append(1 + mean if metric.name == "steadiness" else mean)
-    side = one.side
+    side = one.score_model
     found = [
         *part_means(shares_above_chance(side.tables, side.scales), families_of(side.tables)).values(),
         float(np.mean(space)),
@@ -379,7 +379,7 @@ def with_the_space(one: Seen, _: Seen) -> float:
 def in_deltas(one: Seen, base: Seen) -> float:
     """The mean change of the families' rows that are evidence, in deltas; a row gains one delta at most."""
     families: dict[str, list[float]] = {}
-    for row in decide(pool_rows(compare_all(base.side, one.side)[0])).rows:
+    for row in decide(pool_rows(compare_all(base.score_model, one.score_model)[0])).rows:
         if row.evidence and not row.part_of:
             families.setdefault(row.family, []).append(min(row.change / row.delta, 1.0))
     return float(np.mean([np.mean(some) for some in families.values()]))
@@ -431,7 +431,9 @@ def verdicts(base: Seen, found: dict[Copy, Seen], aside: dict[str, Any]) -> Iter
     yield "| --- | --- | --- | --- | --- | --- | --- |"
     counted: Counter[tuple[str, str]] = Counter()
     for copy, one in found.items():
-        decision = decide(pool_rows(compare_all(base.side, one.side, aside=aside)[0]), contracts=one.contracts)
+        decision = decide(
+            pool_rows(compare_all(base.score_model, one.score_model, aside=aside)[0]), contracts=one.contracts
+        )
         counted[copy.right, decision.outcome] += 1
         why = decision.reasons[0].partition(": a loss")[0] if decision.reasons else ""
         score = "-" if decision.outcome == "block" else f"{one.score:.3f}"

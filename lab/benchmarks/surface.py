@@ -32,8 +32,8 @@ from encheck.scoring.scores import CrossedScores, MarginScores, Scale
 from encheck.scoring.triplets import EDIT_DISTANCE_COLUMN, Triplet, surface_differences, surface_preference
 from encheck.statistics.bootstrap import Resampler
 from encheck.surface import SHARED, WEIGHTED, Frequencies
-from encheck.types import Estimate, Lines
-from encheck.verdict import judge
+from encheck.types import Estimate, FloorAndAim
+from encheck.verdict import decide_verdict
 
 Floats = NDArray[np.float64]
 Draw = Callable[..., Any]
@@ -166,7 +166,7 @@ def resampler(items: int) -> Resampler:
 
 def is_called_meaningful(estimate: Estimate) -> bool:
     """Whether the whole interval is above one half, by the function that decides in a run."""
-    verdict, _ = judge(estimate, Lines(aim=CHANCE))
+    verdict, _ = decide_verdict(estimate, FloorAndAim(aim=CHANCE))
     return verdict == "pass" and estimate.low > CHANCE
 
 

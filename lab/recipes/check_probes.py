@@ -32,7 +32,7 @@ import learned_rival
 
 from encheck.datasets.probes import embedded, kept_relation
 from encheck.generators.phenomenon import phenomena
-from encheck.surface import RIVALS, SHARED, SURFACE, Frequencies, tf_idf
+from encheck.surface import SHARED, SURFACE, UNBALANCED_SCORERS, Frequencies, tf_idf
 from encheck.types import Group
 
 NAMES = (*(name for name, one in phenomena().items() if one.in_probes), "antonym")
@@ -159,10 +159,10 @@ def surface(found: Sequence[Contrast]) -> None:
 
 
 def rivals(found: Sequence[Contrast]) -> None:
-    print(f"| phenomenon | {' | '.join(RIVALS)} |")
-    print(f"| --- |{' --- |' * len(RIVALS)}")
+    print(f"| phenomenon | {' | '.join(UNBALANCED_SCORERS)} |")
+    print(f"| --- |{' --- |' * len(UNBALANCED_SCORERS)}")
     for name, some in of_phenomena(found, SYNONYM).items():
-        shares = [(won(some, scorer), Outcome.of(some, scorer).both) for scorer in RIVALS]
+        shares = [(won(some, scorer), Outcome.of(some, scorer).both) for scorer in UNBALANCED_SCORERS]
         print(f"| {name} | {' | '.join(f'{one:.2f} / {both:.2f}' for one, both in shares)} |".replace(" / nan", ""))
 
 
@@ -296,7 +296,7 @@ def duplicates(folder: Path) -> None:
     from encheck.encoders.model_config import Device
     from encheck.encoders.models_file import known_models
 
-    groups = [g for g in embedded().groups if not g.side]
+    groups = [g for g in embedded().groups if not g.score_model]
     texts = sorted(public_texts(folder))
     ours = [g.source for g in groups] + [v.text for g in groups for v in g.variants]
     known = {run for text in texts for run in runs(text)}

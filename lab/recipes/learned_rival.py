@@ -19,7 +19,7 @@ from sklearn.model_selection import GroupKFold, LeaveOneGroupOut
 
 from encheck.language.lexicon.load import lexicon
 from encheck.statistics.balancing import mirror_coefficients
-from encheck.surface import SURFACE, polarity_count, tokens
+from encheck.surface import SURFACE, count_negative_words, tokens
 
 Floats = NDArray[np.float64]
 FOLDS = 10
@@ -52,7 +52,7 @@ def features(source: str, text: str) -> dict[str, float]:
         "deleted": len(deleted),
         "same first word": a[:1] == b[:1],
         "same last words": a[-2:] == b[-2:],
-        "words that deny": polarity_count(text),
+        "words that deny": count_negative_words(text),
         "frequency of the inserted": float(np.mean(new)),
         "of the rarest": min(new),
         "of the first word": lexicon().word_frequency(b[0]) if b else 0.0,

@@ -29,7 +29,7 @@ from papers_page import page, paper_section, summary
 from papers_pictures import PICTURES, drawn, file_name
 from papers_published import PAPERS
 
-from encheck.errors import EncheckError, UsageError, unknown
+from encheck.errors import EncheckError, UsageError, unknown_name_message
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/reproduction.md"
 
@@ -40,7 +40,7 @@ def measure(papers: Sequence[str], root: Path, models: Sequence[str], only: str 
 
     kinds = [function.__name__ for paper in papers for function in MEASURES[paper]]
     if only and only not in kinds:
-        raise UsageError(f"--only: {unknown('kind', only, kinds)}")
+        raise UsageError(f"--only: {unknown_name_message('kind', only, kinds)}")
     for paper in papers:
         for function in MEASURES[paper]:
             for model in models:

@@ -39,7 +39,7 @@ from training_options import add_options, choices_of, count, set_threads, share_
 from encheck.datasets.load import load
 from encheck.errors import EncheckError, UsageError
 from encheck.language.english import English
-from encheck.store import Store, default_path
+from encheck.store import Store, default_store_path
 from encheck.system.files import write_text
 from encheck_papers.fit import BiEncoder, Choices, encoder_to_train, fit_once
 from encheck_papers.parts import Parts, parts_of
@@ -189,7 +189,7 @@ def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
 
 def span_source(told: argparse.Namespace) -> SpanSource:
     """Where spans come from; UsageError for a broken file, or --missing without one."""
-    parsed = ParsedSpans(English(store=Store(default_path())))
+    parsed = ParsedSpans(English(store=Store(default_store_path())))
     if told.frames is None:
         if told.missing != "refuse":
             raise UsageError("--missing is for --frames=FILE")

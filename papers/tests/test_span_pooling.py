@@ -282,7 +282,7 @@ def test_a_run_takes_parses_from_its_store(folder, tmp_path):
     store = Store(tmp_path / "run.sqlite")
     subject = next(iter(resolve_models(Settings(models=(str(folder),), device="cpu"), store).values()))
     subject.model.encode(TEXTS)
-    assert {(one.kind, one.rows) for one in store.contents()} == {("parse", 4)}
+    assert {(one.kind, one.rows) for one in store.list_models()} == {("parse", 4)}
     again = next(iter(resolve_models(Settings(models=(str(folder),), device="cpu"), store).values()))
     again.model.encode(TEXTS[::-1])
     assert again.model.spans.english.parsed == 0

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
-from encheck.errors import UsageError, unknown
+from encheck.errors import UsageError, unknown_name_message
 from encheck.ids import PYTEST_MARKERS
 from encheck.scoring.item import Items
 from encheck.types import ClaimEntry, Declaration, Estimate, Floor
@@ -157,8 +157,8 @@ def claim(
 
     def mark(function: Function) -> Function:
         place = f"{function.__qualname__} of {function.__module__}: @claim"
-        _refuse(place, levels, family, metric, pictures)
-        _refuse_lines(place, floor, aim, unjudged)
+        _refuse_invalid_declaration(place, levels, family, metric, pictures)
+        _refuse_invalid_floor_or_aim(place, floor, aim, unjudged)
         weighed = gates or unjudged or metric
         if isinstance(weighed, str) or weighed is None:  # the reason why the check does not gate
             gated, reported = "", weighed or ""
@@ -176,7 +176,9 @@ def claim(
     return mark
 
 
-def _refuse(place: str, levels: object, family: str, metric: object, pictures: tuple[str, ...]) -> None:
+def _refuse_invalid_declaration(
+    place: str, levels: object, family: str, metric: object, pictures: tuple[str, ...]
+) -> None:
     """Raise UsageError for an invalid declaration."""
     listed = levels if isinstance(levels, tuple | list) else ()
     if not all(isinstance(level, int | str) for level in listed) or not 0 < len(listed) == len(set(listed)):
@@ -185,15 +187,15 @@ def _refuse(place: str, levels: object, family: str, metric: object, pictures: t
             "tuple of one or more different numbers or names: levels=(1,), levels=(1, 2, 3)"
         )
     if family not in (*FAMILIES, CONTRACT):
-        raise UsageError(f"{place} has an {unknown('family', family, (*FAMILIES, CONTRACT))}")
+        raise UsageError(f"{place} has an {unknown_name_message('family', family, (*FAMILIES, CONTRACT))}")
     if metric is not None and not hasattr(metric, "why_reported"):
         raise UsageError(f"{place} has metric={metric!r}, but should have a Metric of encheck.metrics")
     for name in pictures:
         if name not in PICTURES:
-            raise UsageError(f"{place} has an {unknown('picture', name, PICTURES)}")
+            raise UsageError(f"{place} has an {unknown_name_message('picture', name, PICTURES)}")
 
 
-def _refuse_lines(place: str, floor: Floor, aim: float | None, unjudged: str) -> None:
+def _refuse_invalid_floor_or_aim(place: str, floor: Floor, aim: float | None, unjudged: str) -> None:
     """Raise UsageError for an invalid floor, a floor above the aim, or an aim of a check that has no verdict."""
     if isinstance(floor, str) and floor != SURFACE:
         raise UsageError(f"{place} has floor={floor!r}, but should have a number, {SURFACE!r} or None")
@@ -205,7 +207,7 @@ def _refuse_lines(place: str, floor: Floor, aim: float | None, unjudged: str) ->
         raise UsageError(f"{place} has floor={floor:g} above aim={aim:g}")
 
 
-def tested(claim: Claim, markers: Iterable[str]) -> str:
+def tested_property(claim: Claim, markers: Iterable[str]) -> str:
     """The property that a check declares, otherwise its nearest marker that is not pytest's."""
     return claim.property or next((name for name in markers if name not in PYTEST_MARKERS), "unmarked")
 
@@ -215,7 +217,7 @@ def claim_of(function: object) -> Claim | None:
     return getattr(function, ATTRIBUTE, None)
 
 
-def lines_of(claim: Claim, metric: str, at_least: float | None) -> tuple[Floor, float] | None:
+def floor_and_aim(claim: Claim, metric: str, at_least: float | None) -> tuple[Floor, float] | None:
     """(floor, aim) for a figure of this metric in `judge`; None for a check without a verdict.
 
     If the claim declares no aim, `at_least` is both floor and aim. UsageError if both or neither are given, or if the
@@ -234,7 +236,7 @@ def lines_of(claim: Claim, metric: str, at_least: float | None) -> tuple[Floor, 
     raise UsageError(f"judge needs aim= in @claim, or at_least=, but has {found}")
 
 
-def entry_of(function: Callable[..., object], *, property: str) -> ClaimEntry:  # noqa: A002
+def claim_entry(function: Callable[..., object], *, property: str) -> ClaimEntry:  # noqa: A002
     """The entry of a check in results.json: its texts, from its docstrings, and its declaration.
 
     `says` is the test's own docstring; `title` and `why` are the first two paragraphs of its file's: the topic with the
@@ -249,17 +251,17 @@ def entry_of(function: Callable[..., object], *, property: str) -> ClaimEntry:  
     return ClaimEntry(**{**of_check, "property": property}, says=says, title=title, why=why)
 
 
-def sentence_of(text: str | None) -> str:
+def first_sentence(text: str | None) -> str:
     """The first sentence of a file's docstring, without text in brackets.
 
-    >>> sentence_of("Criterion 2: a synonym keeps the meaning (Mahajan et al. 2023), and more. The rest.")
+    >>> first_sentence("Criterion 2: a synonym keeps the meaning (Mahajan et al. 2023), and more. The rest.")
     'Criterion 2: a synonym keeps the meaning, and more'
     """
     first = " ".join((text or "").split("\n\n")[0].split())
     return re.sub(r"\s*\([^()]*\)", "", first).partition(". ")[0].rstrip(".")
 
 
-def properties_in(paths: Iterable[Path]) -> dict[str, str]:
+def read_declared_properties(paths: Iterable[Path]) -> dict[str, str]:
     """The properties that check files declare, each with the topic of its first file; nothing is imported.
 
     Files that are not valid Python are skipped.
@@ -275,5 +277,5 @@ def properties_in(paths: Iterable[Path]) -> dict[str, str]:
             declared = {k.arg: k.value for k in call.keywords}
             named = declared.get("property", *call.args[:1])  # in claim, or first in a preset
             if declared.keys() & {"property", "tells", "means"} and isinstance(named, ast.Constant):
-                properties.setdefault(str(named.value), sentence_of(ast.get_docstring(tree)))
+                properties.setdefault(str(named.value), first_sentence(ast.get_docstring(tree)))
     return properties

@@ -27,7 +27,7 @@ import difflib
 from collections.abc import Iterable
 
 STOPPED = 130  # exit code after Ctrl-C or SIGTERM
-UNSEEN = "not measured in a first look"  # the message of a check that the first look left out
+NOT_IN_FIRST_LOOK = "not measured in a first look"  # the message of a check that the first look left out
 NEEDS = "needs "  # a skipped check's message begins with this if it names what the data lack
 
 
@@ -90,19 +90,19 @@ class NothingToMeasure(EncheckError):  # noqa: N818 - a fact about the data, not
         super().__init__(f"{NEEDS}{needs}: {said}" if needs else said)
 
 
-def needed(reason: str) -> str:
+def missing_need(reason: str) -> str:
     """What the data of a skipped check lack, from its reason; empty for other reasons.
 
-    >>> needed("needs labelled pairs: own has no label"), needed("own has no text")
+    >>> missing_need("needs labelled pairs: own has no label"), missing_need("own has no text")
     ('labelled pairs', '')
     """
     return reason.removeprefix(NEEDS).partition(": ")[0] if reason.startswith(NEEDS) else ""
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> str:
+def unknown_name_message(kind: str, name: str, known: Iterable[str]) -> str:
     """Say that `name` is unknown, list what exists, and suggest the nearest match.
 
-    >>> unknown("model", "sbrt", ["sbert", "jaccard"])
+    >>> unknown_name_message("model", "sbrt", ["sbert", "jaccard"])
     "unknown model 'sbrt'; did you mean 'sbert'? There are: jaccard, sbert"
     """
     names = sorted(known)
@@ -111,14 +111,14 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> str:
     return f"unknown {kind} {name!r}{hint} There are: {', '.join(names)}"
 
 
-def no_pair(split: str | None, splits: Iterable[str]) -> str:
+def no_pair_message(split: str | None, splits: Iterable[str]) -> str:
     """Say that the data have no pair (of this split), and which splits they have; "" means no split.
 
-    >>> no_pair("test", [""])
+    >>> no_pair_message("test", [""])
     "no split 'test': the data name no splits; leave --split out"
     """
     if split is None:
         return "the data have no pair"
     if known := set(splits) - {""}:
-        return unknown("split", split, known)
+        return unknown_name_message("split", split, known)
     return f"no split {split!r}: the data name no splits; leave --split out"

@@ -59,7 +59,7 @@ class ItemId(str):
         """The id with its occurrence number, which distinguishes items with the same texts."""
         return ItemId(f"{self}/{occurrence}")
 
-    def member(self, step: int) -> ItemId:
+    def of_step(self, step: int) -> ItemId:
         """The id of a chain's member: 1 is the nearest.
 
         >>> ItemId("d/8f51134ccd0afd90/swap/3/pivot-a/0").member(2).parts.step
@@ -84,10 +84,10 @@ class ItemId(str):
     @property
     def data(self) -> str:
         """The data set; for an id of unknown form, the text before its first slash."""
-        return found.data if (found := self.known) else self.partition("/")[0]
+        return found.data if (found := self.parts_or_none) else self.partition("/")[0]
 
     @property
-    def known(self) -> ItemParts | None:
+    def parts_or_none(self) -> ItemParts | None:
         """The parts, or None if the id has a different form."""
         found = _ITEM.fullmatch(self)
         if not found:
@@ -99,7 +99,7 @@ class ItemId(str):
     @property
     def parts(self) -> ItemParts:
         """The parts; ValueError if the id has a different form."""
-        if (found := self.known) is None:
+        if (found := self.parts_or_none) is None:
             raise ValueError(
                 f"the item's id is {str(self)!r}, but should be data/hash/relation/level/generator/occurrence"
             )
@@ -151,10 +151,10 @@ class CaseId:
         return figure.removeprefix(f"{self}/")
 
 
-def question_of(key: str) -> str | None:
+def question_id(key: str) -> str | None:
     """The question of a pair of ranking data, whose key is "question id/candidate id"; None for any other key.
 
-    >>> question_of("Q268/Q268_R4")
+    >>> question_id("Q268/Q268_R4")
     'Q268'
     """
     question, slash, _ = key.rpartition("/")
@@ -225,10 +225,10 @@ class GateRowId(str):
         return self.partition("/")[2].partition("/")[0]
 
 
-def check_and_rest(key: str) -> tuple[str, str]:
+def split_check_key(key: str) -> tuple[str, str]:
     """Split a key of thresholds or known failures into the check and the rest: a level, or data and level.
 
-    >>> check_and_rest("a_is_b"), check_and_rest("a_is_b/3"), check_and_rest("a_*/mrpc/*")
+    >>> split_check_key("a_is_b"), split_check_key("a_is_b/3"), split_check_key("a_*/mrpc/*")
     (('a_is_b', ''), ('a_is_b', '3'), ('a_*', 'mrpc/*'))
     """
     check, _, rest = key.partition("/")

@@ -23,21 +23,21 @@ RATES = (margin_rate, margin_rate.calibrated, *MARGINS)
 SHARED: dict[str, Any] = {"floor": 0.5, "aim": 0.8, "source": "docs/method/probes.md"}
 
 
-def change_is_farther(name: str, **declared: Any) -> Callable[[Function], Function]:
+def declare_change_is_farther(name: str, **declared: Any) -> Callable[[Function], Function]:
     """Declare a check: a change of this phenomenon is farther than a rewording that keeps it."""
     items = contrast(phenomenon(name, "kept"), phenomenon(name, "changed"))
     shared = {"property": name, "metric": adjusted_rate.calibrated, "gates": margin_rate, "show": RATES, **SHARED}
     return claim(items, **shared | declared)
 
 
-def other_statement_is_farther(name: str, **declared: Any) -> Callable[[Function], Function]:
+def declare_other_statement_is_farther(name: str, **declared: Any) -> Callable[[Function], Function]:
     """Declare the control: a different statement in the same place is farther than a rewording of the same meaning."""
     items = contrast(phenomenon(name, "kept"), phenomenon(name, "control"))
     shared = {"property": name, "metric": margin_rate.calibrated, "show": (margin_rate, *MARGINS), **SHARED}
     return claim(items, **shared | declared)
 
 
-def seen_in_both_directions(name: str, **declared: Any) -> Callable[[Function], Function]:
+def declare_both_directions(name: str, **declared: Any) -> Callable[[Function], Function]:
     """Declare a check: of two texts that differ in this phenomenon, each is nearer to its own rewording.
 
     Surface rules win one of the two. Guessing wins both in a quarter of the groups, which is the floor.

@@ -17,7 +17,7 @@ from encheck.encoders.protocol import Encoder, PairScorer
 Vectors = NDArray[np.float32]
 
 
-class Measured(Protocol):
+class SimilarityScorer(Protocol):
     """The interface that `margin` needs, which the fixture `encoder` has."""
 
     def similarities(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
@@ -25,7 +25,7 @@ class Measured(Protocol):
         ...
 
 
-class Contrasted(Protocol):
+class TextTriple(Protocol):
     """The three texts that `margin` compares, as in a `MinimalPair`."""
 
     @property
@@ -36,7 +36,7 @@ class Contrasted(Protocol):
     def changed(self) -> str: ...  # noqa: D102
 
 
-def margin(encoder: Measured, pair: Contrasted) -> float:
+def margin(encoder: SimilarityScorer, pair: TextTriple) -> float:
     """Similarity to the text that keeps the meaning minus that to the changed one; below 0 the model errs."""
     kept, changed = encoder.similarities([pair.source] * 2, [pair.kept, pair.changed])
     return float(kept - changed)
@@ -44,25 +44,25 @@ def margin(encoder: Measured, pair: Contrasted) -> float:
 
 def repeat_drift(model: Encoder, texts: Sequence[str]) -> float:
     """Determinism: the largest change of a coordinate when the same texts are encoded again."""
-    return _largest(model.encode(texts), model.encode(texts))
+    return _largest_difference(model.encode(texts), model.encode(texts))
 
 
 def order_drift(model: Encoder, texts: Sequence[str]) -> float:
     """Batches: the largest change of a coordinate when the texts come in the opposite order."""
-    return _largest(model.encode(texts), model.encode(list(texts)[::-1])[::-1])
+    return _largest_difference(model.encode(texts), model.encode(list(texts)[::-1])[::-1])
 
 
-def company_drift(model: Encoder, texts: Sequence[str]) -> float:
+def batch_drift(model: Encoder, texts: Sequence[str]) -> float:
     """Batches and padding: the largest change of a coordinate when each text is encoded by itself."""
     if not texts:
         return 0.0
-    return _largest(model.encode(texts), np.concatenate([model.encode([text]) for text in texts]))
+    return _largest_difference(model.encode(texts), np.concatenate([model.encode([text]) for text in texts]))
 
 
 def text_drift(model: Encoder, first: str, second: str) -> float:
     """Case, spacing and the like: the largest difference of a coordinate between the vectors of two texts."""
     one, other = model.encode([first, second])
-    return _largest(one, other)
+    return _largest_difference(one, other)
 
 
 def prompt_drift(model: Encoder, text: str, *, role: str, prompt: str) -> float:
@@ -70,21 +70,21 @@ def prompt_drift(model: Encoder, text: str, *, role: str, prompt: str) -> float:
 
     The model must not have a prompt for texts without a role.
     """
-    return _largest(model.encode([text], role=role), model.encode([f"{prompt}{text}"]))
+    return _largest_difference(model.encode([text], role=role), model.encode([f"{prompt}{text}"]))
 
 
 def swap_drift(model: PairScorer, first: Sequence[str], second: Sequence[str]) -> float:
     """Symmetry: the largest change of a score when the two texts of a pair are swapped."""
-    return _largest(model.score_pairs(first, second), model.score_pairs(second, first))
+    return _largest_difference(model.score_pairs(first, second), model.score_pairs(second, first))
 
 
 def pairs_drift(model: PairScorer, first: Sequence[str], second: Sequence[str]) -> float:
     """Batches and padding of a model that scores pairs: the largest change when each pair is scored by itself."""
     alone = [model.score_pairs([a], [b]) for a, b in zip(first, second, strict=True)]
-    return _largest(model.score_pairs(first, second), np.concatenate(alone)) if alone else 0.0
+    return _largest_difference(model.score_pairs(first, second), np.concatenate(alone)) if alone else 0.0
 
 
-def _largest(first: NDArray[np.floating], second: NDArray[np.floating]) -> float:
+def _largest_difference(first: NDArray[np.floating], second: NDArray[np.floating]) -> float:
     """The largest absolute difference; infinity if shapes differ or a value is not finite."""
     if first.shape != second.shape:
         return float("inf")

@@ -25,7 +25,7 @@ else:
 
 SCHEMA_VERSION: Literal[2] = 2
 Role = Literal["reference", "surface", "parent"]
-Said = Literal["better", "worse", "cannot tell", "no evidence"]  # of a difference: a rise may be no evidence
+ChangeVerdict = Literal["better", "worse", "cannot tell", "no evidence"]  # of a difference: a rise may be no evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ class DataEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Times:
+class PropertyTimes:
     """A property's distinct texts, the estimated seconds to encode only these, and the seconds to measure it."""
 
     texts: Count
@@ -193,7 +193,7 @@ class Times:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelRest:
+class RemainingWorkOfModel:
     """An estimate of what one model still has to compute: texts or pairs, with their characters and tokens.
 
     Tokens are counted by the model's tokenizer if `is_counted`, otherwise they are a quarter of the characters. `price`
@@ -212,11 +212,11 @@ class ModelRest:
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class RemainingWork:
     """Why a run stopped after its first look, what is left, and the command for it."""
 
     why: str
-    models: tuple[ModelRest, ...]
+    models: tuple[RemainingWorkOfModel, ...]
     command: str = ""
 
 
@@ -242,8 +242,8 @@ class RunEntry:
     encode_seconds: float
     generate_seconds: float
     encoded: Mapping[str, Count]
-    properties: Mapping[str, Times]
-    rest: Rest | None = None
+    properties: Mapping[str, PropertyTimes]
+    rest: RemainingWork | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,7 +316,7 @@ class Difference:
     high: float
     p: float
     beats_chance: bool
-    said: Said = "cannot tell"
+    said: ChangeVerdict = "cannot tell"
 
 
 @dataclass(frozen=True, slots=True)

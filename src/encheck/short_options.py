@@ -9,12 +9,12 @@ import pytest
 
 from encheck.options import OPTIONS, add_options
 
-PYTESTS = {name for name, option in OPTIONS.items() if option.is_pytests}
+SETTINGS_OF_PYTEST = {name for name, option in OPTIONS.items() if option.is_pytests}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the short names with the same destinations, except names that pytest already has."""
-    add_options(parser.getgroup("encheck, short", "the same options, short"), but=PYTESTS)
+    add_options(parser.getgroup("encheck, short", "the same options, short"), but=SETTINGS_OF_PYTEST)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -23,13 +23,13 @@ def cosine(first: Vectors, second: Vectors) -> Values:
 
     Rows of zeros have no direction: their cosine is NaN. All other rows have a finite cosine at any length.
     """
-    first, second = _scaled(first), _scaled(second)
+    first, second = _scale_rows(first), _scale_rows(second)
     with np.errstate(invalid="ignore", divide="ignore"):
         norms = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
         return np.asarray(np.clip(np.einsum("ij,ij->i", first, second) / norms, -1, 1), np.float64)
 
 
-def _scaled(vectors: Vectors) -> Vectors:
+def _scale_rows(vectors: Vectors) -> Vectors:
     """Each row times a power of two, so that its largest number is near 1: squares stay in fp32's range, no digit is
     lost.
     """
@@ -38,10 +38,10 @@ def _scaled(vectors: Vectors) -> Vectors:
     return np.asarray(vectors * powers[:, None], vectors.dtype)
 
 
-def moved(first: Vectors, second: Vectors) -> Values:
+def vector_distance(first: Vectors, second: Vectors) -> Values:
     """Distance of each row from the same row of `second` [n, d]; shape [n]. For rows of equal length, 1 - cosine.
 
-    >>> moved(np.array([[1, 0], [1, 0]], np.float32), np.array([[1, 0], [0, 1]], np.float32)).round(6).tolist()
+    >>> vector_distance(np.array([[1, 0], [1, 0]], np.float32), np.array([[1, 0], [0, 1]], np.float32)).round(6).tolist()
     [0.0, 1.0]
     """
     a, b = first.astype(np.float64), second.astype(np.float64)
@@ -49,9 +49,9 @@ def moved(first: Vectors, second: Vectors) -> Values:
     return np.asarray((np.linalg.norm(a - b, axis=1) / np.maximum(size, 1e-12)) ** 2 / 2, np.float64)
 
 
-def same(first: Vectors, second: Vectors) -> Values:
+def equal_up_to_rounding(first: Vectors, second: Vectors) -> Values:
     """1 for each row that is equal in both up to rounding, otherwise 0; shape [n]."""
-    return (moved(first, second) <= ROUNDING).astype(np.float64)
+    return (vector_distance(first, second) <= ROUNDING).astype(np.float64)
 
 
 def dot(first: Vectors, second: Vectors) -> Values:
@@ -95,16 +95,18 @@ def jaccard(first: Sequence[str], second: Sequence[str]) -> Values:
     >>> jaccard(["a red car"], ["a blue car"]).tolist()
     [0.5]
     """
-    return np.array([_overlap(word_set(a), word_set(b)) for a, b in zip(first, second, strict=True)], dtype=np.float64)
+    return np.array(
+        [_set_overlap(word_set(a), word_set(b)) for a, b in zip(first, second, strict=True)], dtype=np.float64
+    )
 
 
-def jaccard_once(first: Sequence[str], second: Sequence[str]) -> Values:
+def jaccard_uncached(first: Sequence[str], second: Sequence[str]) -> Values:
     """As `jaccard`, without caching the texts' words."""
     sets = ((frozenset(words(a)), frozenset(words(b))) for a, b in zip(first, second, strict=True))
-    return np.array([_overlap(a, b) for a, b in sets], dtype=np.float64)
+    return np.array([_set_overlap(a, b) for a, b in sets], dtype=np.float64)
 
 
-def _overlap(a: frozenset[str], b: frozenset[str]) -> float:
+def _set_overlap(a: frozenset[str], b: frozenset[str]) -> float:
     shared = len(a & b)
     union = len(a) + len(b) - shared
     return shared / union if union else 1.0

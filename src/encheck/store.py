@@ -85,7 +85,7 @@ def to_half_precision(vectors: Floats) -> tuple[NDArray[np.float16], NDArray[np.
     with np.errstate(over="ignore", invalid="ignore"):
         rounded = np.asarray(vectors, np.float32).astype("<f2")
         blocks = [slice(start, start + HALVED_AT_ONCE) for start in range(0, len(rounded), HALVED_AT_ONCE)]
-        close = [_squares(vectors[at] - rounded[at]) <= CLOSE**2 * _squares(vectors[at]) for at in blocks]
+        close = [_squared_norms(vectors[at] - rounded[at]) <= CLOSE**2 * _squared_norms(vectors[at]) for at in blocks]
     return rounded, np.concatenate(close) if close else np.zeros(0, bool)
 
 
@@ -97,11 +97,11 @@ def round_to_half_precision(vectors: Floats) -> Floats:
     return halved
 
 
-def _squares(vectors: Floats) -> NDArray[np.float64]:
+def _squared_norms(vectors: Floats) -> NDArray[np.float64]:
     return np.asarray(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64), np.float64)
 
 
-def default_path() -> Path:
+def default_store_path() -> Path:
     """`$ENCHECK_STORE`, otherwise a file in the user's cache folder; UnusableStoreError if the user has none."""
     import platformdirs
 
@@ -143,13 +143,13 @@ class Store:
         self.path, self.limit, self.dtype = path, limit, dtype
         self._full = False
         try:
-            self._open()
+            self._open_file()
         except BROKEN as error:
             if not self._is_damaged(error):
-                raise self._cannot(error) from error
-            self._set_aside(error)
+                raise self._unusable_error(error) from error
+            self._replace_damaged_file(error)
         except OSError as error:
-            raise self._cannot(error) from error
+            raise self._unusable_error(error) from error
 
     def _is_damaged(self, error: Exception) -> bool:
         """Whether the file itself is broken, not just busy, full or read-only.
@@ -163,23 +163,23 @@ class Store:
         if code is None or code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             return True  # without a code, Python's module raised it for text that is not UTF-8
         try:
-            header = _beginning(self.path)
+            header = _read_header(self.path)
         except OSError:
             return False
         formats = int.from_bytes(header[44:48], "big")
         return bool(header) and (len(header) < HEADER_BYTES or not {*header[18:20]} <= {1, 2} or formats > 4)
 
-    def _cannot(self, error: Exception) -> UnusableStoreError:
+    def _unusable_error(self, error: Exception) -> UnusableStoreError:
         return UnusableStoreError(
             f"cannot use the store {self.path}: {error}. Name another with --store=PATH, or use --no-store"
         )
 
-    def _open(self) -> None:
+    def _open_file(self) -> None:
         """Open the file; StoreError for tables of a different version, DatabaseError for a damaged header."""
-        _refuse_foreign(self.path)
+        _refuse_other_files(self.path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
-        self._inode = _inode(self.path)
+        self._inode = _inode_number(self.path)
         self._most_values = min(self._db.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER) - 1, ROWS_AT_ONCE)
         try:
             self._db.execute(f"PRAGMA page_size = {PAGE_BYTES}")
@@ -210,21 +210,21 @@ class Store:
             self._db.close()
             raise
 
-    def _set_aside(self, error: Exception) -> None:
+    def _replace_damaged_file(self, error: Exception) -> None:
         """Rename the damaged file and start a new one, unless another process has done so."""
         self._db.close()
         try:
-            _refuse_foreign(self.path)  # the file may have been replaced since the run began
-            if _inode(self.path) == self._inode:
+            _refuse_other_files(self.path)  # the file may have been replaced since the run began
+            if _inode_number(self.path) == self._inode:
                 aside = self.path.with_name(f"{self.path.name}.damaged-{time.time_ns()}")
                 template = "the store %s is damaged (%s); it is set aside as %s and rebuilt"
                 log.warning(template, self.path, error, aside.name)
                 for suffix in ("", "-wal", "-shm"):
                     with suppress(FileNotFoundError):
                         Path(f"{self.path}{suffix}").rename(f"{aside}{suffix}")
-            self._open()
+            self._open_file()
         except (OSError, sqlite3.Error) as further:
-            raise self._cannot(further) from further
+            raise self._unusable_error(further) from further
 
     def close(self) -> None:
         """Close the connection; the file stays."""
@@ -241,7 +241,7 @@ class Store:
                 self._db.execute("ROLLBACK")
             raise
 
-    def _write(self, statements: Iterable[tuple[str, Sequence[Any]]]) -> None:
+    def _execute_all(self, statements: Iterable[tuple[str, Sequence[Any]]]) -> None:
         """Write everything or nothing; for a full disk, warn once and continue without saving."""
         if self._full:
             return
@@ -251,20 +251,20 @@ class Store:
                     db.execute(sql, values)
         except BROKEN as error:
             if self._is_damaged(error):
-                self._set_aside(error)
+                self._replace_damaged_file(error)
             elif isinstance(error, sqlite3.OperationalError):
                 self._full = True
                 log.warning("the store %s cannot be written (%s); this run continues without saving", self.path, error)
             else:
                 raise
 
-    def _read(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+    def _select_rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         try:
             return self._db.execute(sql, values).fetchall()
         except BROKEN as error:
             if not self._is_damaged(error):
-                raise self._cannot(error) from error
-            self._set_aside(error)
+                raise self._unusable_error(error) from error
+            self._replace_damaged_file(error)
             return []
 
     def put(
@@ -274,35 +274,37 @@ class Store:
         arrays = np.ascontiguousarray(arrays, dtype="<f4")
         rows = dict(zip(keys, (array.tobytes() for array in arrays), strict=True))
         short: dict[bytes, bytes] = {}
-        if self._is_halved(kind):  # rows that half precision hardly moves; of a repeated key, the last one
+        if self._is_half_precision(kind):  # rows that half precision hardly moves; of a repeated key, the last one
             rounded, close = to_half_precision(arrays)
             last = {key: i for i, key in enumerate(keys)}
             short = {key: rounded[i].tobytes() for key, i in last.items() if close[i]}
         long = {key: blob for key, blob in rows.items() if key not in short}
         how: dict[str, Any] = {"name": name, "dim": arrays.shape[1]}
-        statements = list(_insertions(HALF, fingerprint, short, **how)) if short else []
+        statements = list(_insert_statements(HALF, fingerprint, short, **how)) if short else []
         if long or not short:
-            statements += _insertions(kind, fingerprint, long, **how)
-        self._write(statements)
+            statements += _insert_statements(kind, fingerprint, long, **how)
+        self._execute_all(statements)
 
-    def as_kept(self, kind: Kind, arrays: NDArray[np.float32]) -> NDArray[np.float32]:
+    def round_as_stored(self, kind: Kind, arrays: NDArray[np.float32]) -> NDArray[np.float32]:
         """The arrays as `get` will return them once stored; shape [n, d]."""
-        return round_to_half_precision(arrays) if self._is_halved(kind) else arrays
+        return round_to_half_precision(arrays) if self._is_half_precision(kind) else arrays
 
-    def _is_halved(self, kind: Kind) -> bool:
+    def _is_half_precision(self, kind: Kind) -> bool:
         return kind == "vector" and self.dtype == "float16"
 
-    def put_blobs(self, kind: Kind, fingerprint: str, blobs: Mapping[bytes, bytes], *, name: str, dim: int = 0) -> None:
+    def store_bytes(
+        self, kind: Kind, fingerprint: str, blobs: Mapping[bytes, bytes], *, name: str, dim: int = 0
+    ) -> None:
         """Store bytes by key, all in one transaction."""
-        self._write(_insertions(kind, fingerprint, blobs, name=name, dim=dim))
+        self._execute_all(_insert_statements(kind, fingerprint, blobs, name=name, dim=dim))
 
-    def blobs(self, kind: Kind, fingerprint: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+    def read_bytes_by_key(self, kind: Kind, fingerprint: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """The bytes of those keys that are stored."""
-        return {key: data for rows in self._rows(kind, fingerprint, keys) for key, data in rows}
+        return {key: data for rows in self._checked_rows(kind, fingerprint, keys) for key, data in rows}
 
     def get(self, kind: Kind, fingerprint: str, keys: Sequence[bytes]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """The arrays of these keys, shape [len(keys), d], and which of them are stored, shape [len(keys)]."""
-        if not self._is_halved(kind):
+        if not self._is_half_precision(kind):
             return self._arrays(kind, fingerprint, keys, "<f4")
         arrays, there = self._arrays(HALF, fingerprint, keys, "<f2")
         if there.all():
@@ -320,7 +322,7 @@ class Store:
         """As `get`, for the rows of one kind."""
         out, there = np.zeros((len(keys), 0), np.float32), np.zeros(len(keys), bool)
         position = {key: i for i, key in enumerate(keys)}
-        for rows in self._rows(kind, fingerprint, keys):
+        for rows in self._checked_rows(kind, fingerprint, keys):
             if rows:
                 some = np.stack([np.frombuffer(data, dtype=dtype) for _, data in rows])
                 out = out if out.shape[1] else np.zeros((len(keys), some.shape[1]), np.float32)
@@ -331,16 +333,16 @@ class Store:
             out, there = out[same], there[same]
         return out, there
 
-    def _rows(self, kind: str, fingerprint: str, keys: Sequence[bytes]) -> Iterator[list[tuple[bytes, bytes]]]:
+    def _checked_rows(self, kind: str, fingerprint: str, keys: Sequence[bytes]) -> Iterator[list[tuple[bytes, bytes]]]:
         """Yield (key, data) of stored keys whose checksum matches, in batches."""
-        damaged, seal = 0, _seal(kind, fingerprint)
-        ids = self._read("SELECT id FROM model WHERE kind = ? AND fingerprint = ?", (kind, fingerprint))
+        damaged, seal = 0, _checksum_of_rows(kind, fingerprint)
+        ids = self._select_rows("SELECT id FROM model WHERE kind = ? AND fingerprint = ?", (kind, fingerprint))
         model = int(ids[0][0]) if ids else None
         known = set(keys) if model is not None else set()
         # Rows are in the file in the order of writing, and are read in that order.
-        places = sorted(place for (place,) in self._among("rowid", "key", model, sorted(known)))
+        places = sorted(place for (place,) in self._select_by_values("rowid", "key", model, sorted(known)))
         for start in range(0, len(places), ROWS_AT_ONCE):
-            read = list(self._among("key, data, crc", "rowid", model, places[start : start + ROWS_AT_ONCE]))
+            read = list(self._select_by_values("key, data, crc", "rowid", model, places[start : start + ROWS_AT_ONCE]))
             mine = [(k, data, crc) for k, data, crc in read if k in known and isinstance(data, bytes)]
             sound = [(k, data) for k, data, crc in mine if seal(k, data) == crc]
             damaged += len(read) - len(sound)
@@ -350,21 +352,21 @@ class Store:
                 "%d rows of the store %s do not match their checksum; they are encoded again", damaged, self.path
             )
 
-    def _among(self, columns: str, column: str, model: int | None, values: Sequence[Any]) -> Iterator[Any]:
+    def _select_by_values(self, columns: str, column: str, model: int | None, values: Sequence[Any]) -> Iterator[Any]:
         """These columns of the model's rows whose `column`, key or rowid, is one of the values."""
         of_model = "model" if column == "key" else "+model"  # the plus keeps SQLite from using the index
         for start in range(0, len(values), self._most_values):
             some = values[start : start + self._most_values]
             marks = ",".join("?" * len(some))
             sql = f"SELECT {columns} FROM row WHERE {of_model} = ? AND {column} IN ({marks})"  # noqa: S608 - marks only
-            yield from self._read(sql, (model, *some))
+            yield from self._select_rows(sql, (model, *some))
 
-    def touch(self, kind: Kind, fingerprint: str) -> None:
+    def mark_as_used(self, kind: Kind, fingerprint: str) -> None:
         """Mark this model as used now, so that it is the last to be evicted."""
         sql = "UPDATE model SET used = ? WHERE kind IN (?, ?) AND fingerprint = ?"
-        self._write([(sql, (time.time(), kind, HALF if self._is_halved(kind) else kind, fingerprint))])
+        self._execute_all([(sql, (time.time(), kind, HALF if self._is_half_precision(kind) else kind, fingerprint))])
 
-    def file_hash(self, path: Path, of: Callable[[Path], str] | None = None) -> str:
+    def cached_file_hash(self, path: Path, of: Callable[[Path], str] | None = None) -> str:
         """SHA-256 of a file, computed again only if its size, inode or modification time has changed.
 
         `of` computes another hash, which is stored under that function's name.
@@ -372,27 +374,27 @@ class Store:
         path = path.resolve()
         name, stat = os.fsencode(path) + (b"\0" + of.__name__.encode() if of else b""), path.stat()
         identity = f"{stat.st_size}-{stat.st_mtime_ns}-{stat.st_ctime_ns}-{stat.st_ino}"
-        known = self._read("SELECT sha256 FROM file WHERE path = ? AND identity = ?", (name, identity))
+        known = self._select_rows("SELECT sha256 FROM file WHERE path = ? AND identity = ?", (name, identity))
         if known:
             return str(known[0][0])
         digest = of(path) if of else file_sha256(path)
-        self._write([("INSERT OR REPLACE INTO file VALUES (?, ?, ?)", (name, identity, digest))])
+        self._execute_all([("INSERT OR REPLACE INTO file VALUES (?, ?, ?)", (name, identity, digest))])
         return digest
 
-    def contents(self) -> list[StoredModel]:
+    def list_models(self) -> list[StoredModel]:
         """The models in the store, the most recently used first."""
         counts = "CAST(COALESCE(rows, 0) AS INTEGER), CAST(COALESCE(bytes, 0) AS INTEGER)"
         sql = f"""SELECT kind, name, {_PRINT}, {counts}, used FROM model LEFT JOIN held ON held.model = model.id
                   ORDER BY used DESC"""  # noqa: S608 - constants
-        return [StoredModel(*row) for row in self._read(sql)]
+        return [StoredModel(*row) for row in self._select_rows(sql)]
 
-    def size(self) -> int:
+    def bytes_on_disk(self) -> int:
         """Bytes on disk."""
         return sum(Path(f"{self.path}{s}").stat().st_size for s in ("", "-wal") if Path(f"{self.path}{s}").exists())
 
-    def remove(self, fingerprint: str) -> None:
+    def delete_model(self, fingerprint: str) -> None:
         """Delete one model."""
-        models = self._read(f"SELECT id FROM model WHERE {_PRINT} = ?", (fingerprint,))  # noqa: S608 - a constant
+        models = self._select_rows(f"SELECT id FROM model WHERE {_PRINT} = ?", (fingerprint,))  # noqa: S608 - a constant
 
         def removals() -> Iterator[tuple[str, Sequence[Any]]]:
             for (model,) in models:
@@ -404,19 +406,21 @@ class Store:
                     yield f"DELETE FROM row WHERE rowid IN ({','.join('?' * len(some))})", some  # noqa: S608 - marks only
                 yield "DELETE FROM model WHERE id = ?", (model,)
 
-        self._write(removals())
+        self._execute_all(removals())
 
-    def prune(self, *, limit: int | None = None, keep: Iterable[str] = ()) -> list[StoredModel]:
+    def delete_least_recently_used(self, *, limit: int | None = None, keep: Iterable[str] = ()) -> list[StoredModel]:
         """Delete the least recently used models until the file is within `limit` bytes; return what was deleted."""
         limit, gone, protected = self.limit if limit is None else limit, [], set(keep)
-        candidates = [stored for stored in reversed(self.contents()) if stored.fingerprint not in protected]
+        candidates = [stored for stored in reversed(self.list_models()) if stored.fingerprint not in protected]
         while candidates:
-            count, free, size = (self._read(f"PRAGMA {n}") for n in ("page_count", "freelist_count", "page_size"))
+            count, free, size = (
+                self._select_rows(f"PRAGMA {n}") for n in ("page_count", "freelist_count", "page_size")
+            )
             if (count[0][0] - free[0][0]) * size[0][0] <= limit:  # bytes used by rows
                 break
             gone.append(candidates.pop(0))
-            self.remove(gone[-1].fingerprint)
-        if self.size() > limit:
+            self.delete_model(gone[-1].fingerprint)
+        if self.bytes_on_disk() > limit:
             self.compact()
         return gone
 
@@ -427,28 +431,28 @@ class Store:
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except BROKEN as error:
             if self._is_damaged(error):
-                self._set_aside(error)
+                self._replace_damaged_file(error)
 
 
-def _insertions(
+def _insert_statements(
     kind: str, fingerprint: str, blobs: Mapping[bytes, bytes], *, name: str, dim: int
 ) -> Iterator[tuple[str, Sequence[Any]]]:
     begin = """INSERT INTO model (kind, fingerprint, name, dim, used) VALUES (?, ?, ?, ?, ?)
                ON CONFLICT (kind, fingerprint) DO UPDATE SET used = excluded.used"""
     insert = "INSERT OR REPLACE INTO row SELECT id, ?, ?, ? FROM model WHERE kind = ? AND fingerprint = ?"
-    seal = _seal(kind, fingerprint)
+    seal = _checksum_of_rows(kind, fingerprint)
     yield begin, (kind, fingerprint, name, dim, time.time())
     for key, blob in sorted(blobs.items()):  # in index order, so that each page changes once
         yield insert, (key, blob, seal(key, blob), kind, fingerprint)
 
 
-def _seal(kind: str, fingerprint: str) -> Callable[[bytes, bytes], int]:
+def _checksum_of_rows(kind: str, fingerprint: str) -> Callable[[bytes, bytes], int]:
     """The checksum of a row, which covers model, key and data, since an index can break too."""
     start = zlib.crc32(f"{kind}:{fingerprint}".encode("utf-8", "surrogatepass"))
     return lambda key, data: zlib.crc32(data, zlib.crc32(key, start))
 
 
-def _refuse_foreign(path: Path) -> None:
+def _refuse_other_files(path: Path) -> None:
     """Raise StoreError unless the path is unused, an empty file, or has the header of a store.
 
     Only a regular file is opened. SQLite overwrites log files next to an empty file, so those have to be SQLite's.
@@ -460,7 +464,7 @@ def _refuse_foreign(path: Path) -> None:
             what = "a directory"
         elif not stat.S_ISREG(mode):
             what = "a device, a pipe or a socket"
-        elif header := _beginning(path):
+        elif header := _read_header(path):
             if not header.startswith(b"SQLite format 3\0"):
                 what = "another kind of file"
             elif header[68:72] != APPLICATION_ID.to_bytes(4, "big"):
@@ -472,7 +476,7 @@ def _refuse_foreign(path: Path) -> None:
         for suffix, magic in _LOGS.items():
             beside = Path(f"{real}{suffix}")
             try:
-                first = _beginning(beside) if stat.S_ISREG(beside.stat().st_mode) else b"a folder or a device"
+                first = _read_header(beside) if stat.S_ISREG(beside.stat().st_mode) else b"a folder or a device"
             except FileNotFoundError:
                 continue
             if first[:8].strip(b"\0") and not first.startswith(magic):  # some begin with zeros
@@ -485,13 +489,13 @@ def _refuse_foreign(path: Path) -> None:
         )
 
 
-def _beginning(path: Path) -> bytes:
+def _read_header(path: Path) -> bytes:
     """Read as many bytes as an SQLite header has."""
     with path.open("rb") as file:
         return file.read(HEADER_BYTES)
 
 
-def _inode(path: Path) -> int:
+def _inode_number(path: Path) -> int:
     try:
         return path.stat().st_ino
     except FileNotFoundError:

@@ -24,12 +24,12 @@ except ModuleNotFoundError as error:
 from encheck.datasets import fresh_probes
 from encheck.datasets.fresh_probes import ProbeFrame, fill_frame
 from encheck.datasets.probes import group_sides, kept_relation
-from encheck.errors import UsageError, unknown
+from encheck.errors import UsageError, unknown_name_message
 from encheck.scoring.triplets import surface_preference
 from encheck.types import Group, Variant
 
 __all__ = [
-    "PROFILE", "MinimalPair", "Paraphrase", "hostile_texts", "minimal_pair", "paraphrases", "patient", "properties",
+    "PROFILE", "MinimalPair", "Paraphrase", "hostile_texts", "minimal_pair", "paraphrases", "lift_deadline", "properties",
     "sentences",
 ]  # fmt: skip
 PROFILE = "encheck"
@@ -41,7 +41,7 @@ def register_profile() -> None:
     settings.register_profile(PROFILE, now, deadline=None, suppress_health_check=_suppressed_checks(now))
 
 
-def patient(test: Any) -> Any:
+def lift_deadline(test: Any) -> Any:
     """Lift the deadline of a test decorated with `@given`; its other settings stay.
 
     The plugin does this for each test with the fixture `encoder`. A deadline other than hypothesis's default stays.
@@ -61,7 +61,7 @@ def _suppressed_checks(given: settings) -> list[HealthCheck]:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawable:
+class FrameForms:
     """A frame whose fillers are sorted by plainness, and the same frame reduced to its clause.
 
     `forms` begins with the shortest. `id` is that of the frame in the fresh probes.
@@ -72,32 +72,32 @@ class Drawable:
     forms: tuple[ProbeFrame, ...]
 
 
-def framed_properties() -> tuple[str, ...]:
+def properties_with_frames() -> tuple[str, ...]:
     """The properties that have frames."""
     return tuple(sorted({frame.phenomenon for frame in fresh_probes.probe_frames()}))
 
 
 @cache
-def drawable_frames(name: str) -> tuple[Drawable, ...]:
+def frames_of_property(name: str) -> tuple[FrameForms, ...]:
     """The frames of a property, those with the shortest sentences first."""
-    found = [_drawable(frame) for frame in fresh_probes.probe_frames() if frame.phenomenon == name]
-    return tuple(sorted(found, key=shortest_sentence))
+    found = [_frame_forms(frame) for frame in fresh_probes.probe_frames() if frame.phenomenon == name]
+    return tuple(sorted(found, key=frame_sort_key))
 
 
-def _drawable(frame: ProbeFrame) -> Drawable:
-    fillers = {name: tuple(sorted(options, key=plainness)) for name, options in frame.fillers.items()}
+def _frame_forms(frame: ProbeFrame) -> FrameForms:
+    fillers = {name: tuple(sorted(options, key=plainness_key)) for name, options in frame.fillers.items()}
     whole = replace(frame, fillers=fillers)
     alone = fresh_probes.clause_alone(whole)
-    return Drawable(frame.id, frame.phenomenon, (alone, whole) if alone else (whole,))
+    return FrameForms(frame.id, frame.phenomenon, (alone, whole) if alone else (whole,))
 
 
-def shortest_sentence(drawable: Drawable) -> tuple[tuple[int, bool, int, str], str]:
+def frame_sort_key(drawable: FrameForms) -> tuple[tuple[int, bool, int, str], str]:
     """A sort key: the plainness of the frame's shortest sentence, filled with one seed."""
     group = fresh_probes.fill_frame(drawable.forms[0], Random(0))  # noqa: S311 - no secret
-    return plainness(group.source if group else drawable.forms[0].template), drawable.id
+    return plainness_key(group.source if group else drawable.forms[0].template), drawable.id
 
 
-def plainness(text: str) -> tuple[int, bool, int, str]:
+def plainness_key(text: str) -> tuple[int, bool, int, str]:
     """A sort key that puts plain texts first: few words, ASCII letters, short.
 
     >>> sorted(["the night porter", "Zoë", "Maria", "Tom"], key=plainness)
@@ -199,7 +199,7 @@ class Paraphrase:
 
 def properties() -> tuple[str, ...]:
     """The properties that `minimal_pair` accepts."""
-    return tuple(sorted({*framed_properties(), *WRITTEN}))
+    return tuple(sorted({*properties_with_frames(), *WRITTEN}))
 
 
 def minimal_pair(name: str, *, favours: Side | None = None) -> st.SearchStrategy[MinimalPair]:
@@ -215,14 +215,14 @@ def minimal_pair(name: str, *, favours: Side | None = None) -> st.SearchStrategy
     Raises:
         UsageError: the property or `favours` is unknown.
     """
-    _refuse_unknown(name, properties())
+    _refuse_unknown_property(name, properties())
     if favours is not None and favours not in SIDES.values():
-        raise UsageError(unknown("side of the surface", favours, tuple(SIDES.values())))
+        raise UsageError(unknown_name_message("side of the surface", favours, tuple(SIDES.values())))
     register_profile()
     if name in WRITTEN:
         _embedded_pairs(name)  # reading the probes takes a second, which no example should wait for
-        return _written_pairs(name, favours)
-    return _framed_pairs(name, favours)
+        return _draw_embedded_pair(name, favours)
+    return _draw_framed_pair(name, favours)
 
 
 def paraphrases(name: str | None = None) -> st.SearchStrategy[Paraphrase]:
@@ -232,7 +232,7 @@ def paraphrases(name: str | None = None) -> st.SearchStrategy[Paraphrase]:
         UsageError: there are no frames of this property.
     """
     _refuse_unframed(name)
-    return _paraphrases(name)
+    return _draw_paraphrase(name)
 
 
 def sentences(name: str | None = None) -> st.SearchStrategy[str]:
@@ -242,32 +242,32 @@ def sentences(name: str | None = None) -> st.SearchStrategy[str]:
         UsageError: there are no frames of this property.
     """
     _refuse_unframed(name)
-    return _groups(name).map(lambda made: made[1].source)
+    return _draw_group(name).map(lambda made: made[1].source)
 
 
 def _refuse_unframed(name: str | None) -> None:
     register_profile()
     if name is not None:
-        _refuse_unknown(name, framed_properties())
+        _refuse_unknown_property(name, properties_with_frames())
 
 
 @cache
-def _sorted_frames(name: str | None) -> Sequence[Drawable]:
+def _sorted_frames(name: str | None) -> Sequence[FrameForms]:
     """The frames of a property, or of all."""
     return (
-        drawable_frames(name)
+        frames_of_property(name)
         if name
-        else sorted((one for each in framed_properties() for one in drawable_frames(each)), key=shortest_sentence)
+        else sorted((one for each in properties_with_frames() for one in frames_of_property(each)), key=frame_sort_key)
     )
 
 
-def _refuse_unknown(name: str, known: Collection[str]) -> None:
+def _refuse_unknown_property(name: str, known: Collection[str]) -> None:
     if name not in known:
-        raise UsageError(unknown("property", name, known))
+        raise UsageError(unknown_name_message("property", name, known))
 
 
 @st.composite
-def _groups(draw: st.DrawFn, name: str | None) -> tuple[Drawable, Group]:
+def _draw_group(draw: st.DrawFn, name: str | None) -> tuple[FrameForms, Group]:
     """A group from one of the frames; hypothesis makes each choice, so that it can shrink it."""
     drawables = _sorted_frames(name)
     drawable = drawables[draw(st.sampled_from(range(len(drawables))))]
@@ -279,41 +279,45 @@ def _groups(draw: st.DrawFn, name: str | None) -> tuple[Drawable, Group]:
 
 
 @st.composite
-def _framed_pairs(draw: st.DrawFn, name: str, favours: str | None) -> MinimalPair:
-    drawable, group = draw(_groups(name))
-    pair = _one_of(draw, [pair for side in group_sides(group) for pair in _pairs_in(side, name, drawable.id)], favours)
+def _draw_framed_pair(draw: st.DrawFn, name: str, favours: str | None) -> MinimalPair:
+    drawable, group = draw(_draw_group(name))
+    pair = _draw_pair(
+        draw, [pair for side in group_sides(group) for pair in _minimal_pairs_of(side, name, drawable.id)], favours
+    )
     hypothesis.event(f"{name}: the surface favours {pair.favours or 'neither'}")
     return pair
 
 
 @st.composite
-def _written_pairs(draw: st.DrawFn, name: str, favours: str | None) -> MinimalPair:
-    return _one_of(draw, _embedded_pairs(name), favours)
+def _draw_embedded_pair(draw: st.DrawFn, name: str, favours: str | None) -> MinimalPair:
+    return _draw_pair(draw, _embedded_pairs(name), favours)
 
 
-def _one_of(draw: st.DrawFn, pairs: Sequence[MinimalPair], favours: str | None) -> MinimalPair:
+def _draw_pair(draw: st.DrawFn, pairs: Sequence[MinimalPair], favours: str | None) -> MinimalPair:
     found = [pair for pair in pairs if favours in (None, pair.favours)]
     hypothesis.assume(found)
     return found[draw(st.sampled_from(range(len(found))))]
 
 
 @st.composite
-def _paraphrases(draw: st.DrawFn, name: str | None) -> Paraphrase:
-    drawable, group = draw(_groups(name))
+def _draw_paraphrase(draw: st.DrawFn, name: str | None) -> Paraphrase:
+    drawable, group = draw(_draw_group(name))
     found = [variant for variant in group.variants if variant.relation.endswith("_kept")]
     kept = found[draw(st.sampled_from(range(len(found))))]
-    return Paraphrase(group.source, kept.text, drawable.property, _why(kept))
+    return Paraphrase(group.source, kept.text, drawable.property, _certificate(kept))
 
 
-def _pairs_in(group: Group, name: str, frame: str) -> Iterator[MinimalPair]:
+def _minimal_pairs_of(group: Group, name: str, frame: str) -> Iterator[MinimalPair]:
     """Yield each text that changes the meaning, paired with one that keeps it."""
     for changed in (v for v in group.variants if v.relation == name):
         if kept := group.variant(kept_relation(name), changed.level):
             favours = SIDES.get(surface_preference(group.source, kept.text, changed.text), "")
-            yield MinimalPair(group.source, kept.text, changed.text, name, favours, _why(kept), _why(changed), frame)
+            yield MinimalPair(
+                group.source, kept.text, changed.text, name, favours, _certificate(kept), _certificate(changed), frame
+            )
 
 
-def _why(variant: Variant) -> str:
+def _certificate(variant: Variant) -> str:
     return variant.certificate or "written for the embedded probes"
 
 
@@ -323,5 +327,5 @@ def _embedded_pairs(name: str) -> tuple[MinimalPair, ...]:
     from encheck.datasets.load import load
 
     groups = load("probes").groups
-    found = dict.fromkeys(pair for group in groups for pair in _pairs_in(group, name, group.cluster))
-    return tuple(sorted(found, key=lambda pair: (plainness(pair.source), pair.kept, pair.changed)))
+    found = dict.fromkeys(pair for group in groups for pair in _minimal_pairs_of(group, name, group.cluster))
+    return tuple(sorted(found, key=lambda pair: (plainness_key(pair.source), pair.kept, pair.changed)))

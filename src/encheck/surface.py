@@ -63,69 +63,69 @@ def edit_similarity(first: Texts, second: Texts) -> Values:
     >>> edit_similarity(["Ann saw Bob."], ["Bob saw Ann."]).round(3).tolist()
     [0.333]
     """
-    return _of_each(_edit_similarity, first, second)
+    return _score_pairs(_edit_similarity_of_pair, first, second)
 
 
-def bigrams(first: Texts, second: Texts) -> Values:
+def bigram_overlap(first: Texts, second: Texts) -> Values:
     """Share of distinct pairs of neighbouring words that two texts have in common; shape [n].
 
     Start and end count as words, so every text has a bigram, and first and last words count.
 
-    >>> bigrams(["a red car"], ["a red bus"]).round(3).tolist()
+    >>> bigram_overlap(["a red car"], ["a red bus"]).round(3).tolist()
     [0.333]
     """
-    return _of_each(_bigrams, first, second)
+    return _score_pairs(_bigrams_of_pair, first, second)
 
 
-def trigrams(first: Texts, second: Texts) -> Values:
+def trigram_overlap(first: Texts, second: Texts) -> Values:
     """Share of distinct sequences of three characters that two texts have in common, in lower case; shape [n].
 
     Two blanks before the text and one after it count, and repeated blanks count as one, so every text has a trigram.
 
-    >>> trigrams(["cat"], ["cats"]).tolist()
+    >>> trigram_overlap(["cat"], ["cats"]).tolist()
     [0.5]
     """
-    return _of_each(_trigrams, first, second)
+    return _score_pairs(_trigrams_of_pair, first, second)
 
 
-def polarity(first: Texts, second: Texts, *, parity: bool = False) -> Values:
+def polarity_agreement(first: Texts, second: Texts, *, parity: bool = False) -> Values:
     """1 if two texts have equally many negative words, 1/2 if one has one more, and so on; shape [n].
 
     Negative words are POLARITY_WORDS and contractions of "not". With `parity` the score is 1 if both numbers are odd or
     both are even, otherwise 0.
 
-    >>> polarity(["is not valid", "is not valid"], ["isn't valid", "is valid"]).tolist()
+    >>> polarity_agreement(["is not valid", "is not valid"], ["isn't valid", "is valid"]).tolist()
     [1.0, 0.5]
-    >>> polarity(["is valid"], ["is not invalid"], parity=True).tolist()
+    >>> polarity_agreement(["is valid"], ["is not invalid"], parity=True).tolist()
     [1.0]
     """
-    counts = (np.array([polarity_count(text) for text in texts], int) for texts in (first, second))
+    counts = (np.array([count_negative_words(text) for text in texts], int) for texts in (first, second))
     apart = np.abs(np.subtract(*counts))
     return np.asarray(1 - apart % 2 if parity else 1 / (1 + apart), np.float64)
 
 
-def position(first: Texts, second: Texts, *, weights: tuple[int, int, int, int]) -> Values:
+def agreement_from_ends(first: Texts, second: Texts, *, weights: tuple[int, int, int, int]) -> Values:
     """How far two texts agree from their ends inwards, shape [n]: 1/2 for no agreement, up to 1.
 
     `weights` apply to shared characters at the beginning and at the end, and shared words at the beginning and at the
     end. A negative weight rewards disagreement.
 
-    >>> position(["a red car"] * 2, ["a red bus", "the car"], weights=(0, 0, 1, 0)).round(3).tolist()
+    >>> agreement_from_ends(["a red car"] * 2, ["a red bus", "the car"], weights=(0, 0, 1, 0)).round(3).tolist()
     [0.51, 0.5]
     """
-    return _of_each(lambda a, b: _position(a, b, weights), first, second)
+    return _score_pairs(lambda a, b: _position_of_pair(a, b, weights), first, second)
 
 
 SHARED = (WORD_OVERLAP, "edit-distance", "bigrams", "trigrams")
 POLARITY = ("polarity", "parity")
-SUFFIX_LESS_PREFIX = "suffix-2-prefix"
-POSITION = ("prefix", "suffix", "first-change", "last-change", SUFFIX_LESS_PREFIX)
-RIVALS = (*POLARITY, *POSITION)
+SUFFIX_MINUS_PREFIX = "suffix-2-prefix"
+POSITION = ("prefix", "suffix", "first-change", "last-change", SUFFIX_MINUS_PREFIX)
+UNBALANCED_SCORERS = (*POLARITY, *POSITION)
 SURFACE: Mapping[str, Callable[[Texts, Texts], Values]] = {
-    **dict(zip(SHARED, (jaccard, edit_similarity, bigrams, trigrams), strict=True)),
-    **dict(zip(POLARITY, (polarity, partial(polarity, parity=True)), strict=True)),
+    **dict(zip(SHARED, (jaccard, edit_similarity, bigram_overlap, trigram_overlap), strict=True)),
+    **dict(zip(POLARITY, (polarity_agreement, partial(polarity_agreement, parity=True)), strict=True)),
     **{
-        name: partial(position, weights=weights)
+        name: partial(agreement_from_ends, weights=weights)
         for name, weights in zip(
             POSITION, ((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1), (-2, 1, 0, 0)), strict=True
         )
@@ -134,13 +134,13 @@ SURFACE: Mapping[str, Callable[[Texts, Texts], Values]] = {
 
 
 @lru_cache(maxsize=_TEXTS)
-def polarity_count(text: str) -> int:
+def count_negative_words(text: str) -> int:
     """The number of negative words in a text."""
     return sum(word in POLARITY_WORDS or bool(CONTRACTION.fullmatch(word)) for word in tokens(text))
 
 
 @lru_cache(maxsize=_PAIRS)
-def _position(first: str, second: str, weights: tuple[int, int, int, int]) -> float:
+def _position_of_pair(first: str, second: str, weights: tuple[int, int, int, int]) -> float:
     from rapidfuzz.distance import Postfix, Prefix
 
     a, b = first.lower(), second.lower()
@@ -151,40 +151,40 @@ def _position(first: str, second: str, weights: tuple[int, int, int, int]) -> fl
     return (1 + agreed / (_HALF_WAY + abs(agreed))) / 2
 
 
-def _of_each(score: Callable[[str, str], float], first: Texts, second: Texts) -> Values:
+def _score_pairs(score: Callable[[str, str], float], first: Texts, second: Texts) -> Values:
     return np.array([score(a, b) for a, b in zip(first, second, strict=True)], np.float64)
 
 
 @lru_cache(maxsize=_PAIRS)
-def _edit_similarity(first: str, second: str) -> float:
+def _edit_similarity_of_pair(first: str, second: str) -> float:
     from rapidfuzz.distance import Levenshtein
 
     return float(Levenshtein.normalized_similarity(tokens(first), tokens(second)))
 
 
 @lru_cache(maxsize=_PAIRS)
-def _bigrams(first: str, second: str) -> float:
-    return _shared(_neighbours(first), _neighbours(second))
+def _bigrams_of_pair(first: str, second: str) -> float:
+    return _set_overlap(_word_bigrams(first), _word_bigrams(second))
 
 
 @lru_cache(maxsize=2_000)
-def _neighbours(text: str) -> frozenset[tuple[str, str]]:
+def _word_bigrams(text: str) -> frozenset[tuple[str, str]]:
     result = tokens(text)
     return frozenset(zip(("", *result), (*result, ""), strict=True))
 
 
 @lru_cache(maxsize=_PAIRS)
-def _trigrams(first: str, second: str) -> float:
-    return _shared(_runs(first), _runs(second))
+def _trigrams_of_pair(first: str, second: str) -> float:
+    return _set_overlap(_character_trigrams(first), _character_trigrams(second))
 
 
 @lru_cache(maxsize=2_000)
-def _runs(text: str) -> frozenset[tuple[str, str, str]]:
+def _character_trigrams(text: str) -> frozenset[tuple[str, str, str]]:
     padded = f"  {' '.join(text.lower().split())} "
     return frozenset(zip(padded, padded[1:], padded[2:], strict=False))
 
 
-def _shared(a: frozenset[Any], b: frozenset[Any]) -> float:
+def _set_overlap(a: frozenset[Any], b: frozenset[Any]) -> float:
     """The size of the intersection divided by that of the union, which is not empty."""
     both = len(a & b)
     return both / (len(a) + len(b) - both)
@@ -211,19 +211,19 @@ def tf_idf(first: Texts, second: Texts, frequencies: Frequencies) -> Values:
 
     Two texts without any word count as equal (1).
     """
-    return np.array([_tf_idf(a, b, frequencies) for a, b in zip(first, second, strict=True)], np.float64)
+    return np.array([_tf_idf_of_pair(a, b, frequencies) for a, b in zip(first, second, strict=True)], np.float64)
 
 
 @lru_cache(maxsize=_PAIRS)
-def _tf_idf(first: str, second: str, frequencies: Frequencies) -> float:
-    (a, norm), (b, other) = _weighted(first, frequencies), _weighted(second, frequencies)
+def _tf_idf_of_pair(first: str, second: str, frequencies: Frequencies) -> float:
+    (a, norm), (b, other) = _tf_idf_weights(first, frequencies), _tf_idf_weights(second, frequencies)
     if not a or not b:
         return float(not a and not b)
     return min(sum(x * b.get(word, 0.0) for word, x in a.items()) / (norm * other), 1.0)
 
 
 @lru_cache(maxsize=_TEXTS)
-def _weighted(text: str, frequencies: Frequencies) -> tuple[Mapping[str, float], float]:
+def _tf_idf_weights(text: str, frequencies: Frequencies) -> tuple[Mapping[str, float], float]:
     """The weight of each word of a text, and the length of that vector."""
     every, counts = 1 + frequencies.texts, frequencies.counts
     result = {w: n * (math.log(every / (1 + counts.get(w, 0))) + 1) for w, n in Counter(tokens(text)).items()}
@@ -240,18 +240,21 @@ def bm25(first: Texts, second: Texts, frequencies: Frequencies) -> Values:
         bags = Counter(tokens(a)), Counter(tokens(b))
         if not all(bags):
             return float(not any(bags))
-        return sum(_bm25(q, d, frequencies) / _bm25(q, q, frequencies) for q, d in (bags, bags[::-1])) / 2
+        return (
+            sum(_bm25_of_words(q, d, frequencies) / _bm25_of_words(q, q, frequencies) for q, d in (bags, bags[::-1]))
+            / 2
+        )
 
-    return _of_each(score, first, second)
+    return _score_pairs(score, first, second)
 
 
-def _bm25(query: Mapping[str, int], document: Mapping[str, int], frequencies: Frequencies) -> float:
+def _bm25_of_words(query: Mapping[str, int], document: Mapping[str, int], frequencies: Frequencies) -> float:
     norm = K1 * (1 - B + B * sum(document.values()) / frequencies.length)
-    shared = ((_rarity(word, frequencies) * n, document[word]) for word, n in query.items() if word in document)
+    shared = ((_bm25_idf(word, frequencies) * n, document[word]) for word, n in query.items() if word in document)
     return sum(weight * count * (K1 + 1) / (count + norm) for weight, count in shared)
 
 
-def _rarity(word: str, frequencies: Frequencies) -> float:
+def _bm25_idf(word: str, frequencies: Frequencies) -> float:
     count = frequencies.counts.get(word, 0)
     return math.log(1 + (frequencies.texts - count + 0.5) / (count + 0.5))
 

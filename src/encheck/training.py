@@ -72,7 +72,7 @@ BEFORE = "before_training"  # the folder of the model before training, in the tr
 log = logging.getLogger("encheck")
 
 
-class PlannedItems:
+class DevCases:
     """The items of these checks on `part` of a data set: `dataset`, its name `data`, and the `cases` with items.
 
     The constructor reads the data and makes the items. UsageError or DataError for missing or broken data.
@@ -106,7 +106,7 @@ class PlannedItems:
         """The properties of its cases."""
         return tuple(dict.fromkeys(case.property for case in self.cases))
 
-    def side(self, model: Model) -> ModelScores:
+    def score_model(self, model: Model) -> ModelScores:
         """The model's scores on the items, and its calibration if a figure needs one. No vector is stored.
 
         Cases that cannot measure this kind of model are left out. EncoderError if the model fails.
@@ -175,13 +175,13 @@ def behaviour(
     >>> found["number_change"] <= found["number_change_high"] < 0, found["blocked"]
     (True, 1.0)
     """
-    models = [_in_memory(model, "model"), *([] if baseline is None else [_in_memory(baseline, "baseline")])]
-    dev = _DevItems(data, checks, seed)
-    after, *before = [dev.plan.side(one) for one in models]
-    return dev.figures(after, before[0] if before else None)[0]
+    models = [_wrap_model(model, "model"), *([] if baseline is None else [_wrap_model(baseline, "baseline")])]
+    dev = CheckpointScorer(data, checks, seed)
+    after, *before = [dev.plan.score_model(one) for one in models]
+    return dev.change_figures(after, before[0] if before else None)[0]
 
 
-def _in_memory(candidate: object, name: str) -> Model:
+def _wrap_model(candidate: object, name: str) -> Model:
     """Wrap an object as a model under test; UsageError for a name or a path, which is not loaded."""
     if isinstance(candidate, str | Path):
         raise UsageError(
@@ -190,12 +190,12 @@ def _in_memory(candidate: object, name: str) -> Model:
     return as_model(candidate, name)
 
 
-def default_checks() -> tuple[str, ...]:
+def properties_that_select() -> tuple[str, ...]:
     """The properties that the score uses by default: those that declare `selects`."""
     return tuple(dict.fromkeys(check.property for check in packaged_checks() if check.claim.declared.selects))
 
 
-def dev_part(dataset: Dataset) -> Dataset:
+def select_dev_part(dataset: Dataset) -> Dataset:
     """The data's groups and pairs of the split `dev`, otherwise of `validation`, otherwise all.
 
     UsageError if there are items for a gate and none for development.
@@ -215,7 +215,7 @@ def dev_part(dataset: Dataset) -> Dataset:
     return dataset
 
 
-class _DevItems:
+class CheckpointScorer:
     """The dev items of some checks, and a model's figures on them."""
 
     def __init__(self, data: str, checks: Selection, seed: int) -> None:
@@ -230,25 +230,25 @@ class _DevItems:
                     f"uses: {', '.join(weighed)}"
                 )
             chosen = [check for check in chosen if check.property in properties]
-        self.seed, self.plan = seed, PlannedItems(chosen, data, dev_part, seed=seed)
+        self.seed, self.plan = seed, DevCases(chosen, data, select_dev_part, seed=seed)
         if not self.plan.cases:
             names = ", ".join(dict.fromkeys(check.property for check in chosen))
             raise UsageError(f"{data} has no item for {names}: name other checks, or data that have some")
-        scored = {check.property for check in chosen if _has_rate(check)}
-        self.scored = scored if checks is not None else scored & {*default_checks()}
+        scored = {check.property for check in chosen if _counts_in_balanced_score(check)}
+        self.scored = scored if checks is not None else scored & {*properties_that_select()}
         families = {part_of(check.claim.family) for check in chosen if check.property in self.scored}
         self.parts = [part for part in PARTS if part in families]
         families = {part_of(case.claim.family) for case in self.plan.cases if case.property in self.scored}
         self.parts_with_items = [part for part in PARTS if part in families]
 
     @property
-    def figure(self) -> str:
+    def score_figure(self) -> str:
         """The figure whose change is the score: `balanced`, or the only part of the checks; otherwise empty."""
         if len(self.parts_with_items) == len(PARTS):
             return BALANCED
         return f"{self.parts_with_items[0]}_part" if len(self.parts_with_items) == 1 else ""
 
-    def figures(self, after: ModelScores, before: ModelScores | None) -> tuple[dict[str, float], str]:
+    def change_figures(self, after: ModelScores, before: ModelScores | None) -> tuple[dict[str, float], str]:
         """The figures of `behaviour` from these scores, and why a gate would block (empty if it would not)."""
         base = before or after
         compared, _ = compare_all(
@@ -256,7 +256,7 @@ class _DevItems:
         )  # all the items: the gate has others
         paired = pool_by_property(compared)
         rows = assess(paired, measure(paired, rule=RULE), rule=RULE) if paired else ()
-        figures = {row.name: row.candidate for row in rows} | self._scores(after)
+        figures = {row.name: row.candidate for row in rows} | self._balanced_scores(after)
         why = ""
         if before is not None:
             decision = decide(pool_rows(compared), rule=RULE)
@@ -266,17 +266,18 @@ class _DevItems:
             if reasons:
                 why = reasons[0] + (f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else "")
             for row in rows:
-                figures |= _change(row.name, row.change, row.low, row.high)
+                figures |= _change_figures(row.name, row.change, row.low, row.high)
             figures["blocked"] = float(bool(why))
-            base_scores = self._scores(before)
-            if self.figure in figures and self.figure in base_scores:
-                change = figures[self.figure] - base_scores[self.figure]
+            base_scores = self._balanced_scores(before)
+            if self.score_figure in figures and self.score_figure in base_scores:
+                change = figures[self.score_figure] - base_scores[self.score_figure]
                 old, new = (
-                    score_replicates(self._won(side), families_of(side.tables), self.seed) for side in (before, after)
+                    score_replicates(self._property_wins(side), families_of(side.tables), self.seed)
+                    for side in (before, after)
                 )  # both use the same clusters
                 finite = (new - old)[np.isfinite(new - old)]
                 low, high = np.percentile(finite, [2.5, 97.5]) if 2 * len(finite) >= len(new) else (np.nan, np.nan)
-                figures |= _change(self.figure, change, low, high)
+                figures |= _change_figures(self.score_figure, change, low, high)
                 figures["score"] = BLOCKED if why else change
                 lows = [row.low for row in rows if row.name in self.scored]
                 certain = low > 0 and (len(lows) > 1 or lows[0] > 0)  # a bootstrap is overconfident with few items
@@ -284,25 +285,25 @@ class _DevItems:
         # training tools do not accept NaN
         return {name: float(value) for name, value in figures.items() if isfinite(value)}, why
 
-    def _won(self, side: ModelScores) -> dict[str, PropertyWins]:
+    def _property_wins(self, side: ModelScores) -> dict[str, PropertyWins]:
         return {name: wins for name, wins in property_wins(side.tables, side.scales).items() if name in self.scored}
 
-    def _scores(self, side: ModelScores) -> dict[str, float]:
+    def _balanced_scores(self, side: ModelScores) -> dict[str, float]:
         """The parts and the balanced score that have items."""
         families = families_of(side.tables)
-        above_chance = {name: wins.share for name, wins in self._won(side).items()}
+        above_chance = {name: wins.share for name, wins in self._property_wins(side).items()}
         score = balanced(above_chance, families)
         scores = {f"{part}_part": value for part, value in part_means(above_chance, families).items()}
         return scores if score is None else scores | {BALANCED: score}
 
 
-def _has_rate(check: Check) -> bool:
+def _counts_in_balanced_score(check: Check) -> bool:
     """Whether the check has a win rate that counts in the balanced score."""
     declared = check.claim.declared
     return bool(declared.gates) and named(declared.gates).kind == "rate" and part_of(declared.family) is not None
 
 
-def _change(name: str, change: float, low: float, high: float) -> dict[str, float]:
+def _change_figures(name: str, change: float, low: float, high: float) -> dict[str, float]:
     return {f"{name}_change": change, f"{name}_change_low": low, f"{name}_change_high": high}
 
 
@@ -330,10 +331,10 @@ class _Evaluator(Base):
         super().__init__()  # type: ignore[no-untyped-call]
         self.name, self.data, self.seed = name, data, seed
         self.checks = checks if checks is None or isinstance(checks, str) else tuple(checks)
-        self._dev = _DevItems(data, self.checks, seed)
+        self._dev = CheckpointScorer(data, self.checks, seed)
         names, dev = ", ".join(self._dev.plan.properties), self._dev
         if not dev.parts:
-            rated = sorted({check.property for check in packaged_checks() if _has_rate(check)})
+            rated = sorted({check.property for check in packaged_checks() if _counts_in_balanced_score(check)})
             raise UsageError(
                 f"{names}: no win rate to choose a checkpoint by. Remedy: add a check that has one: {', '.join(rated)}"
             )
@@ -358,16 +359,16 @@ class _Evaluator(Base):
 
     def _evaluate(self, model: object, step: int) -> Evaluated:
         """Measure a model, unless it equals the base or the last one; the first one is the base."""
-        loaded = _in_memory(model, "the model in training")
+        loaded = _wrap_model(model, "the model in training")
         fingerprint = loaded.fingerprint()
         known = dict(filter(None, (self._base, self._last)))
-        side = known[fingerprint] if fingerprint in known else self._dev.plan.side(loaded)
+        side = known[fingerprint] if fingerprint in known else self._dev.plan.score_model(loaded)
         self._last = (fingerprint, side)
         self._base = self._base or self._last
-        evaluated = Evaluated(step, *self._dev.figures(side, self._base[1]))
+        evaluated = Evaluated(step, *self._dev.change_figures(side, self._base[1]))
         if "score" not in evaluated.figures:
             raise UsageError(
-                f"this kind of model has no {self._dev.figure}: some checks cannot measure it. Remedy: "
+                f"this kind of model has no {self._dev.score_figure}: some checks cannot measure it. Remedy: "
                 "checks=['antonym'], or others of one part alone"
             )
         if fingerprint not in known:
@@ -401,7 +402,7 @@ class _Evaluator(Base):
         """Say which checkpoint is best, how certain that is, and whether to keep the base instead."""
         if not self.history:
             return "nothing was evaluated"
-        figure, (base, *checkpoints) = self._dev.figure, self.history
+        figure, (base, *checkpoints) = self._dev.score_figure, self.history
         before = f"the base ({figure} {base.figures[figure]:.4f})"
         if not checkpoints:
             return f"only {before} was evaluated"
@@ -467,7 +468,7 @@ class _Evaluator(Base):
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Plan the items again."""
         vars(self).update(state)
-        self._dev = _DevItems(self.data, self.checks, self.seed)
+        self._dev = CheckpointScorer(self.data, self.checks, self.seed)
 
     def get_config_dict(self) -> dict[str, Any]:
         """The settings for the model card; without paths, since the card is published."""

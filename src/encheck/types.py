@@ -36,16 +36,16 @@ def content_hash(*texts: str) -> str:
     return hashlib.sha256("\x00".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-class Lacking(str):
+class MissingNeed(str):
     """A reason why a sentence has no variant, which no longer applies if the data have what it `needs`.
 
-    >>> Lacking("no number edit was written", needs="written probes").needs
+    >>> MissingNeed("no number edit was written", needs="written probes").needs
     'written probes'
     """
 
     needs: str
 
-    def __new__(cls, reason: str, *, needs: str) -> Lacking:
+    def __new__(cls, reason: str, *, needs: str) -> MissingNeed:
         """Make the reason, with what it needs."""
         made = super().__new__(cls, reason)
         made.needs = needs
@@ -74,10 +74,10 @@ def apply_edits(source: str, edits: tuple[Edit, ...]) -> str:
     return "".join([*parts, source[at:]])
 
 
-def changes(source: str, edits: tuple[Edit, ...]) -> str:
+def edits_in_words(source: str, edits: tuple[Edit, ...]) -> str:
     """List what is replaced by what, for certificates.
 
-    >>> changes("a fast car", (Edit(2, 6, "slow"),))
+    >>> edits_in_words("a fast car", (Edit(2, 6, "slow"),))
     'fast > slow'
     """
     return "; ".join(f"{source[edit.start : edit.end]} > {edit.text}" for edit in edits)
@@ -241,7 +241,7 @@ class LanguageResources:
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class FloorAndAim:
     """The floor and the aim of a figure: it fails if its interval is below the floor, and passes at or above the aim.
 
     `rival` names the surface baseline whose figure is the floor; it is empty if the floor was declared as a number.
@@ -267,7 +267,7 @@ class CheckResult:
     data: str
     estimate: Estimate | None
     verdict: Verdict | None
-    lines: Lines | None = None
+    lines: FloorAndAim | None = None
     reason: str = ""
     excluded: dict[str, int] = field(default_factory=dict)
     validity: Validity | None = None

@@ -7,19 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from encheck.types import Estimate, Floor, Lines, Validity, Verdict
+from encheck.types import Estimate, Floor, FloorAndAim, Validity, Verdict
 
 MIN_CLUSTERS = 20
 REPEATED = "contract_kept"  # one text breaks this contract, however few there are; the others compare calibrated scores
 
 
 @dataclass(frozen=True, kw_only=True)
-class Terms:
+class JudgingTerms:
     """The conditions by which the figure of one check is judged.
 
     `declared` is the floor and the aim of the check, or None; `own` is the user's threshold, which replaces both: a
     lower figure fails. `unjudged` is the reason why a check without floor and aim has no verdict. `validity` is the
-    share of generated items that are right. `known_failure` is the reason why this model's failure is known,
+    share of generated items that are right. `known_failure_reason` is the reason why this model's failure is known,
     `trained_on` the data if the model was trained on them. `only_shown`: a gate decides, not the check's own lines.
     """
 
@@ -39,42 +39,42 @@ class Terms:
 
 
 @dataclass(frozen=True)
-class Ruling:
+class JudgedFigure:
     """The verdict of one row, or None; the floor and aim that were applied; and the reason."""
 
     verdict: Verdict | None
-    lines: Lines | None
+    lines: FloorAndAim | None
     reason: str
 
 
-def rule(estimate: Estimate, terms: Terms) -> Ruling:
+def judge_by_terms(estimate: Estimate, terms: JudgingTerms) -> JudgedFigure:
     """Judge the deciding figure of a check.
 
-    >>> rule(Estimate("m", 0.6, 0.55, 0.65, n=400, clusters=400), Terms(own=0.7)).verdict
+    >>> judge_by_terms(Estimate("m", 0.6, 0.55, 0.65, n=400, clusters=400), JudgingTerms(own=0.7)).verdict
     'fail'
     """
     own, unjudged = terms.own, str(estimate.params.get("unjudged", ""))
     if unjudged and own is None and math.isfinite(estimate.value):
-        return Ruling(None, None, unjudged)
+        return JudgedFigure(None, None, unjudged)
     if own is not None:
-        held, unfit = lines(estimate, floor=own, aim=own), ""
+        held, unfit = resolve_floor_and_aim(estimate, floor=own, aim=own), ""
     elif terms.declared is not None:
         floor, aim = terms.declared
-        held, unfit = _under_the_ceiling(lines(estimate, floor=floor, aim=aim), terms.validity)
+        held, unfit = _limit_aim_to_validity(resolve_floor_and_aim(estimate, floor=floor, aim=aim), terms.validity)
     else:
-        return Ruling(None, None, terms.unjudged)
-    verdict, reason = judge(estimate, held, known_failure=terms.known_failure, strict=terms.strict)
+        return JudgedFigure(None, None, terms.unjudged)
+    verdict, reason = decide_verdict(estimate, held, known_failure=terms.known_failure, strict=terms.strict)
     if verdict in ("pass", "stale_known_failure") and terms.trained_on:
         reason = f"{reason}; trained on {terms.trained_on}".removeprefix("; ")
-    reason = with_meaning(reason, estimate)
+    reason = add_causes(reason, estimate)
     if unfit and verdict != "error":
         verdict, reason = "inconclusive", unfit
     if terms.only_shown and own is None and verdict != "error":
-        return Ruling(None, held, "")
-    return Ruling(verdict, held, reason)
+        return JudgedFigure(None, held, "")
+    return JudgedFigure(verdict, held, reason)
 
 
-def _under_the_ceiling(held: Lines, validity: Validity | None) -> tuple[Lines, str]:
+def _limit_aim_to_validity(held: FloorAndAim, validity: Validity | None) -> tuple[FloorAndAim, str]:
     """Limit the aim for generated items to the share of them that is right.
 
     If that share is below the floor, also return the reason why the items cannot be judged: even a perfect model fails.
@@ -88,24 +88,24 @@ def _under_the_ceiling(held: Lines, validity: Validity | None) -> tuple[Lines, s
     return replace(held, aim=min(held.aim, ceiling)), ""
 
 
-def lines(estimate: Estimate, *, floor: Floor, aim: float) -> Lines:
+def resolve_floor_and_aim(estimate: Estimate, *, floor: Floor, aim: float) -> FloorAndAim:
     """The floor and aim of a figure; the floor "surface" is the best surface baseline's figure on the same items.
 
     If no surface baseline was measured, there is no such floor. An aim below the floor is raised to it: an encoder
     should at least reach a word count's figure.
 
     >>> words = Estimate("m", 0.7, 0.6, 0.8, n=9, clusters=9)
-    >>> lines(Estimate("m", 0.9, 0.8, 1.0, n=9, clusters=9, surface={"jaccard": words}), floor="surface", aim=0.5)
+    >>> resolve_floor_and_aim(Estimate("m", 0.9, 0.8, 1.0, n=9, clusters=9, surface={"jaccard": words}), floor="surface", aim=0.5)
     Lines(aim=0.7, floor=0.7, rival='jaccard')
     """
     if not isinstance(floor, str):
-        return Lines(aim, floor)
+        return FloorAndAim(aim, floor)
     best = estimate.best_surface
-    return Lines(max(aim, best[1].value), best[1].value, best[0]) if best else Lines(aim)
+    return FloorAndAim(max(aim, best[1].value), best[1].value, best[0]) if best else FloorAndAim(aim)
 
 
-def judge(
-    estimate: Estimate, held: Lines, *, known_failure: str | None = None, strict: bool = False
+def decide_verdict(
+    estimate: Estimate, held: FloorAndAim, *, known_failure: str | None = None, strict: bool = False
 ) -> tuple[Verdict, str]:
     """The verdict on a figure, and its reason or "".
 
@@ -118,7 +118,7 @@ def judge(
 
     A known failure excuses only a failure; if the figure passes, the entry is stale.
 
-    >>> judge(Estimate("margin_rate", 0.6, 0.55, 0.65, n=400, clusters=400), Lines(aim=0.8, floor=0.5))
+    >>> decide_verdict(Estimate("margin_rate", 0.6, 0.55, 0.65, n=400, clusters=400), Lines(aim=0.8, floor=0.5))
     ('below_aim', 'above the floor')
     """
     if estimate.missing:
@@ -129,31 +129,31 @@ def judge(
     if estimate.clusters < MIN_CLUSTERS and not (is_below and estimate.metric == REPEATED):
         return "inconclusive", f"only {estimate.clusters} independent clusters; a verdict needs {MIN_CLUSTERS}"
     if is_below:
-        return _failed("", known_failure)
+        return _failure_or_known_failure("", known_failure)
     if estimate.low >= held.aim:
         return ("stale_known_failure", known_failure) if known_failure else ("pass", "")
     if estimate.high >= held.aim:
         return "inconclusive", "the interval includes the aim"
     if strict:
-        return _failed("below the aim: a failure with --strict", known_failure)
-    return "below_aim", _standing(estimate, held)
+        return _failure_or_known_failure("below the aim: a failure with --strict", known_failure)
+    return "below_aim", _relation_to_floor(estimate, held)
 
 
-def with_meaning(reason: str, estimate: Estimate) -> str:
+def add_causes(reason: str, estimate: Estimate) -> str:
     """Append to the reason the cause of a broken contract, why there is no interval, and whether meaning is detected.
 
-    >>> with_meaning("above the floor", Estimate("m", 0.6, 0.55, 0.65, n=9, clusters=9, params={"meaning": "detected"}))
+    >>> add_causes("above the floor", Estimate("m", 0.6, 0.55, 0.65, n=9, clusters=9, params={"meaning": "detected"}))
     'above the floor; meaning: detected'
     """
     said, *causes = (str(estimate.params.get(name) or "") for name in ("meaning", "cause", "withheld"))
     return "; ".join(filter(None, (reason, *causes, f"meaning: {said}" if said else "")))
 
 
-def _failed(reason: str, known: str | None) -> tuple[Verdict, str]:
+def _failure_or_known_failure(reason: str, known: str | None) -> tuple[Verdict, str]:
     return ("known_failure", known) if known else ("fail", reason)
 
 
-def _standing(estimate: Estimate, held: Lines) -> str:
+def _relation_to_floor(estimate: Estimate, held: FloorAndAim) -> str:
     """Say whether a figure below its aim is above its floor."""
     if held.floor is None:
         return "this check has no floor"
@@ -161,12 +161,12 @@ def _standing(estimate: Estimate, held: Lines) -> str:
     return f"above {floor}" if estimate.low > held.floor else f"not shown to be above {floor}"
 
 
-def known_failure(check: str, data: str, level: str, entries: Mapping[str, str] | None) -> str | None:
+def known_failure_reason(check: str, data: str, level: str, entries: Mapping[str, str] | None) -> str | None:
     """The reason listed for this known failure of a model, or None.
 
     The keys of `entries`, the model's list, are `check` or patterns of `check/data/level`. The longest match wins.
 
-    >>> known_failure("antonym_is_farther_than_paraphrase", "mrpc", "1", {"antonym_*/mrpc/*": "old"})
+    >>> known_failure_reason("antonym_is_farther_than_paraphrase", "mrpc", "1", {"antonym_*/mrpc/*": "old"})
     'old'
     """
     name, table = f"{check}/{data}/{level}", entries or {}

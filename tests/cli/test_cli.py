@@ -19,7 +19,7 @@ from encheck.cli.shared import PANELS
 from encheck.encoders.fake import BagOfWords
 from encheck.options import GROUPS, OPTIONS
 from encheck.reporting.results import write_results
-from encheck.store import Store, default_path
+from encheck.store import Store, default_store_path
 
 
 @pytest.fixture
@@ -651,7 +651,7 @@ def test_a_threshold_that_is_no_number_is_refused_before_anything_is_read(enchec
     ],
 )
 def test_what_cannot_be_pruned_is_one_line_and_nothing_is_made(encheck, tmp_path, args, says):
-    Store(default_path()).close()
+    Store(default_store_path()).close()
     done = encheck("store", "prune", *args)
     assert (done.exit_code, done.exception.__class__) == (4, SystemExit)
     assert says in done.output
@@ -659,14 +659,14 @@ def test_what_cannot_be_pruned_is_one_line_and_nothing_is_made(encheck, tmp_path
 
 
 def test_prune_takes_the_store_that_was_named_before_it(encheck):
-    Store(default_path()).close()
+    Store(default_store_path()).close()
     done = encheck("store", "--store=typo.sqlite", "prune")
     assert (done.exit_code, "the store typo.sqlite does not exist" in done.output) == (4, True)
 
 
 def test_prune_before_anything_is_kept_makes_no_store(encheck):
     assert ": empty" in encheck("store", "prune").output
-    assert not default_path().exists()
+    assert not default_store_path().exists()
 
 
 NAMING = {

@@ -20,7 +20,7 @@ from encheck.encoders.load import load
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.protocol import Encoder, batches_of
 from encheck.errors import EncoderError, ModelError
-from encheck.relations import company_drift, order_drift, prompt_drift, repeat_drift, text_drift
+from encheck.relations import batch_drift, order_drift, prompt_drift, repeat_drift, text_drift
 from encheck.strategies import hostile_texts, sentences
 
 pytestmark = pytest.mark.xdist_group("encoders")
@@ -179,7 +179,7 @@ def test_repetition_order_and_company_change_no_vector_whatever_the_texts(model,
         most = drift_of(model, texts)
         assert repeat_drift(model, texts) == 0
         assert order_drift(model, texts) <= most
-        assert company_drift(model, texts) <= most
+        assert batch_drift(model, texts) <= most
 
     hold()
 
@@ -187,7 +187,7 @@ def test_repetition_order_and_company_change_no_vector_whatever_the_texts(model,
 def test_a_text_of_unknown_words_alone_has_the_vector_that_it_has_in_company(model):
     strange = "zq1 zq2 zq3 zq4 zq5 zq6 zq7 zq8 zq9 zq10 zq11"
     model.encode(["the dog sings"])
-    assert company_drift(model, [strange, "the dog sings"]) <= drift_of(model, [strange])
+    assert batch_drift(model, [strange, "the dog sings"]) <= drift_of(model, [strange])
 
 
 @pytest.mark.parametrize(("examples", "longest"), [(3, 60), pytest.param(40, 10_000, marks=pytest.mark.long)])

@@ -151,13 +151,13 @@ def test_a_function_and_an_object_are_asked_anew_and_leave_nothing_in_the_store(
         def encode(self, sentences):
             return list(model.encode(sentences, convert_to_tensor=True, show_progress_bar=False))
 
-    stored = {one.fingerprint for one in Store(how["store"]).contents()}
+    stored = {one.fingerprint for one in Store(how["store"]).list_models()}
     found = encheck.run([embed, Wrapped(), lambda sentences: embed(sentences)], **how)
     assert {row.model for row in found.rows} == {"embed", "Wrapped", "function"}
     for name in ("embed", "Wrapped"):
         own = [row for row in found.rows if row.model == name]
         assert {(r.check, r.metric): r.verdict for r in own} == {(r.check, r.metric): r.verdict for r in by_path.rows}
-    assert {one.fingerprint for one in Store(how["store"]).contents()} == stored
+    assert {one.fingerprint for one in Store(how["store"]).list_models()} == stored
     asked = len(texts)
     encheck.run(embed, **how)
     assert len(texts) > asked

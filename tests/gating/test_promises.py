@@ -13,8 +13,8 @@ from encheck.gating.decision import decide
 from encheck.gating.types import Noise, Paired
 from encheck.gating.weighing import weigh
 from encheck.scoring.scale import Scale
-from encheck.types import Estimate, Lines
-from encheck.verdict import judge
+from encheck.types import Estimate, FloorAndAim
+from encheck.verdict import decide_verdict
 
 
 def rate(name="a", *, n=1_000, lost=0, clusters=None):
@@ -123,7 +123,7 @@ def test_the_models_threshold_goes_before_the_projects_and_a_levels_before_a_che
 
 def verdict(low, high, *, clusters=100, threshold=0.8):
     found = Estimate("margin_rate", (low + high) / 2, low, high, n=clusters, clusters=clusters)
-    return judge(found, Lines(aim=threshold, floor=threshold))[0]
+    return decide_verdict(found, FloorAndAim(aim=threshold, floor=threshold))[0]
 
 
 @pytest.mark.quick

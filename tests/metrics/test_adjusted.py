@@ -12,8 +12,8 @@ from encheck.metrics.adjusted import MIN_SIDE
 from encheck.scoring.scores import MarginScores, Scale
 from encheck.scoring.triplets import Triplet
 from encheck.statistics.bootstrap import Resampler
-from encheck.types import Lines
-from encheck.verdict import judge
+from encheck.types import FloorAndAim
+from encheck.verdict import decide_verdict
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab" / "benchmarks"))
 from surface import SCORERS, Setting, detected, drawn, drawn_groups, is_called_meaningful, resampler, runs
@@ -67,7 +67,7 @@ def test_the_clusters_are_those_that_the_weights_leave():
 @pytest.mark.parametrize(("kept", "changed"), [(0, 200), (MIN_SIDE - 1, 100), (100, MIN_SIDE - 1)])
 def test_too_few_clusters_on_one_side_are_inconclusive_and_say_so(kept, changed):
     found = adjusted_rate(scores(triplets(kept=kept, changed=changed), [1] * (kept + changed)))
-    verdict, reason = judge(found, Lines(aim=0.5))
+    verdict, reason = decide_verdict(found, FloorAndAim(aim=0.5))
     assert (verdict, np.isnan(found.value)) == ("inconclusive", True)
     assert f"favours the kept text in {kept} clusters and the changed one in {changed}, and 20 of each" in reason
     assert found.params["changed_rate"] == 1
@@ -78,7 +78,7 @@ def test_a_difference_that_no_weights_balance_is_inconclusive():
     little, much = "yesterday the old nurse called surgeon a", "surgeon a called nurse old the yesterday"
     items = [Triplet(f"d/{i}", SOURCE, SOURCE, little, cluster=str(i)) for i in range(40)]
     items += [Triplet(f"d/{i}", SOURCE, much, SOURCE, cluster=str(i)) for i in range(40, 80)]
-    verdict, reason = judge(adjusted_rate(scores(items, [1] * 80)), Lines(aim=0.5))
+    verdict, reason = decide_verdict(adjusted_rate(scores(items, [1] * 80)), FloorAndAim(aim=0.5))
     assert verdict == "inconclusive"
     assert "no weights balance" in reason
 

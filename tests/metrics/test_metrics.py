@@ -23,8 +23,8 @@ from encheck.metrics.pairs import (
 from encheck.scoring.scores import MarginScores, PairScores, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.statistics.sharing import Sharing
-from encheck.types import Lines
-from encheck.verdict import Terms, judge, rule
+from encheck.types import FloorAndAim
+from encheck.verdict import JudgingTerms, decide_verdict, judge_by_terms
 
 SIMILARITY = st.floats(-1, 1).map(lambda x: round(x, 3))
 
@@ -126,7 +126,7 @@ def test_where_words_alone_tell_the_labels_apart_a_gap_has_no_verdict(lift, is_j
 def test_a_figure_of_two_labels_rests_on_the_clusters_of_the_one_with_fewer(figure):
     few = pairs(np.linspace(0, 1, 61), [0] * 59 + [1] * 2)
     assert (figure(few).n, figure(few).clusters) == (61, 2)
-    assert judge(figure(few), Lines(aim=0.1))[0] == "inconclusive"
+    assert decide_verdict(figure(few), FloorAndAim(aim=0.1))[0] == "inconclusive"
 
 
 def test_a_figure_of_one_label_rests_on_the_clusters_of_that_label(two_classes):
@@ -201,7 +201,7 @@ def test_a_rate_of_items_that_share_too_much_has_no_interval_and_says_why():
     rate = margin_rate(MarginScores(near, far, Resampler(["a"] * 30 + [str(i) for i in range(30)]), Scale(0.0)))
     assert (rate.low, rate.high) == (0, 1)
     assert rate.params["withheld"].startswith("30 of 60 items share one document")
-    assert rule(rate, Terms(own=0.5)).reason.endswith(rate.params["withheld"])
+    assert judge_by_terms(rate, JudgingTerms(own=0.5)).reason.endswith(rate.params["withheld"])
 
 
 def test_the_rate_of_a_chain_of_items_counts_the_pairs_that_share_something():

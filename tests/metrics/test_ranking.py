@@ -51,7 +51,7 @@ from encheck.statistics.bootstrap import Resampler
 from encheck.store import Store
 from encheck.system.lock import no_locks
 from encheck.system.progress import Progress
-from encheck.types import CheckResult, Edit, Lines
+from encheck.types import CheckResult, Edit, FloorAndAim
 
 PAIRS = [
     ("The old gardener quietly planted red tulips and quickly watered dry ferns.",
@@ -323,7 +323,7 @@ def columns_of(scores):
 def test_a_failure_shows_all_members_and_the_item_file_has_a_row_for_each(own, maker, tmp_path):
     scores = run(Overlap(), own, maker, tmp_path, "pivot=b")
     estimate = r_precision(scores)
-    row = CheckResult("id", "check", "swapchain", "pivot=b", "m", "d", estimate, "fail", Lines(0.9))
+    row = CheckResult("id", "check", "swapchain", "pivot=b", "m", "d", estimate, "fail", FloorAndAim(0.9))
     said = failure_message(row, scores.items, scores, model="--model=m")
     assert "0.25" in said or "0.00" in said
     assert said.count("member 3") == len(scores.items)

@@ -25,7 +25,7 @@ from encheck.running.subject import Subject
 from encheck.scoring.measure import overlap_grid, vector_grid
 from encheck.scoring.scores import PairScores, RepeatedScores, Scale
 from encheck.scoring.searches import Query, search
-from encheck.similarity import SIMILARITIES, jaccard, same
+from encheck.similarity import SIMILARITIES, equal_up_to_rounding, jaccard
 from encheck.statistics.bootstrap import Resampler
 from encheck.store import Store
 from encheck.types import Group, Variant, apply_edits
@@ -190,8 +190,8 @@ def test_contracts_count_what_held_and_say_what_an_answer_depends_on(repeated, c
 def test_a_repeated_vector_is_the_same_to_within_rounding():
     a = np.stack([random_direction("a"), random_direction("b")])
     noise = np.random.default_rng(0).normal(size=a.shape).astype(np.float32)
-    assert same(a, a + 1e-4 * noise).tolist() == [1, 1]
-    assert same(a, a + 0.02 * noise).tolist() == [0, 0]
+    assert equal_up_to_rounding(a, a + 1e-4 * noise).tolist() == [1, 1]
+    assert equal_up_to_rounding(a, a + 0.02 * noise).tolist() == [0, 0]
 
 
 def test_what_was_encoded_again_is_kept(tmp_path):

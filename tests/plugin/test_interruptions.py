@@ -59,7 +59,7 @@ def kept():
     if not path.exists():
         return 0
     store = Store(path)
-    rows = sum(stored.rows for stored in store.contents())
+    rows = sum(stored.rows for stored in store.list_models())
     store.close()
     return rows
 

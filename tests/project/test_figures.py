@@ -12,7 +12,7 @@ from encheck import load_model
 from encheck.reporting import profile, view
 from encheck.reporting.gate import rows, words
 from encheck.reporting.peers import shipped
-from encheck.run_file import Said
+from encheck.run_file import ChangeVerdict
 from encheck.similarity import cosine
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -86,6 +86,12 @@ def test_a_figure_that_moved_and_one_that_is_missing_are_told(tmp_path):
 
 def test_the_glossary_lists_every_verdict_that_is_printed():
     listed = re.sub(r"\s+", " ", (ROOT / "docs/reference/glossary.md").read_text("utf-8").partition("## Verdicts")[2])
-    printed = {*view.WORDS.values(), *get_args(Said), *get_args(profile.Standing), *words.WORDS.values(), words.YOURS}
+    printed = {
+        *view.WORDS.values(),
+        *get_args(ChangeVerdict),
+        *get_args(profile.Standing),
+        *words.WORDS.values(),
+        words.YOURS,
+    }
     printed |= {verdict for verdict, _ in rows.VERDICTS.values()}
     assert sorted(word for word in printed if word and not re.search(rf"\b{word}\b", listed)) == []

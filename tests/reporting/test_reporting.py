@@ -35,7 +35,7 @@ from encheck.scoring.run_items import RunItems
 from encheck.scoring.scores import PairScores, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.system.files import PARTIAL, partial_path
-from encheck.types import CheckResult, Declaration, Estimate, Lines
+from encheck.types import CheckResult, Declaration, Estimate, FloorAndAim
 
 CRITERIA = {
     name: asdict(Declaration(property=name, criterion=number)) | {"says": "", "title": "", "why": ""}
@@ -114,7 +114,7 @@ def test_what_nobody_sees_of_a_text_is_made_visible_in_the_message_of_a_failure(
     pairs = [SentencePair("d/1", "\x1b]0;x\x07", "\u202eevil", 1, "c")]
     scores = PairScores(np.array([0.1]), np.array([1], np.int8), Resampler(["c"]), Scale(0.0), items=tuple(pairs))
     found = Estimate("mean_similarity", 0.1, 0.1, 0.1, n=1, clusters=1)
-    failed = CheckResult("id", "check", "property", "1", "m", "d", found, "fail", Lines(0.9, 0.9))
+    failed = CheckResult("id", "check", "property", "1", "m", "d", found, "fail", FloorAndAim(0.9, 0.9))
     said = failure_message(failed, pairs, scores, model="--model=m")
     assert "\ufffdevil\n        of    \u241b]0;x\u2407\n" in said
 
@@ -122,15 +122,15 @@ def test_what_nobody_sees_of_a_text_is_made_visible_in_the_message_of_a_failure(
 @pytest.mark.parametrize(
     ("held", "high", "said"),
     [
-        (Lines(0.9, 0.9), 0.1, "should be at least 0.9"),
-        (Lines(0.9, 0.5), 0.1, "should be at least 0.5 (its floor; the aim is 0.9)"),
+        (FloorAndAim(0.9, 0.9), 0.1, "should be at least 0.9"),
+        (FloorAndAim(0.9, 0.5), 0.1, "should be at least 0.5 (its floor; the aim is 0.9)"),
         (
-            Lines(0.9, 0.3125, "jaccard"),
+            FloorAndAim(0.9, 0.3125, "jaccard"),
             0.1,
             "should be at least 0.312, the figure of jaccard (its floor; the aim is 0.9)",
         ),
-        (Lines(0.9, 0.5), 0.6, "should be at least 0.9"),
-        (Lines(0.9), 0.1, "should be at least 0.9"),
+        (FloorAndAim(0.9, 0.5), 0.6, "should be at least 0.9"),
+        (FloorAndAim(0.9), 0.1, "should be at least 0.9"),
     ],
 )
 def test_a_failure_says_which_line_it_fell_under(held, high, said):

@@ -15,7 +15,7 @@ from encheck.run_file import SurfaceFigure
 from encheck.scoring.scores import CrossedScores, Scale
 from encheck.scoring.triplets import MarginScores
 from encheck.statistics.bootstrap import Resampler
-from encheck.surface import POLARITY, POSITION, RIVALS
+from encheck.surface import POLARITY, POSITION, UNBALANCED_SCORERS
 from encheck.types import Estimate
 
 READS_NOTHING = "which reads no meaning, in"
@@ -77,15 +77,15 @@ def ran(tmp_path_factory):
 def test_they_stand_beside_what_they_read(ran):
     raw, _ = ran
     both = {row.property: row for row in raw.checks if row.metric == "both_directions_calibrated"}
-    assert {*POSITION} == {*RIVALS} & both["roles"].surface.keys()  # whose words deny nothing
-    assert {*RIVALS} <= both["negation"].surface.keys()
+    assert {*POSITION} == {*UNBALANCED_SCORERS} & both["roles"].surface.keys()  # whose words deny nothing
+    assert {*UNBALANCED_SCORERS} <= both["negation"].surface.keys()
     assert both["negation"].surface["polarity"].value > both["negation"].value  # a bag of words is below it
-    assert {*POLARITY, *POSITION} == {*RIVALS}
+    assert {*POLARITY, *POSITION} == {*UNBALANCED_SCORERS}
 
 
 def test_what_rewards_a_difference_does_not_stand_beside_a_share_of_margins(ran):
     rows = [row for row in ran[0].checks if row.property == "negation"]
-    without = {row.metric: {*RIVALS} - row.surface.keys() for row in rows}
+    without = {row.metric: {*UNBALANCED_SCORERS} - row.surface.keys() for row in rows}
     assert without["margin_rate_calibrated"] == {"suffix-2-prefix"}
     assert without["adjusted_rate_calibrated"] == set()
 

@@ -224,7 +224,7 @@ def test_what_a_run_uses_counts_as_used(store):
     prepared(store, Counting(noise=1))
     prepared(store, Counting(noise=2))
     prepared(store, Counting(noise=1))
-    assert store.contents()[0].fingerprint == Counting(noise=1).fingerprint()
+    assert store.list_models()[0].fingerprint == Counting(noise=1).fingerprint()
 
 
 def test_no_request_encodes_nothing(store):
@@ -238,7 +238,7 @@ def test_no_request_encodes_nothing(store):
 
 
 def kept_rows(store):
-    return sum(stored.rows for stored in store.contents())
+    return sum(stored.rows for stored in store.list_models())
 
 
 class PanicException(BaseException):
@@ -351,7 +351,7 @@ def test_a_pair_scorer_scores_each_pair_once_and_keeps_it_as_a_pair(store):
     model, again = CountingPairs(), CountingPairs()
     bench = prepared(store, model)
     assert len(model.asked) == len(set(model.asked)) == bench.subjects["tiny"].encoded
-    assert [(s.kind, s.rows) for s in store.contents()] == [("pair", len(model.asked))]
+    assert [(s.kind, s.rows) for s in store.list_models()] == [("pair", len(model.asked))]
     prepared(store, again)
     assert again.asked == []
 

@@ -8,7 +8,7 @@ from encheck.datasets.dataset import ClassifiedText, Dataset, with_tasks
 from encheck.encoders.fake import BagOfWords, Constant, Nan, Overlap
 from encheck.encoders.model_config import ModelConfig
 from encheck.engine.first_look import in_tasks
-from encheck.errors import EncoderError, NothingToMeasure, needed
+from encheck.errors import EncoderError, NothingToMeasure, missing_need
 from encheck.gating.baseline import scored_table
 from encheck.gating.pairing import gating_metric
 from encheck.ids import CaseId
@@ -184,7 +184,7 @@ def test_data_without_a_task_are_skipped_in_one_line(store):
     bench.data["own"] = Dataset("own", (), (), "yours", 0)
     with pytest.raises(NothingToMeasure) as error:
         bench.items("own", the_claim(), "MR")
-    assert needed(str(error.value)) == "SentEval's downstream tasks"
+    assert missing_need(str(error.value)) == "SentEval's downstream tasks"
 
 
 def test_items_travel_and_pair_by_their_texts(store):

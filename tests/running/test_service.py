@@ -58,7 +58,7 @@ def test_what_is_scored_anew_reads_and_leaves_nothing(store):
     service = EncoderService(Subject("m", ModelConfig("m"), Counting()), store)
     pairs = [(TEXTS[0], TEXTS[1])]
     before = service.scorer_anew(pairs)(*zip(*pairs, strict=True))
-    assert not list(store.contents())
+    assert not list(store.list_models())
     assert service.of_pairs(pairs) == service.of_pairs(pairs) == before.tolist()
     assert service.scorer_anew(pairs)(*zip(*pairs, strict=True)) == before
     assert Counting.asked == 6

@@ -11,8 +11,8 @@ import encheck
 from encheck.generators.entity import ENTITY
 from encheck.generators.phenomenon import generators, phenomena, validity_of
 from encheck.reporting import terminal
-from encheck.types import Estimate, Lines, Validity
-from encheck.verdict import Terms, rule
+from encheck.types import Estimate, FloorAndAim, Validity
+from encheck.verdict import JudgingTerms, judge_by_terms
 
 TEXTS = (
     "The clinic opens at 9 in the morning.",
@@ -74,7 +74,7 @@ def test_no_aim_lies_above_what_is_right_nor_below_the_floor(floor):
     assert len(read) == 11
     for found in (*read, Validity("odd", 111, 200)):
         for aim in (0.6, 0.8, 0.95, 1.0):
-            ruling = rule(ESTIMATE, Terms(declared=(floor, aim), validity=found))
+            ruling = judge_by_terms(ESTIMATE, JudgingTerms(declared=(floor, aim), validity=found))
             held, is_unfit = ruling.lines, ruling.reason.startswith("not judged")
             assert held.floor == floor
             assert is_unfit is (found.rate < (floor or 0))
@@ -98,4 +98,4 @@ def test_a_generator_that_nobody_read_is_said_to_be_so():
     told = " ".join(" ".join(terminal.run_lines(found)).split())
     said = "made from 1,193 of 1,200 sentences (d); not checked yet, so the share that is right is unknown"
     assert told.count(f"typo: {said}") == told.count("typo: ") == 1
-    assert rule(ESTIMATE, Terms(declared=(None, 0.9), validity=unread)).lines == Lines(0.9)
+    assert judge_by_terms(ESTIMATE, JudgingTerms(declared=(None, 0.9), validity=unread)).lines == FloorAndAim(0.9)

@@ -20,13 +20,13 @@ from encheck.running.service import EncoderService
 from encheck.running.subject import Subject
 from encheck.store import Store
 from encheck.strategies import (
-    drawable_frames,
-    framed_properties,
+    frames_of_property,
     hostile_texts,
+    lift_deadline,
     minimal_pair,
     paraphrases,
-    patient,
     properties,
+    properties_with_frames,
     sentences,
 )
 
@@ -77,8 +77,8 @@ def test_a_pair_shrinks_to_a_clause_on_which_the_model_still_errs():
 
 
 def test_a_clause_alone_keeps_the_form_and_the_fillers_of_its_frame():
-    for name in framed_properties():
-        for drawable in drawable_frames(name):
+    for name in properties_with_frames():
+        for drawable in frames_of_property(name):
             assert len({(form.form, tuple(form.fillers.items())) for form in drawable.forms}) == 1
             assert {form.template for form in drawable.forms[:-1]} <= {"[]."}
 
@@ -139,7 +139,7 @@ def test_without_hypothesis_the_remedy_is_said(monkeypatch):
 
 def test_a_slow_model_gets_its_time_and_a_deadline_of_the_users_own_stays():
     def settled(**given_settings):
-        @patient
+        @lift_deadline
         @settings(settings.get_profile("default"), max_examples=7, **given_settings)
         @given(st.none())
         def test(none):
@@ -212,7 +212,7 @@ def test_relations_are_zero_for_a_sound_model_and_not_for_one_that_breaks_them()
         found = [
             relations.repeat_drift(model, texts),
             relations.order_drift(model, texts),
-            relations.company_drift(model, texts),
+            relations.batch_drift(model, texts),
             relations.text_drift(model, "a dog", "A DOG"),
             relations.prompt_drift(model, "a dog", role="query", prompt=""),
         ]

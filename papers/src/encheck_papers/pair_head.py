@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from encheck.encoders.checkpoints.folders import HEAD
 from encheck.encoders.files import COPY, check_weights, read_json, value_of
-from encheck.errors import EncoderError, ModelError, unknown
+from encheck.errors import EncoderError, ModelError, unknown_name_message
 from encheck_papers.recurrent import read_state
 
 FOLDER = HEAD
@@ -104,7 +104,7 @@ def checked_features(features: Sequence[str]) -> tuple[str, ...]:
         raise ModelError(f"features is {features!r}, but should be a list of parts: {', '.join(PARTS)}")
     for name in names:
         if name not in PARTS:
-            raise ModelError(f"features: {unknown('part', str(name), PARTS)}")
+            raise ModelError(f"features: {unknown_name_message('part', str(name), PARTS)}")
     if len(set(names)) < len(names):
         raise ModelError(f"features is {', '.join(names)}, but should name each part once")
     return names

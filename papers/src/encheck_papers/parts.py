@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from encheck.datasets.dataset import Dataset
-from encheck.errors import DataError, UsageError, unknown
+from encheck.errors import DataError, UsageError, unknown_name_message
 from encheck.scoring.pairs import SentencePair
 from encheck.scoring.splits import TEST, VALIDATION
 from encheck.types import content_hash
@@ -83,7 +83,7 @@ def joined(parts: Sequence[Parts], *, dev: str | None = None) -> Parts:
     named = {one.name: one for one in parts}
     chosen = parts[0].name if dev is None else dev
     if chosen not in named:
-        raise UsageError(unknown("data set", chosen, named))
+        raise UsageError(unknown_name_message("data set", chosen, named))
     if len(parts) == 1:
         return parts[0]
     told = {part: "; ".join(f"{one.name}: {one.told[part]}" for one in parts) for part in ("train", "test")}

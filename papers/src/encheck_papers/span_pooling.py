@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from encheck.encoders.checkpoints.folders import SPAN_POOLING
 from encheck.encoders.files import COPY, check_weights, read_json
 from encheck.encoders.pooling import mean
-from encheck.errors import ModelError, UsageError, unknown
+from encheck.errors import ModelError, UsageError, unknown_name_message
 from encheck.language.english import English
-from encheck.store import Store, default_path
+from encheck.store import Store, default_store_path
 from encheck.system.files import write_text, write_whole
 from encheck_papers.rgcn import ROLES, convolved, edges_of, relational_layers
 from encheck_papers.spans import KINDS, Cache, Membership, ParsedSpans, SpanSource, Structure, chosen
@@ -70,7 +70,7 @@ class SpanSettings:
         named = (("spans", KINDS), ("vectors", VECTORS), ("weights", SUMS), ("trained_on", SOURCES))
         for name, known in named:
             if (found := getattr(self, name)) not in known:
-                raise UsageError(f"{name}: {unknown('value', str(found), known)}")
+                raise UsageError(f"{name}: {unknown_name_message('value', str(found), known)}")
         counts = (("dimension", 1, MOST_DIMENSIONS), ("longest", 1, LONGEST), ("seed", 0, 2**63),
                   ("graph_layers", 0, MOST_LAYERS))  # fmt: skip
         for name, least, most in counts:
@@ -139,7 +139,7 @@ class _SpanPooling(Module):
                     "this span pooling was trained on frames from a file, and none is given. Remedy: name it: "
                     "--model-arg frames=FILE, or have spans read off the parse: --model-arg frames=parse"
                 )
-            self._cache = Cache(ParsedSpans(English(store=Store(default_path()))))
+            self._cache = Cache(ParsedSpans(English(store=Store(default_store_path()))))
         return self._cache.source
 
     @source.setter

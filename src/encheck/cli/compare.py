@@ -106,14 +106,14 @@ def compare(
     """
     from encheck.api import compare_costs
     from encheck.comparing.costs_text import lines, render
-    from encheck.errors import UsageError, unknown
+    from encheck.errors import UsageError, unknown_name_message
     from encheck.reporting.results import refuse_over, write_named
     from encheck.system.typed_files import as_json
 
     folders = [Path(one) for one in runs]
     with told():
         if form not in FORMATS:
-            raise UsageError(unknown("format", form, FORMATS))
+            raise UsageError(unknown_name_message("format", form, FORMATS))
         if cost and (across_seeds or everything):
             raise UsageError("--cost compares models and --across-seeds compares runs: use only one of them")
         only = {"--reference": reference is not None, "--behaviour": behaviour is not None, "--format": form != "html",
@@ -124,7 +124,7 @@ def compare(
         if cite and form != "latex":
             raise UsageError("--cite requires --format latex")
         if pairs not in PAIRS:
-            raise UsageError(unknown("choice of --pairs", pairs, PAIRS))
+            raise UsageError(unknown_name_message("choice of --pairs", pairs, PAIRS))
         if pairs == "all" and form != "latex":
             raise UsageError("--pairs=all requires --format latex")
         if names and form != "latex" and not figure:

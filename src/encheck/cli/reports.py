@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from encheck.cli.shared import DataSpec, Scope, SkipBadRows, Split, StorePath, app, project, say, tell, told
-from encheck.errors import UsageError, unknown
+from encheck.errors import UsageError, unknown_name_message
 
 predictions_app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
@@ -82,7 +82,7 @@ def export(
 
     with told():
         if to not in FORMATS:
-            raise UsageError(unknown("format", to, FORMATS))
+            raise UsageError(unknown_name_message("format", to, FORMATS))
         given = {"--where": where, "--model": model, "--data": data, "--post": post, "--name": name, "--pull": pull,
                  "--made-baseline": made}  # fmt: skip
         if wrong := next((one for one, value in given.items() if value and to not in TAKEN_BY[one]), None):
@@ -139,7 +139,7 @@ def _comment(folder: Path, out: Path | None, *, post: str | None, name: str, pul
     from encheck.reporting.results import RESULTS, read_results, write_named
 
     if post and post not in HOSTS:
-        raise UsageError(unknown("host", post, HOSTS))
+        raise UsageError(unknown_name_message("host", post, HOSTS))
     checked_name(name)
     results = read_results(folder) if (folder / RESULTS).exists() or not post else None
     with as_written(folder):

@@ -14,7 +14,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 import typer.core
 
-from encheck.errors import STOPPED, EncheckError, UsageError, unknown
+from encheck.errors import STOPPED, EncheckError, UsageError, unknown_name_message
 from encheck.options import GROUPS, OPTIONS, Option, Project
 from encheck.system import entry_points
 from encheck.system.terminal import LINES, visible
@@ -144,7 +144,7 @@ class CommandGroup(typer.core.TyperGroup):
         if args and args[0] not in self.commands and not args[0].startswith("-"):
             if point := self._packaged().get(args[0]):
                 return args[0], _command_of(point), args[1:]
-            ctx.fail(unknown("command", args[0], [*self.commands, *self._packaged()]))
+            ctx.fail(unknown_name_message("command", args[0], [*self.commands, *self._packaged()]))
         return super().resolve_command(ctx, args)
 
     def make_context(self, *args: Any, **extra: Any) -> Any:

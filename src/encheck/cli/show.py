@@ -29,13 +29,13 @@ def models(
     from encheck.encoders.hub import describe_pin
     from encheck.encoders.load import find_weights
     from encheck.encoders.models_file import known_models
-    from encheck.errors import UsageError, unknown
+    from encheck.errors import UsageError, unknown_name_message
     from encheck.reporting.text import shortest
 
     with told():
         known = known_models(Settings(project=project()).models_file)
         if name is not None and name not in known:
-            raise UsageError(unknown("model", name, known))
+            raise UsageError(unknown_name_message("model", name, known))
         shown = [known[name]] if name is not None else list(known.values())
         weights = {config.label: find_weights(config) for config in shown}
     if name is None:

@@ -20,12 +20,12 @@ def store(context: typer.Context, path: StorePath = None) -> None:
     """List the models whose embeddings are stored."""
     from encheck.options import Settings
     from encheck.running.resources import store_named
-    from encheck.store import default_path
+    from encheck.store import default_store_path
 
     context.obj = path
     if context.invoked_subcommand:
         return
-    where = path or default_path()
+    where = path or default_store_path()
     if not where.exists():
         tell(f"{where}: empty")
         return
@@ -47,10 +47,10 @@ def prune(
     path: StorePath = None,
 ) -> None:
     """Delete stored embeddings. Without options: all of them."""
-    from encheck.store import Store, default_path
+    from encheck.store import Store, default_store_path
 
     path = path or context.obj
-    where = path or default_path()
+    where = path or default_store_path()
     if not path and not where.exists():
         tell(f"{where}: empty")
         return

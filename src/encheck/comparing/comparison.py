@@ -31,11 +31,11 @@ from encheck.metrics.metric import CALIBRATED
 from encheck.reporting.profile import ADJUSTED, chance_of
 from encheck.reporting.text import plain_name
 from encheck.reporting.view import best_surface, figure, printed, sentence, surface
-from encheck.run_file import Contamination, Difference, Result, Said
+from encheck.run_file import ChangeVerdict, Contamination, Difference, Result
 from encheck.scoring.frame import CaseScores
 from encheck.types import Declaration
 
-Compared = Said | Literal["not compared"]
+Compared = ChangeVerdict | Literal["not compared"]
 SIGNS: Mapping[Compared, str] = {
     "better": "\u25b2", "worse": "\u25bc", "cannot tell": "~", "no evidence": "*", "not compared": "",
 }  # fmt: skip

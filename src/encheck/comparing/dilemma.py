@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from encheck.comparing.differences import in_common
 from encheck.comparing.models import ComparedModel
-from encheck.errors import UsageError, unknown
+from encheck.errors import UsageError, unknown_name_message
 from encheck.gating.balance import (
     PropertyWins,
     balanced,
@@ -156,7 +156,9 @@ def _behaviour(
     if wanted is not None:
         there = sorted({name for own in several for name in own})
         if several and wanted not in there:
-            raise UsageError(unknown("property", wanted, there) if there else f"no share of {wanted} was measured")
+            raise UsageError(
+                unknown_name_message("property", wanted, there) if there else f"no share of {wanted} was measured"
+            )
         return f"{wanted}, share won", [
             _with_interval(own[wanted].rate, rate_replicates({"": own[wanted]}, seed)[""][0]) if wanted in own else None
             for own in several

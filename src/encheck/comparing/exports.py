@@ -138,7 +138,7 @@ def line_sources(found: ModelComparison, line: PropertyLine) -> list[BibEntry]:
         sources.append(getattr(known_data_sets()[kind], "CITATION", ""))
     own = next((t for m in found.models for t in m.side.tables.values()
                 if (t.check, t.data, t.level) == (line.check, line.data, line.level)), None)  # fmt: skip
-    made = {known.generator for item in (own.items if own else ()) if (known := ItemId(item).known)}
+    made = {known.generator for item in (own.items if own else ()) if (known := ItemId(item).parts_or_none)}
     for name in sorted(made & set(_generators())):
         sources += re.findall(r"\(([^()]+ \d{4}[^()]*)\)", _generators()[name])
     cited = {one.key: one for source in sources for one in entries_named_in(source)}

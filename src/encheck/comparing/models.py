@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from encheck.errors import UsageError, unknown
+from encheck.errors import UsageError, unknown_name_message
 from encheck.gating.pairing import ModelScores
 from encheck.gating.weighing import scores_of_run
 from encheck.reporting.profile import headlines
@@ -158,7 +158,7 @@ def _first(reference: str, models: Sequence[ComparedModel]) -> list[ComparedMode
         if names.count(reference) == 1:
             place = names.index(reference)
             return [models[place], *models[:place], *models[place + 1 :]]
-    raise UsageError(unknown("reference", reference, [m.name for m in models]))
+    raise UsageError(unknown_name_message("reference", reference, [m.name for m in models]))
 
 
 def names_of(models: Sequence[tuple[str, str]]) -> list[str]:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.reader import BadRows, binary_label, file_ending, lines_of, table_rows
-from encheck.errors import DataError, UsageError, no_pair
+from encheck.errors import DataError, UsageError, no_pair_message
 from encheck.metrics.nonobvious import LINES, RULES, Cases, at_threshold, auc_n, mean_average_precision, queries
 from encheck.metrics.thresholds import by_folds
 from encheck.reporting.failures import rounded
@@ -133,7 +133,7 @@ def aligned(
     """
     chosen = np.array([i for i, p in enumerate(pairs) if split is None or p.split == split], np.intp)
     if not len(chosen):
-        raise UsageError(no_pair(split, {p.split for p in pairs}))
+        raise UsageError(no_pair_message(split, {p.split for p in pairs}))
     if predictions.keys:
         return _by_ids(predictions, pairs, chosen)
     column = predictions.predicted if predictions.predicted is not None else predictions.scores

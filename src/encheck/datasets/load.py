@@ -23,7 +23,7 @@ from encheck.datasets.passages import PassageOptions, is_page
 from encheck.datasets.probes import FRESH
 from encheck.datasets.reader import FORMATS, BadRows, SplitReaders, file_ending, parquet_files, table_rows
 from encheck.datasets.retrieval import NEGATIVE, is_of_queries, json_parts
-from encheck.errors import DataError, UsageError, unknown
+from encheck.errors import DataError, UsageError, unknown_name_message
 from encheck.system import entry_points
 from encheck.system.files import exists, expand_home
 from encheck.system.memory import without_collection
@@ -160,7 +160,7 @@ def load(
     if name not in known_data_sets():
         if spec.startswith(PATHS):
             raise DataError(f"--data={spec}: the file or folder does not exist")
-        raise DataError(unknown("data set", name, known_data_sets()))
+        raise DataError(unknown_name_message("data set", name, known_data_sets()))
     module = known_data_sets()[name]
     _refuse_reading(name, module, reading, path)
     if not path:
@@ -486,7 +486,7 @@ def _refuse_reading(name: str, module: DataSource, reading: str, path: str) -> N
     if reading and not there:
         raise DataError(f"data set {name!r} has only one split: --data {name}:PATH")
     if reading and reading not in there:
-        raise DataError(unknown(f"split of {name}", reading, there))
+        raise DataError(unknown_name_message(f"split of {name}", reading, there))
     if reading and path == HUB_WORD:
         raise DataError(f"--data {name}@{reading}:PATH reads files: on the hub the data have their own splits")
 

@@ -18,7 +18,7 @@ from typing import Any
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.fresh_probes import fresh_groups, word_edits
 from encheck.datasets.reader import BadRows, checked_text, json_rows
-from encheck.errors import DataError, unknown
+from encheck.errors import DataError, unknown_name_message
 from encheck.ids import ItemId
 from encheck.scoring.pairs import SentencePair
 from encheck.types import Edit, Group, Passage, Variant, apply_edits, content_hash, keeps_meaning
@@ -166,7 +166,7 @@ def _fields() -> tuple[frozenset[str], frozenset[str]]:
 def _refuse_unread(entry: Mapping[str, Any], known: frozenset[str]) -> None:
     """ValueError for an unknown field."""
     if unread := next((name for name in entry if name not in known), None):
-        raise ValueError(unknown("field", unread, known))
+        raise ValueError(unknown_name_message("field", unread, known))
 
 
 def _passage(entry: dict[str, Any]) -> Passage | None:

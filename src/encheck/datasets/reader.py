@@ -25,7 +25,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, NamedTuple, TypeVar
 
-from encheck.errors import DataError, unknown
+from encheck.errors import DataError, unknown_name_message
 from encheck.system.documents import open_parquet, parquet_rows, read_json, record_batches
 
 csv.field_size_limit(10_000_000)
@@ -488,7 +488,9 @@ def unknown_format(path: Path, known: Iterable[str]) -> DataError:
     }  # fmt: skip
     command = f"python -c {quote(script)}" if script else commands.get(ending)
     rename = f"cp {file} {table}, or with the ending of its format"
-    return DataError(f"{path}: {unknown('file ending', file_ending(path), known)}. Remedy: {command or rename}")
+    return DataError(
+        f"{path}: {unknown_name_message('file ending', file_ending(path), known)}. Remedy: {command or rename}"
+    )
 
 
 def parquet_files(folder: Path) -> list[Path]:

@@ -26,7 +26,7 @@ from encheck.datasets.reader import (
     table_rows,
     unknown_format,
 )
-from encheck.errors import DataError, unknown
+from encheck.errors import DataError, unknown_name_message
 from encheck.ids import ItemId
 from encheck.system.files import expand_home, is_file, is_folder
 from encheck.types import Group, content_hash
@@ -137,7 +137,7 @@ def _column(place: TextSource, columns: Sequence[str]) -> str:
     """The column of the texts; DataError lists the existing ones."""
     if place.column:
         if place.column not in columns:
-            raise DataError(f"{place.path}:1: {unknown('column', place.column, columns)}")
+            raise DataError(f"{place.path}:1: {unknown_name_message('column', place.column, columns)}")
         return place.column
     found = next((name for name in TEXT if name in columns), None)
     if found is None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from encheck.encoders.adapters import adapter_of
 from encheck.encoders.model_config import ModelConfig
-from encheck.errors import ModelError, unknown
+from encheck.errors import ModelError, unknown_name_message
 from encheck.system.files import exists, expand_home
 
 REMEDY = (
@@ -93,7 +93,7 @@ def fetched_folder(config: ModelConfig) -> Path:
         if not config.package and parent != Path() and parent.is_dir():  # the first part is a folder here
             others = [path.as_posix() for path in parent.iterdir() if path.is_dir()]
             none = f"no folder {config.name!r}: {parent} has no folders"
-            missing = unknown("folder", config.name, others) if others else none
+            missing = unknown_name_message("folder", config.name, others) if others else none
         says = f"{missing}. It cannot be fetched" if missing else f"cannot fetch {config.name!r}"
         raise ModelError(f"{says} from the hub ({reason}). Remedy: {remedy if not missing else HERE}") from error
     return _said(folder, config)

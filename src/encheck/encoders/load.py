@@ -21,7 +21,7 @@ from encheck.encoders.function import FunctionEncoder, FunctionScorer, is_encodi
 from encheck.encoders.hub import cached_folder, check_pins, fetched_folder
 from encheck.encoders.model_config import Device, FileHash, ModelConfig
 from encheck.encoders.protocol import Encoder, Model, PairScorer
-from encheck.errors import ModelError, unknown
+from encheck.errors import ModelError, unknown_name_message
 from encheck.similarity import SIMILARITIES
 from encheck.store import file_sha256
 from encheck.system import entry_points
@@ -155,7 +155,7 @@ def config_for(model: str, known: Mapping[str, ModelConfig], *, adapter: str | N
             f"name={model} --model-arg model=NAME, or --model=tei --model-arg name={model}"
         )
     raise ModelError(
-        unknown("model", model, known)
+        unknown_name_message("model", model, known)
         + ". A folder is written --model=./folder, a hub id owner/name or owner/name@revision"
     )
 
@@ -233,7 +233,9 @@ def _load_own(config: ModelConfig, point: EntryPoint | None) -> Model:
             f"{config.label}: {config.adapter} is not a model: it should have {wants}. Remedy: add these methods"
         )
     if isinstance(model, Encoder) and model.similarity not in SIMILARITIES:
-        raise ModelError(f"{config.label}: {config.adapter}: {unknown('similarity', model.similarity, SIMILARITIES)}")
+        raise ModelError(
+            f"{config.label}: {config.adapter}: {unknown_name_message('similarity', model.similarity, SIMILARITIES)}"
+        )
     remedy = "Remedy: return a text that changes if and only if the model's results change"
     try:
         fingerprint: object = model.fingerprint()

@@ -13,7 +13,7 @@ import yaml
 
 from encheck.encoders.adapters import ADAPTERS, DTYPES, PAPERS, POOLINGS, adapter_of
 from encheck.encoders.model_config import ModelConfig
-from encheck.errors import ConfigError, UsageError, unknown
+from encheck.errors import ConfigError, UsageError, unknown_name_message
 from encheck.similarity import SIMILARITIES
 from encheck.system import entry_points
 from encheck.system.documents import config_text
@@ -98,14 +98,14 @@ def entry_problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
         packaged = entry_points.entry_points_of(entry_points.ADAPTERS, ours=ADAPTERS)
         if config.adapter not in packaged:
             every = sorted({*ADAPTERS, *packaged, *PAPERS, "package.module:Class"})
-            yield "adapter", unknown("adapter", config.adapter, every)
+            yield "adapter", unknown_name_message("adapter", config.adapter, every)
             return
     if adapter and not config.name and adapter.source != "optional":
         yield "", f"model {config.label!r} has no name: give a folder or a hub id"
     for name, choices in (("dtype", DTYPES), ("similarity", SIMILARITIES), ("pooling", POOLINGS)):
         value = getattr(config, name)
         if value is not None and value not in choices:
-            yield name, unknown(name, value, choices)
+            yield name, unknown_name_message(name, value, choices)
     if is_papers:
         return  # its options are not known here
     for name in _WEIGHTS:
@@ -123,10 +123,10 @@ def _option_problem(adapter: str, known: Mapping[str, type | tuple[str, ...]], n
     if not known:
         return f"adapter {adapter!r} has no options"
     if name not in known:
-        return unknown(f"option of {adapter}", name, known)
+        return unknown_name_message(f"option of {adapter}", name, known)
     wants = known[name]
     if isinstance(wants, tuple):
-        return "" if value in wants else unknown(name, str(value), wants)
+        return "" if value in wants else unknown_name_message(name, str(value), wants)
     fits = isinstance(value, int | float) if wants is float else isinstance(value, wants)
     if not fits or (isinstance(value, bool) and wants is not bool):
         return f"options.{name} is {value!r}, but should be {OPTION_WANTED[wants]}"
@@ -241,7 +241,9 @@ def with_args(config: ModelConfig, args: Mapping[str, str]) -> ModelConfig:
     texts = {name for name, wants in adapter.options.items() if wants is str} if adapter else ()
     for key, text in args.items():
         if adapter and key not in (known := fields | adapter.options.keys()):
-            raise ConfigError(f"--model-arg {key}={text}: {unknown(f'field or option of {name}', key, known)}")
+            raise ConfigError(
+                f"--model-arg {key}={text}: {unknown_name_message(f'field or option of {name}', key, known)}"
+            )
         if key not in fields:
             options[key] = text if key in texts else _argument(key, text)
         else:

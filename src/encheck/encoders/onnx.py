@@ -27,7 +27,7 @@ from encheck.encoders.onnx_files import TOKENIZER, external_weights, model_file,
 from encheck.encoders.pooling import pooling_note, stored_pooling
 from encheck.encoders.protocol import Batch
 from encheck.encoders.settings import UNLIMITED
-from encheck.errors import EncoderError, ModelError, UsageError, unknown
+from encheck.errors import EncoderError, ModelError, UsageError, unknown_name_message
 from encheck.types import Json
 
 SENTENCE = ("sentence_embedding", "sentence_embeddings", "text_embeds", "embeddings")  # exporters' vector names
@@ -68,7 +68,7 @@ def choose_output(file: Path, outputs: Sequence[GraphOutput], *, tokens: Dimensi
     shapes = "a vector is floating point, [batch, tokens, dimension] or [batch, dimension]"
     if wanted is not None:
         if wanted not in {output.name for output in outputs}:
-            raise EncoderError(f"{file}: {unknown('output', wanted, [output.name for output in outputs])}")
+            raise EncoderError(f"{file}: {unknown_name_message('output', wanted, [output.name for output in outputs])}")
         if wanted not in {output.name for output in fitting}:
             raise EncoderError(f"{file}: the output {wanted} cannot be used: {shapes}. There are: {every}")
         return wanted
@@ -134,7 +134,7 @@ class OnnxEncoder(LocalEncoder):
         self._takes_all = False  # every token that text can become, after the test
         self.pooling = config.pooling or stored_pooling(self.folder) or "mean"
         if self.pooling not in POOLINGS:
-            raise ModelError(f"{self.file}: {unknown('pooling', self.pooling, POOLINGS)}")
+            raise ModelError(f"{self.file}: {unknown_name_message('pooling', self.pooling, POOLINGS)}")
         if not config.pooling and stored_pooling(self.folder):
             log.warning("%s", pooling_note(config.label, self.folder))
 

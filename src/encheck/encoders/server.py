@@ -27,8 +27,8 @@ from encheck.encoders.batching import Ints, batches_in_order
 from encheck.encoders.http_client import Client, RequestRefused, most_answer_bytes
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch, check_vectors
-from encheck.errors import EncheckError, EncoderError, ModelError, unknown
-from encheck.similarity import ROUNDING, moved
+from encheck.errors import EncheckError, EncoderError, ModelError, unknown_name_message
+from encheck.similarity import ROUNDING, vector_distance
 from encheck.types import Json, content_hash
 
 Vectors = NDArray[np.float32]
@@ -92,7 +92,7 @@ class ProbeWatch:
                 for _ in range(TURNS):
                     self.alone()
                 for _ in range(TURNS):
-                    if float(moved(self.ask([*texts, PROBE])[-1:], seen[None])[0]) > ROUNDING:
+                    if float(vector_distance(self.ask([*texts, PROBE])[-1:], seen[None])[0]) > ROUNDING:
                         self._refuse(seen, self._tolerance)
                 self._tolerance = OTHER
                 log.warning(
@@ -110,7 +110,7 @@ class ProbeWatch:
                 self._known = vector
         if len(vector) != len(self._known):
             raise other_dimension_error(self.place, len(self._known), len(vector))
-        return float(moved(self._known[None], vector[None])[0])
+        return float(vector_distance(self._known[None], vector[None])[0])
 
     def _refuse(self, vector: Vectors, tolerance: float) -> None:
         if (drift := self._drift(vector)) > tolerance:
@@ -190,7 +190,7 @@ class RemoteEncoder(TextEncoder):
             raise ModelError(f"{where} is {self.fields!r}, but should map roles to fields. Remedy: {example}")
         for role, fields in self.fields.items():
             if role not in ROLES:
-                raise ModelError(f"{where}: {unknown('role', str(role), ROLES)}. Remedy: {example}")
+                raise ModelError(f"{where}: {unknown_name_message('role', str(role), ROLES)}. Remedy: {example}")
             if not isinstance(fields, Mapping):
                 raise ModelError(f"{where}.{role} is {fields!r}, but should map fields to values. Remedy: {example}")
             for name, value in fields.items():

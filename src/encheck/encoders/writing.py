@@ -62,7 +62,7 @@ class Writer:
     @cached_property
     def fingerprint(self) -> str:
         """A hash of its files' content and of its decoding settings."""
-        file_hash = self.store.file_hash if self.store else file_sha256
+        file_hash = self.store.cached_file_hash if self.store else file_sha256
         content = [f"{name}={file_hash(path)}" for name, path in sorted(files_of(self.folder).items())]
         return f"{self.kind}:{content_hash(repr(sorted(self.settings.items())), *content)}"
 
@@ -98,7 +98,7 @@ class Writer:
         if self.store is None:
             return {}
         keys = {text_key(text): text for text in texts}
-        blobs = self.store.blobs("text", self.fingerprint, list(keys))
+        blobs = self.store.read_bytes_by_key("text", self.fingerprint, list(keys))
         return {keys[key]: blob.decode("utf-8") for key, blob in blobs.items()}
 
     def _write(self, texts: Sequence[str]) -> dict[str, str]:
@@ -120,7 +120,7 @@ class Writer:
                 written |= {texts[i]: self.cleaned(text) for i, text in zip(fitting, decoded, strict=True)}
             if self.store is not None:
                 blobs = {text_key(text): made.encode("utf-8") for text, made in written.items()}
-                self.store.put_blobs("text", self.fingerprint, blobs, name=self.name)
+                self.store.store_bytes("text", self.fingerprint, blobs, name=self.name)
             every |= written
         self.written += len(every)
         return every

@@ -17,10 +17,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from encheck.claims import Claim, claim_of, tested
+from encheck.claims import Claim, claim_of, tested_property
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.load import properties_of
-from encheck.errors import UsageError, unknown
+from encheck.errors import UsageError, unknown_name_message
 from encheck.ids import CaseId
 from encheck.items import OwnProperty
 from encheck.options import Settings
@@ -180,7 +180,7 @@ class Check:
     @property
     def property(self) -> str:
         """The property that it declares, otherwise its first marker that is not pytest's."""
-        return tested(self.claim, (mark.name for mark in getattr(self.function, "pytestmark", ())))
+        return tested_property(self.claim, (mark.name for mark in getattr(self.function, "pytestmark", ())))
 
     def cases(self, settings: Settings) -> list[Case]:
         """Every model x data x level of it."""
@@ -254,7 +254,7 @@ def select_checks(checks: Sequence[Check], selection: Selection, names: str | No
         properties = sorted({name for check in checks for name in check.markers})
         for name in (node.id for node in ast.walk(tree) if isinstance(node, ast.Name)):
             if name not in properties:
-                raise UsageError(f"checks={text!r}: {unknown('property', name, properties)}")
+                raise UsageError(f"checks={text!r}: {unknown_name_message('property', name, properties)}")
         chosen = tuple(check for check in chosen if _holds(tree.body, check.markers.__contains__))
         if not chosen:
             raise UsageError(

@@ -17,7 +17,7 @@ from encheck.engine.checks import Case
 from encheck.engine.first_look import Look, LookDecision, Mode, SharedDecision, decide, look_of
 from encheck.engine.locks import Locks
 from encheck.engine.measured import ProcessDescription
-from encheck.errors import UNSEEN, EncheckError, NothingToMeasure
+from encheck.errors import NOT_IN_FIRST_LOOK, EncheckError, NothingToMeasure
 from encheck.gating.baseline import Baseline, FirstLookItems, scored_table
 from encheck.gating.pairing import is_weighed
 from encheck.gating.reference import has_shipped
@@ -51,8 +51,8 @@ from encheck.store import Store
 from encheck.system.lock import WorkClock
 from encheck.system.memory import rare_collection
 from encheck.system.progress import Progress
-from encheck.types import CheckResult, Estimate, Floor, Json, Lines, Validity, Verdict
-from encheck.verdict import Terms, known_failure, rule
+from encheck.types import CheckResult, Estimate, Floor, FloorAndAim, Json, Validity, Verdict
+from encheck.verdict import JudgingTerms, judge_by_terms, known_failure_reason
 
 if TYPE_CHECKING:
     from pyarrow import Table
@@ -214,12 +214,12 @@ class Evaluation:
             self._last.clear()
             self.bench.refuse_failed(case.model)
             if not self.sees(case):
-                raise NothingToMeasure(UNSEEN)
+                raise NothingToMeasure(NOT_IN_FIRST_LOOK)
             self._last[name] = self.bench.scores(case.model, case.data, self.items(case))
         return self._last[name]
 
     def row(
-        self, case: Case, estimate: Estimate | None, verdict: Verdict | None, lines: Lines | None, reason: str
+        self, case: Case, estimate: Estimate | None, verdict: Verdict | None, lines: FloorAndAim | None, reason: str
     ) -> CheckResult:
         """A row of results.json; adds a note for a figure that names a model."""
         metric = estimate.metric if estimate else "none"
@@ -247,7 +247,7 @@ class Evaluation:
     def _validity(self, case: Case) -> Validity | None:
         """The validity of the items' generator, if it was read or belongs to a phenomenon; None for written items."""
         items = self.bench.found(case.data, case.claim, case.level)
-        parts = ItemId(items.every[0].id).known if items and items.every else None
+        parts = ItemId(items.every[0].id).parts_or_none if items and items.every else None
         if not parts or any(group.variants for group in self.bench.data[case.data].groups):
             return None
         return validity_of(parts.relation)
@@ -264,12 +264,12 @@ class Evaluation:
         keys, tables = (f"{case.check}/{case.level}", case.check, of_all), (config.thresholds, project.thresholds)
         own = next((float(table[key]) for table in tables for key in keys if key in table), None)
         failures = project.known_failures.get(case.model) if config.known_failures is None else config.known_failures
-        terms = Terms(
+        terms = JudgingTerms(
             declared=declared,
             own=own,
             unjudged=case.claim.declared.unjudged,
             validity=self._validity(case),
-            known_failure=known_failure(case.check, case.data, str(case.level), failures),
+            known_failure=known_failure_reason(case.check, case.data, str(case.level), failures),
             trained_on=case.data if case.data in config.trained_on else "",
             strict=self.settings.strict,
             only_shown=self.against is not None and case.claim.family != CONTRACT,
@@ -279,7 +279,7 @@ class Evaluation:
             texts = [text for item in self.items(case).kept for text, _ in item.pairs]
             if limit := limit_of(texts):
                 estimate = replace(estimate, params={**estimate.params, "cause": f"{limit}; {cause}"})
-        ruling = rule(estimate, terms)
+        ruling = judge_by_terms(estimate, terms)
         return self.row(case, estimate, ruling.verdict, ruling.lines, ruling.reason)
 
     def message(self, case: Case, row: CheckResult) -> str:
@@ -417,7 +417,7 @@ class Evaluation:
         )
 
     def _describe_model(self, subject: Subject) -> ModelEntry:
-        config, model, file_hash = subject.config, subject.model, self.bench.store.file_hash
+        config, model, file_hash = subject.config, subject.model, self.bench.store.cached_file_hash
         about: dict[str, Json] = getattr(model, "about", dict)()
         revision, prompt = about.pop("revision", config.revision), about.pop("prompt", config.prompt)
         used = {role: texts.prompt for role, texts in subject.roles.items() if texts.prompt is not None}
@@ -453,11 +453,11 @@ class Evaluation:
         try:
             for subject in subjects:
                 if subject.fingerprint.startswith(UNIDENTIFIED):
-                    store.remove(subject.fingerprint)
-            if store.size() > store.limit:
+                    store.delete_model(subject.fingerprint)
+            if store.bytes_on_disk() > store.limit:
                 used = [s.fingerprint for s in subjects]
                 used += [self.english.pipeline.fingerprint] * self.english.is_used
-                for gone in store.prune(keep=used):
+                for gone in store.delete_least_recently_used(keep=used):
                     log.warning("the store is over its limit: dropped the %d rows of %s", gone.rows, gone.name)
         finally:
             store.close()

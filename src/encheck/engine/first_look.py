@@ -22,7 +22,7 @@ from encheck.encoders.protocol import Encoder, FittedModel, devices_of
 from encheck.errors import CheckError, NothingToMeasure
 from encheck.items.builders import classified
 from encheck.options import Settings
-from encheck.run_file import FirstLook, ModelRest, Rest
+from encheck.run_file import FirstLook, RemainingWork, RemainingWorkOfModel
 from encheck.running.bench import Bench, Plan, Request, missing
 from encheck.running.speed import tokens_a_text
 from encheck.running.subject import Pair, Subject, Texts
@@ -92,7 +92,7 @@ class LookDecision:
 
     stops: bool = False
     look: FirstLook | None = None
-    rest: Rest | None = None
+    rest: RemainingWork | None = None
 
 
 class SharedDecision:
@@ -140,7 +140,7 @@ def decide(
         plan = bench.plan(requests) if mode == "stop" else Plan()
         if max((len(plan.needs(one)) for one in bench.subjects.values()), default=0) <= MOST_TEXTS:
             return None, LookDecision()
-        return None, LookDecision(True, FirstLook(0, 0, 0, 0), Rest(WHY["quick"], ()))
+        return None, LookDecision(True, FirstLook(0, 0, 0, 0), RemainingWork(WHY["quick"], ()))
     searched = [bench.data[name].collection for name in {data for _, data, *_ in requests}]
     if look.of_texts + sum(len(one.documents) + len(one.queries) for one in searched if one) <= MOST_TEXTS:
         return None, LookDecision()
@@ -159,7 +159,7 @@ def decide(
         why = "time"
     timed = tuple(replace(one, seconds=seconds.get(one.model)) for one in rests)
     seen = FirstLook(look.texts, look.of_texts, look.clusters, look.of)
-    return look, LookDecision(bool(why), seen, Rest(WHY.get(why, ""), timed))
+    return look, LookDecision(bool(why), seen, RemainingWork(WHY.get(why, ""), timed))
 
 
 def look_of(bench: Bench, requests: Sequence[Request], mode: Mode) -> Look | None:
@@ -330,7 +330,7 @@ def _left(look: Look, subject: Subject, bench: Bench) -> dict[bytes, tuple[str, 
     return missing(subject, {key: texts for key, texts in here.items() if key not in own}, bench.store)
 
 
-def _rest_of(look: Look, subject: Subject, bench: Bench, requests: Iterable[Request]) -> ModelRest:
+def _rest_of(look: Look, subject: Subject, bench: Bench, requests: Iterable[Request]) -> RemainingWorkOfModel:
     """Estimate what is left for a model after the look: on its part, on other clusters, in searches and tasks.
 
     The estimates for other clusters and for a search's documents use samples, and so do those of characters and tokens.
@@ -359,7 +359,7 @@ def _rest_of(look: Look, subject: Subject, bench: Bench, requests: Iterable[Requ
     price = 0.0 if subject.config.price is None and devices_of(subject.model) else subject.config.price
     dollars = None if price is None else price * tokens / 1e6
     texts = round(sum(count for count, _ in amounts))
-    return ModelRest(subject.label, texts, characters, tokens, is_counted, price, dollars)
+    return RemainingWorkOfModel(subject.label, texts, characters, tokens, is_counted, price, dollars)
 
 
 def in_tasks(subject: Subject, bench: Bench, requests: Iterable[Request]) -> Amount:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 from encheck.engine.checks import Check, Selection, checks_in, packaged_checks, refuse_twice, select_checks
 from encheck.engine.results import Results, read
 from encheck.engine.run import measure, named_models, scratch_store
-from encheck.errors import BaselineError, EncheckError, NothingToCompare, UsageError, unknown
+from encheck.errors import BaselineError, EncheckError, NothingToCompare, UsageError, unknown_name_message
 from encheck.options.settings import OptionValue
 from encheck.system.files import expand_home
 
@@ -231,9 +231,9 @@ def decide(
     if refused := [name for name in OF_A_RUN if options.get(name)]:
         raise UsageError(f"{refused[0]} is an option of a run: a gate measures all items of a new and an old model")
     if primary is not None and primary not in ENDPOINTS:
-        raise UsageError(unknown("primary", primary, ENDPOINTS))
+        raise UsageError(unknown_name_message("primary", primary, ENDPOINTS))
     if inconclusive is not None and inconclusive not in COUNTS_AS:
-        raise UsageError(unknown("inconclusive", inconclusive, COUNTS_AS))
+        raise UsageError(unknown_name_message("inconclusive", inconclusive, COUNTS_AS))
     thresholds = [threshold] if isinstance(threshold, int | float) else list(threshold)
     thresholds = [one for one in map(threshold_of, thresholds) if one is not None]
     if thresholds:
@@ -446,7 +446,7 @@ def _refuse_undecided(purpose: Purpose, data: Iterable[Dataset], measured: Seque
         )
     known = {check.property for check in measured if may_be_protected(check.claim.declared)}
     if strange := [name for name in purpose.protect if name not in known]:
-        raise UsageError(unknown("--protect", strange[0], known))
+        raise UsageError(unknown_name_message("--protect", strange[0], known))
     own = [one for one in data if is_user_data(one.name)]
     if purpose.protect and not any(one.contrasts or any(group.variants for group in one.groups) for one in own):
         texts = [pair.first for one in own for pair in one.pairs]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from encheck.claims import entry_of, lines_of
+from encheck.claims import claim_entry, floor_and_aim
 from encheck.engine.recorder import as_row
 from encheck.errors import CheckError, EncheckError, NothingToMeasure, UsageError
 from encheck.types import CheckResult, Estimate, Verdict
@@ -80,7 +80,7 @@ class Judgement:
                 shown = figure(scores, **self._options(figure))
                 self.report(*([shown] if isinstance(shown, Estimate) else shown))
             estimate = claim.metric(scores, **self._options(claim.metric))
-        row = self.evaluation.judged(self.case, estimate, lines_of(claim, estimate.metric, at_least))
+        row = self.evaluation.judged(self.case, estimate, floor_and_aim(claim, estimate.metric, at_least))
         self.rows.append(row)
         if row.verdict in ("fail", "error"):
             raise CheckFailedError(row)
@@ -112,7 +112,7 @@ class Judgement:
         from encheck.scoring.run_items import item_table
 
         evaluation, case = self.evaluation, self.case
-        rows, claim = tuple(map(as_row, self.rows)), entry_of(function, property=case.property)
+        rows, claim = tuple(map(as_row, self.rows)), claim_entry(function, property=case.property)
         if not any(row.estimate for row in self.rows):
             return MeasuredCase(rows, claim)
         return MeasuredCase(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from encheck.gating.baseline import FirstLookItems
 from encheck.gating.reindex import DocumentLengths, PackedSample
-from encheck.run_file import DataEntry, FirstLook, ModelEntry, Rest, Result, Selection
+from encheck.run_file import DataEntry, FirstLook, ModelEntry, RemainingWork, Result, Selection
 from encheck.running.parents import MeasuredParent
 from encheck.system.typed_files import as_values, restore_typed
 from encheck.types import ClaimEntry
@@ -87,7 +87,7 @@ class ProcessDescription:
     texts: Mapping[str, int]
     encoded: Mapping[str, int]
     look: FirstLook | None = None
-    rest: Rest | None = None
+    rest: RemainingWork | None = None
     parents: Mapping[str, MeasuredParent] = field(default_factory=dict)
     vectors: Mapping[str, PackedSample] = field(default_factory=dict)
     documents: Mapping[str, DocumentLengths] = field(default_factory=dict)

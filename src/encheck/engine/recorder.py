@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from encheck.claims import OF_ANY_TEXT
-from encheck.errors import UNSEEN
+from encheck.errors import NOT_IN_FIRST_LOOK
 
 if TYPE_CHECKING:
     from pyarrow import Table
@@ -198,7 +198,7 @@ class Recorder:
         items: dict[tuple[str, str], set[str]] = {}
         by_check: dict[tuple[str, str], dict[str, int]] = {}
         for row in self.rows.values():
-            if self.claims[row.check].family in OF_ANY_TEXT or row.reason == UNSEEN:
+            if self.claims[row.check].family in OF_ANY_TEXT or row.reason == NOT_IN_FIRST_LOOK:
                 continue
             counts = by_check.setdefault((row.data, row.model), {})
             counts[row.check] = max(counts.get(row.check, 0), row.n if row.metric else 0)
@@ -255,7 +255,7 @@ class Recorder:
         of a model in Table 6 of Mahajan et al. 2023.
         """
         from encheck.reporting.results import environment, versions
-        from encheck.run_file import RunEntry, RunFile, Selection, Times
+        from encheck.run_file import PropertyTimes, RunEntry, RunFile, Selection
 
         models = self.described[0].models if self.described else ()
         logged = (note for described in self.described for note in described.notes)
@@ -287,7 +287,9 @@ class Recorder:
             generate_seconds=generate,
             encoded=encoded,
             properties={
-                name: Times(texts.get(name, 0), round(each * texts.get(name, 0), 3), round(self.measuring[name], 3))
+                name: PropertyTimes(
+                    texts.get(name, 0), round(each * texts.get(name, 0), 3), round(self.measuring[name], 3)
+                )
                 for name in sorted(self.measuring)
             },
             rest=replace(rest, command=for_the_rest) if rest else None,

@@ -91,7 +91,7 @@ class SavedScores:
     def of(cls, table: CaseScores) -> Self:
         """The saved form of a run's table."""
         some = table.of(_order(table))
-        first = ItemId(table.items[0]).known
+        first = ItemId(table.items[0]).parts_or_none
         is_unscaled = bool(table.answers) or bool(first and first.relation == CONTRAST.name)
         return cls(
             some.case, some.check, some.data, _lock(some), _parts(some), is_unscaled, _keys(some.items),
@@ -167,7 +167,7 @@ def _parts(ordered: CaseScores) -> str:
 
 def _keys(items: Sequence[str]) -> NDArray[np.int64]:
     """The first digits of the hash of each item's source; shape [n]."""
-    known = [(item, ItemId(item).known) for item in items]
+    known = [(item, ItemId(item).parts_or_none) for item in items]
     return np.array(
         [int((parts.texts if parts else content_hash(item))[:DIGITS], 16) for item, parts in known], np.int64
     )

@@ -24,7 +24,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from encheck.errors import DataError, UsageError, unknown
+from encheck.errors import DataError, UsageError, unknown_name_message
 from encheck.gating.decision import assess, bounds, measure
 from encheck.gating.pairing import GRADED
 from encheck.gating.types import (
@@ -244,7 +244,7 @@ class Purpose:
     def __post_init__(self) -> None:
         """UsageError for a value out of range, an option that *change* lacks, or a loss that cannot be accepted."""
         if self.name not in NAMES:
-            raise UsageError(unknown("--for", self.name, NAMES))
+            raise UsageError(unknown_name_message("--for", self.name, NAMES))
         if math.isnan(self.margin):
             object.__setattr__(self, "margin", MARGINS[self.name])
         if not LEAST_MARGIN <= self.margin <= MOST_MARGIN:
@@ -267,7 +267,9 @@ class Purpose:
                     f"out --accept {name}, or --protect other behaviours alone"
                 )
             if "/" not in name and name not in WATCHED:
-                raise UsageError(unknown("--accept", name, (*WATCHED, "a slice (retrieval/DATA/1/COLUMN=VALUE)")))
+                raise UsageError(
+                    unknown_name_message("--accept", name, (*WATCHED, "a slice (retrieval/DATA/1/COLUMN=VALUE)"))
+                )
 
 
 @dataclass(frozen=True)
@@ -379,10 +381,10 @@ def _refuse_unmeasured(
         raise UsageError(f"--for {purpose.name} needs data that decide: {NEEDS[purpose.name]}. This run measured none")
     if unmeasured := [name for name in purpose.protect if name not in found.behaviours]:
         refuse_protected(replace(purpose, protect=(unmeasured[0],)), languages)
-        raise UsageError(unknown("--protect", unmeasured[0], found.behaviours or ["none"]))
+        raise UsageError(unknown_name_message("--protect", unmeasured[0], found.behaviours or ["none"]))
     slices = [one.name for one in found.slices]
     if strange := [name for name in purpose.accept if name not in (*WATCHED, *slices)]:
-        raise UsageError(unknown("--accept", strange[0], (*WATCHED, *slices)))
+        raise UsageError(unknown_name_message("--accept", strange[0], (*WATCHED, *slices)))
 
 
 def has_enough(one: Paired) -> bool:

@@ -23,7 +23,7 @@ from encheck.gating.decision import delta_of, has_headroom
 from encheck.gating.pairing import RANKS, ModelScores, chance_of, common_items, declared_of, unchanged_items
 from encheck.gating.types import DEFAULT, Paired
 from encheck.metrics import Metric, mean_margin, mean_similarity, named
-from encheck.run_file import Difference, Result, Role, RunFile, Said
+from encheck.run_file import ChangeVerdict, Difference, Result, Role, RunFile
 from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import Scale
 from encheck.scoring.splits import TEST
@@ -79,7 +79,7 @@ def property_differences(rows: Iterable[Result], before: ModelScores, after: Mod
     return tuple(judged)
 
 
-def _said(one: Difference, p: float) -> Said:
+def _said(one: Difference, p: float) -> ChangeVerdict:
     if p > CERTAIN or one.low <= 0 <= one.high:
         return "cannot tell"
     if one.difference < 0:

@@ -25,7 +25,7 @@ from encheck.scoring.pairs import SentencePair, tuning_pairs
 from encheck.scoring.splits import TEST, measured_positions
 from encheck.scoring.triplets import Triplet, surface_preference
 from encheck.statistics.regression import fewest_for_folds
-from encheck.types import Edit, Group, Lacking, Variant, content_hash
+from encheck.types import Edit, Group, MissingNeed, Variant, content_hash
 
 LABELS, PARAPHRASES, UNEDITED_TEXT = "labelled pairs", "paraphrases", "text without written edits"
 Builder = Callable[[Dataset, int | str, Maker], Items]
@@ -235,7 +235,7 @@ def _paraphrase_triplet(dataset: Dataset, group: Group, variant: Variant | str) 
 
 
 def _contrast_triplet(dataset: Dataset, group: Group, near: Variant | str, far: Variant | str) -> Outcome:
-    if isinstance(far, Lacking) and far.needs == OPTION:  # applies to every sentence, whatever the kept text lacks
+    if isinstance(far, MissingNeed) and far.needs == OPTION:  # applies to every sentence, whatever the kept text lacks
         return far
     if isinstance(near, str) or isinstance(far, str):
         return near if isinstance(near, str) else str(far)
@@ -250,12 +250,12 @@ def _contrast_triplet(dataset: Dataset, group: Group, near: Variant | str, far: 
 
 def _passage_triplet(dataset: Dataset, group: Group, phenomena: Sequence[str], level: int) -> Outcome:
     if group.passage is None:
-        return Lacking("no passage was written around this sentence", needs=PROBES)
+        return MissingNeed("no passage was written around this sentence", needs=PROBES)
     there = [name for name in phenomena if group.variant(name)] or ["antonym"]
     sides = ((name, group.variant(kept_relation(name)), group.variant(name)) for name in there)
     both = [(name, kept, changed) for name, kept, changed in sides if kept and changed]
     if not both:
-        return Lacking("no edit that keeps the meaning was written for this phenomenon", needs=PROBES)
+        return MissingNeed("no edit that keeps the meaning was written for this phenomenon", needs=PROBES)
     name, near, far = both[int(content_hash(group.source), 16) % len(both)]
     source, kept, changed = (
         group.passage.around(text, sentences=level) for text in (group.source, near.text, far.text)
@@ -378,7 +378,7 @@ def _crossed_item(dataset: Dataset, group: Group | str, phenomenon: str) -> Outc
     if near is None or far is None or mirror is None:
         is_in_probes = phenomenon in phenomena() and phenomena()[phenomenon].in_probes
         needs = PROBES if is_in_probes else OWN_TEXT
-        return Lacking(f"no crossed edits of {phenomenon} were written for this sentence", needs=needs)
+        return MissingNeed(f"no crossed edits of {phenomenon} were written for this sentence", needs=needs)
 
     first = CrossedSide(group.source, near.text, far.text, near.edits, far.edits, near.certificate, far.certificate)
     sides = (first, CrossedSide(mirror.text, far.text, near.text))

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import cast
 
 from encheck.datasets.dataset import Dataset
-from encheck.errors import UsageError, unknown
+from encheck.errors import UsageError, unknown_name_message
 from encheck.generators.back_translation import back_translation
 from encheck.generators.base import Generator, beside, name_of
 from encheck.generators.continuation import CUTS, continuation
@@ -83,7 +83,9 @@ def _imported(name: str, ours: Collection[str]) -> Generator:
     if option := OF_MODELS.get(name):
         raise UsageError(f"--generator={name} cannot be chosen: give {option}, and leave --generator out")
     if not own.NAME.fullmatch(name):
-        raise UsageError(f"--generator: {unknown('generator', name, ours)}. One of your own is written module:function")
+        raise UsageError(
+            f"--generator: {unknown_name_message('generator', name, ours)}. One of your own is written module:function"
+        )
     try:
         generator = own.import_object(name)
     except Exception as error:

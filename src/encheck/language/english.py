@@ -157,12 +157,12 @@ class English:
                 result |= self._stored(kind, {t: keys[t] for t in missing})
                 made = compute([t for t in missing if t not in result])
                 blobs = {keys[t]: packed for t, packed in made.items()}
-                self.store.put_blobs(kind, self.pipeline.fingerprint, blobs, name=self.pipeline.label)
+                self.store.store_bytes(kind, self.pipeline.fingerprint, blobs, name=self.pipeline.label)
         return result
 
     def _stored(self, kind: Kind, keys: dict[str, bytes]) -> dict[str, bytes]:
         assert self.store is not None
-        blobs = self.store.blobs(kind, self.pipeline.fingerprint, list(keys.values()))
+        blobs = self.store.read_bytes_by_key(kind, self.pipeline.fingerprint, list(keys.values()))
         return {text: blobs[key] for text, key in keys.items() if key in blobs}
 
     def forget(self) -> None:

@@ -1,6 +1,6 @@
 """Each metric once: its value item by item, its aggregate and its interval."""
 
-from encheck.errors import UsageError, unknown
+from encheck.errors import UsageError, unknown_name_message
 from encheck.metrics import (
     adjusted,
     classification,
@@ -70,5 +70,5 @@ def named(name: str) -> Metric[...]:
     """
     base = name.removesuffix(CALIBRATED)
     if base not in _METRICS:
-        raise UsageError(unknown("metric", name, _METRICS))
+        raise UsageError(unknown_name_message("metric", name, _METRICS))
     return _METRICS[base].calibrated if name != base else _METRICS[base]

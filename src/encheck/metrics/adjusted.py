@@ -22,7 +22,7 @@ from encheck.scoring.scores import MarginScores
 from encheck.scoring.triplets import EDIT_DISTANCE_COLUMN, SURFACE_DIFFERENCES, surface_differences
 from encheck.statistics.balancing import balancing_weights, effective, imbalance, remainder
 from encheck.statistics.bootstrap import widened_interval
-from encheck.surface import RIVALS
+from encheck.surface import UNBALANCED_SCORERS
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
@@ -64,7 +64,7 @@ def adjusted_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
         n, clusters = len(wins), scores.resampler.clusters
         return Estimate("adjusted_rate", math.nan, math.nan, math.nan, n, clusters, params=params, missing=missing)
     estimate = _weighted(scores, wins, weights, slack=remainder(found, weights))
-    beside = {name: one for name, one in scores.surface.items() if name in RIVALS}
+    beside = {name: one for name, one in scores.surface.items() if name in UNBALANCED_SCORERS}
     rivals = {name: _weighted(one, worth(one.margins, epsilon), weights, slack=0.0) for name, one in beside.items()}
     return replace(estimate, params={**params, "meaning": meaning(estimate, rivals)})
 

@@ -18,7 +18,7 @@ from encheck.metrics.metric import estimated, figure, metric, no_narrower, ratio
 from encheck.metrics.pairs import won, worth
 from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import CrossedScores, MarginScores, Scale
-from encheck.surface import RIVALS
+from encheck.surface import UNBALANCED_SCORERS
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
@@ -50,7 +50,9 @@ def both_directions(scores: CrossedScores, *, epsilon: float = 0.0) -> Estimate:
 
 def _beside_rivals(scores: CrossedScores) -> MarginScores:
     """The sides as triplets, with those of the rivals whose features the adjusted rate does not balance."""
-    return replace(scores.sides, surface={name: one.sides for name, one in scores.surface.items() if name in RIVALS})
+    return replace(
+        scores.sides, surface={name: one.sides for name, one in scores.surface.items() if name in UNBALANCED_SCORERS}
+    )
 
 
 @metric(chance=0.5, label="share won in the worse direction", whole="which direction is worse is known of all items")

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.errors import NothingToMeasure
-from encheck.ids import question_of
+from encheck.ids import question_id
 from encheck.metrics.classification import predictions
 from encheck.metrics.metric import estimated, figure, metric, no_narrower, ratio
 from encheck.metrics.pairs import of_two_labels
@@ -279,6 +279,6 @@ def queries(scores: PairScores) -> list[NDArray[np.intp]]:
     """Positions of each question's candidates if the pairs are keyed "question id/candidate id", in data order."""
     result: dict[str, list[int]] = {}
     for i, key in enumerate(scores.keys):
-        if (question := question_of(key)) is not None:
+        if (question := question_id(key)) is not None:
             result.setdefault(question, []).append(i)
     return [np.array(at, np.intp) for at in result.values()] if len(result) < sum(map(len, result.values())) else []

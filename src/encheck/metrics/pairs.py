@@ -19,11 +19,11 @@ from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import MarginScores, PairScores, Scale
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler, auc_of
-from encheck.surface import SUFFIX_LESS_PREFIX, SURFACE, WEIGHTED
+from encheck.surface import SUFFIX_MINUS_PREFIX, SURFACE, WEIGHTED
 from encheck.types import CurvePoint, Estimate
 
 Floats = NDArray[np.float64]
-SIMILAR = tuple(name for name in (*SURFACE, *WEIGHTED) if name != SUFFIX_LESS_PREFIX)  # the more alike, the nearer
+SIMILAR = tuple(name for name in (*SURFACE, *WEIGHTED) if name != SUFFIX_MINUS_PREFIX)  # the more alike, the nearer
 GRID = np.arange(-30, 31) / 100
 ROUNDING = 1e-12  # of a margin that is divided by the scale's unit
 

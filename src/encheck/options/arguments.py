@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol
 
-from encheck.errors import UsageError, unknown
+from encheck.errors import UsageError, unknown_name_message
 from encheck.options.settings import OPTIONS
 
 PREFIX = "encheck-"  # prefix of the options that the installed plugin adds to every pytest run
@@ -54,7 +54,7 @@ def refuse_misspelt(args: Iterable[str], *, prefix: str = "") -> None:
     known = [f"--{prefix}{option.name}" for option in OPTIONS.values()]
     for name in (arg.partition("=")[0] for arg in args if arg.startswith("--")):
         if difflib.get_close_matches(name, known, cutoff=0.75):
-            raise UsageError(unknown("option", name, known))
+            raise UsageError(unknown_name_message("option", name, known))
 
 
 def refuse_baseline(args: Sequence[str], *, prefix: str = "") -> None:

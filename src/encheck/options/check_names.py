@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from encheck.encoders.model_config import ModelConfig
-from encheck.errors import ConfigError, unknown
-from encheck.ids import check_and_rest
+from encheck.errors import ConfigError, unknown_name_message
+from encheck.ids import split_check_key
 from encheck.options.settings import Settings
 
 OF_PROPERTIES = "test_own.py"  # holds templates of the checks for properties of the user's own
@@ -43,7 +43,7 @@ def refuse_unknown_thresholds(
     files = list(resources.files("encheck.checks").iterdir())
     own_stems = tuple(f"_{name}" for name in _tests_in(file for file in files if file.name == OF_PROPERTIES))
     known = {*offered, *_tests_in(files)}
-    named = [(where, *check_and_rest(key)) for where, keys in tables.items() for key in keys]
+    named = [(where, *split_check_key(key)) for where, keys in tables.items() for key in keys]
     thresholds = [(where, name, level) for where, name, level in named if not where.endswith("known_failures")]
     for where, name, level in thresholds:
         if re.search(r"[*?\[]", name) or (re.search(r"[*?\[/]", level) and level not in offered.get(name, ())):
@@ -56,11 +56,11 @@ def refuse_unknown_thresholds(
     own = _tests_in(file for place in (settings.root, *places) for file in _python_files(place)) if strange else set()
     for where, name in strange:
         if not fnmatch.filter(own, name):
-            raise ConfigError(f"{where}: {unknown('check', name, known)}")
+            raise ConfigError(f"{where}: {unknown_name_message('check', name, known)}")
     for where, name, level in thresholds:
         levels = offered.get(name, ())
         if levels and level and level not in levels:
-            raise ConfigError(f"{where}: {unknown(f'level of {name}', level, levels)}")
+            raise ConfigError(f"{where}: {unknown_name_message(f'level of {name}', level, levels)}")
 
 
 def _tests_in(files: Iterable[Any]) -> set[str]:

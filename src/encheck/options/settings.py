@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from encheck.encoders.adapters import DTYPES
-from encheck.errors import ConfigError, UsageError, unknown
+from encheck.errors import ConfigError, UsageError, unknown_name_message
 from encheck.options.project import Project, project_table
 from encheck.system import entry_points
 from encheck.system.files import expand_home
@@ -105,7 +105,7 @@ def path_of(text: str | None) -> Path | None:
 def mode_of(text: str) -> str:
     """A generator mode; UsageError for anything else."""
     if text not in MODES:
-        raise UsageError(unknown("generator mode", text, MODES))
+        raise UsageError(unknown_name_message("generator mode", text, MODES))
     return text
 
 
@@ -404,7 +404,7 @@ class Settings(RunSettings):
         installed = entry_points.entry_points_of(entry_points.CHECKS)
         named = installed if self.project.check_packages is None else self.project.check_packages
         if strange := [name for name in named if name not in installed]:
-            said = unknown("package of checks", strange[0], installed)
+            said = unknown_name_message("package of checks", strange[0], installed)
             raise ConfigError(f"[tool.encheck] of pyproject.toml: check-packages: {said}. Remedy: install it")
         return tuple(sorted({*named}))
 
@@ -471,7 +471,7 @@ def from_keywords(
     known = {one.name.replace("-", "_"): one for one in OPTIONS.values()}
     for name in options:
         if name not in known:
-            raise UsageError(unknown("option", name, known))
+            raise UsageError(unknown_name_message("option", name, known))
     given = {**options, "model": list(models), "data": list(data)}
     values: dict[str, object] = {}
     for name, one in known.items():  # the text of a command line
@@ -483,7 +483,7 @@ def from_keywords(
         else:
             texts = [str(part) for part in (value if isinstance(value, list | tuple) else [value])]
             if one.choices and (wrong := [text for text in texts if text not in one.choices]):
-                raise UsageError(unknown(one.name, wrong[0], one.choices))
+                raise UsageError(unknown_name_message(one.name, wrong[0], one.choices))
             try:
                 converted = [one.convert(text) for text in texts]
             except ValueError as error:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from encheck.claims import Claim, claim_of, properties_in, sentence_of, tested
+from encheck.claims import Claim, claim_of, first_sentence, read_declared_properties, tested_property
 from encheck.options import data_of, models_of
 from encheck.system import entry_points
 
@@ -30,9 +30,9 @@ def parametrize_encoder(metafunc: pytest.Metafunc) -> None:
 def spare(item: pytest.Item) -> None:
     """Lift hypothesis's deadline from a test that uses the model, so that a slow model does not fail it."""
     if MODEL in getattr(item, "fixturenames", ()) and getattr(item.obj, "is_hypothesis_test", False):  # type: ignore[attr-defined]
-        from encheck.strategies import patient
+        from encheck.strategies import lift_deadline
 
-        patient(item.obj)  # type: ignore[attr-defined]
+        lift_deadline(item.obj)  # type: ignore[attr-defined]
 
 
 def model_name(request: pytest.FixtureRequest) -> str:
@@ -88,7 +88,7 @@ def register_markers(config: pytest.Config) -> None:
                 files += _files_of(point.module)
         for place in (config.invocation_params.dir / place.partition("::")[0] for place in config.args):
             files += sorted(place.rglob("test_*.py")) if place.is_dir() else [place]
-    for name, sentence in properties_in(files).items():
+    for name, sentence in read_declared_properties(files).items():
         config.addinivalue_line("markers", f"{name}: {sentence}")
 
 
@@ -111,7 +111,7 @@ def mark(item: pytest.Item) -> None:
         if name and item.get_closest_marker(name) is None:
             known = {line.partition(":")[0].strip() for line in item.config.getini("markers")}
             if name not in known:
-                sentence = sentence_of(sys.modules[item.function.__module__].__doc__)  # type: ignore[attr-defined]
+                sentence = first_sentence(sys.modules[item.function.__module__].__doc__)  # type: ignore[attr-defined]
                 item.config.addinivalue_line("markers", f"{name}: {sentence}")
             item.add_marker(name)
 
@@ -127,6 +127,6 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     marks = [mark.name for mark in metafunc.definition.iter_markers()]
     models, data = models_of(metafunc.config.option), data_of(metafunc.config.option)
     claims = claims_on(claim, data)
-    found = [case for one in claims for case in cases(models, data, name, one, tested(one, marks))]
+    found = [case for one in claims for case in cases(models, data, name, one, tested_property(one, marks))]
     ids = [case.name if case.claim is claim else f"{case.name}-{case.property}" for case in found]
     metafunc.parametrize("encheck_case", found, ids=ids, indirect=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from encheck import options
-from encheck.errors import UsageError, unknown
+from encheck.errors import UsageError, unknown_name_message
 from encheck.ids import PYTEST_MARKERS
 from encheck.plugin.collection import case_of, checks_among
 from encheck.plugin.process import Process, refuse_unknown_checks, settings_of, usage_errors
@@ -76,7 +76,7 @@ def select(config: pytest.Config, process: Process, items: list[pytest.Item]) ->
                     f"the marker {name!r} is not registered. Remedy: [tool.pytest.ini_options] of pyproject.toml, or "
                     f'[pytest] of pytest.ini, should name it: markers = ["{name}: description"]'
                     if name in offered
-                    else unknown("marker", name, offered)
+                    else unknown_name_message("marker", name, offered)
                 )
     claims = {case.check: case.claim for case in map(case_of, collected)}
     yield

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from encheck.errors import UsageError, unknown
+from encheck.errors import UsageError, unknown_name_message
 from encheck.reporting.results import into
 from encheck.reporting.view import best_surface
 from encheck.run_file import Result, RunFile
@@ -37,7 +37,7 @@ def export(
     """
     for name in formats:
         if name not in FORMATS:
-            raise UsageError(unknown("format", name, FORMATS))
+            raise UsageError(unknown_name_message("format", name, FORMATS))
     declared = results.declarations
     measured: dict[str, set[str]] = {}
     for row in results.checks:

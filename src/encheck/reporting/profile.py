@@ -11,7 +11,7 @@ from encheck.metrics import adjusted_rate, auc, margin_rate, named, similarity_g
 from encheck.metrics.metric import CALIBRATED
 from encheck.reporting.text import plain_name
 from encheck.reporting.view import best_surface, judged_rows, printed, printed_interval
-from encheck.run_file import Result, RunFile, Said
+from encheck.run_file import ChangeVerdict, Result, RunFile
 from encheck.types import Declaration
 
 Standing = Literal["above chance", "below chance", "at chance", ""]
@@ -27,7 +27,7 @@ class AgainstReference:
 
     name: str
     change: float
-    said: Said
+    said: ChangeVerdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ from encheck.reporting.view import (
     surface,
     worst_items,
 )
-from encheck.run_file import ModelRest, Result, RunFile
+from encheck.run_file import RemainingWorkOfModel, Result, RunFile
 from encheck.scoring.frame import ItemFrame
 from encheck.system.terminal import LINES, visible
 
@@ -343,7 +343,7 @@ def rest_lines(results: RunFile) -> Iterator[str]:
         yield f"Stopped after the first look ({rest.why}). {left}".rstrip()
 
 
-def _rest_line(one: ModelRest) -> str:
+def _rest_line(one: RemainingWorkOfModel) -> str:
     about = "" if one.is_counted else " of 4 characters"
     seconds = "time unknown" if one.seconds is None else duration(one.seconds)
     dollars = one.dollars

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from encheck.encoders.model_config import ModelConfig
-from encheck.errors import UsageError, needed
+from encheck.errors import UsageError, missing_need
 from encheck.gating.types import Z
 from encheck.generators.phenomenon import title_of
 from encheck.metrics import adjusted_rate, both_directions, named
@@ -23,7 +23,7 @@ from encheck.scoring.scores import item_frame
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Figure
 from encheck.statistics.hypothesis_tests import wilson
-from encheck.surface import RIVALS
+from encheck.surface import UNBALANCED_SCORERS
 from encheck.types import CurvePoint, Declaration, Validity, Verdict
 
 NOTHING = "NOTHING WAS MEASURED"
@@ -137,11 +137,11 @@ def skip_reasons(rows: Iterable[Result], *, named: bool = False) -> list[str]:
     Properties with the same need are counted: "2 properties need labels".
     """
     those = [row for row in rows if row.verdict == "skipped"]
-    if len(those) == 1 and needed(those[0].reason):
+    if len(those) == 1 and missing_need(those[0].reason):
         return [f"{plain_name(those[0].property)} {those[0].reason}"]
     found: dict[tuple[str, str], set[str]] = {}
     for row in those:
-        needs = needed(row.reason)
+        needs = missing_need(row.reason)
         found.setdefault((needs, "" if needs else row.reason), set()).add(row.property)
     some = sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))
     return [_skip_reason(needs, reason, sorted(properties), named=named) for (needs, reason), properties in some]
@@ -395,7 +395,9 @@ def rival_lines(rows: Sequence[Result]) -> Iterator[str]:
     for row in rows:
         if row.metric not in (both_directions.name, both_directions.calibrated.name) or row.value is None:
             continue
-        rivals = [(name, one) for name, one in row.surface.items() if name in RIVALS and one.value is not None]
+        rivals = [
+            (name, one) for name, one in row.surface.items() if name in UNBALANCED_SCORERS and one.value is not None
+        ]
         name, best = max(rivals, key=lambda rival: rival[1].numbers[0], default=("", None))
         if best is None:
             continue

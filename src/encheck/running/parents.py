@@ -66,9 +66,9 @@ def known_parent(subject: Subject, settings: Settings, store: Store, scorer: Sco
         return None
     label, config, file = found
     try:
-        model = load(config, device=Device(settings.device, settings.dtype), file_hash=store.file_hash)
+        model = load(config, device=Device(settings.device, settings.dtype), file_hash=store.cached_file_hash)
         parent = Subject(label, config, model)
-        weights = weights_of(model, store.file_hash)
+        weights = weights_of(model, store.cached_file_hash)
         is_there = parent.kind == "vector" and _from_store(parent, subject, store)
     except EncheckError:
         return None

@@ -20,8 +20,8 @@ from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.models_file import known_models, with_args
 from encheck.encoders.protocol import Encoder, Model, ParsingEncoder
 from encheck.encoders.writing import Continuer, back_translator
-from encheck.errors import UnusableStoreError, UsageError, unknown
-from encheck.ids import check_and_rest
+from encheck.errors import UnusableStoreError, UsageError, unknown_name_message
+from encheck.ids import split_check_key
 from encheck.items.chains import Surprisal
 from encheck.items.variants import Writers
 from encheck.language.english import English
@@ -32,7 +32,7 @@ from encheck.options.settings import index_sizes
 from encheck.running.labels import data_labels, labels
 from encheck.running.subject import Subject
 from encheck.scoring.vector_search import IndexSize, refuse_missing, refuse_unserved
-from encheck.store import DEFAULT_LIMIT, Store, default_path
+from encheck.store import DEFAULT_LIMIT, Store, default_store_path
 from encheck.system.documents import open_parquet
 from encheck.system.files import Scratch, expand_home
 from encheck.system.lock import Lock, Locks, no_locks
@@ -61,7 +61,7 @@ def in_shards(
     @cache
     def large() -> LoadsInShards:
         folder = import_module("encheck.scale.storage").absolute(
-            settings.shards_dir or f"{settings.store or default_path()}.shards"
+            settings.shards_dir or f"{settings.store or default_store_path()}.shards"
         )
         kind, _, count = (settings.engine or "local").partition(":")
         if kind == "ray":
@@ -126,9 +126,9 @@ def resolve_models(settings: Settings, store: Store, loaded: Mapping[str, Model]
     for text in settings.model_args:
         named_model, colon, _ = text.partition("=")[0].rpartition(":")
         if colon and named_model not in configs:
-            raise UsageError(f"--model-arg {text}: {unknown('model', named_model, configs)}")
+            raise UsageError(f"--model-arg {text}: {unknown_name_message('model', named_model, configs)}")
     models = {
-        label: in_memory.get(named[label]) or load(config, device=device, file_hash=store.file_hash)
+        label: in_memory.get(named[label]) or load(config, device=device, file_hash=store.cached_file_hash)
         for label, config in configs.items()
     }
     for model in models.values():
@@ -144,7 +144,7 @@ def checks_with_thresholds(settings: Settings) -> set[str]:
     """The checks for which the user set a threshold, in the project or in an entry of models.yaml."""
     known = known_models(settings.models_file)
     own = [known[model].thresholds for model in settings.models if model in known]
-    return {check_and_rest(key)[0] for table in (settings.project.thresholds, *own) for key in table}
+    return {split_check_key(key)[0] for table in (settings.project.thresholds, *own) for key in table}
 
 
 def resolve_data(
@@ -212,7 +212,7 @@ def _refuse_stray_queries(settings: Settings) -> None:
 
 def resolve_english(settings: Settings, store: Store, *, lock: Lock = nullcontext) -> English:
     """The language resources of a run; LanguageError or UsageError if a named one is missing."""
-    pipeline = Pipeline(settings.spacy_model, file_hash=store.file_hash)
+    pipeline = Pipeline(settings.spacy_model, file_hash=store.cached_file_hash)
     if settings.spacy_model:
         pipeline.fingerprint  # noqa: B018 - reads its files
     if settings.lexicon != "embedded":
@@ -250,7 +250,7 @@ def store_named(settings: Settings) -> Store:
     """The store that the settings name, or the default one; StoreError if it cannot be used."""
     megabytes = settings.project.store_limit_mb
     return Store(
-        settings.store or default_path(),
+        settings.store or default_store_path(),
         limit=DEFAULT_LIMIT if megabytes is None else megabytes * 1024**2,
         dtype=settings.store_dtype,
     )

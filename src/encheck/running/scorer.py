@@ -43,7 +43,7 @@ from encheck.scoring.vector_search import (
     sample_queries,
     without_own,
 )
-from encheck.similarity import SIMILARITIES, WORD_OVERLAP, Vectors, same
+from encheck.similarity import SIMILARITIES, WORD_OVERLAP, Vectors, equal_up_to_rounding
 from encheck.statistics.bootstrap import Resampler
 from encheck.surface import POLARITY, WEIGHTED, Frequencies
 from encheck.types import Estimate
@@ -418,7 +418,7 @@ class _PairScorer(_ModelScorer):
     def repeats(self, texts: Sequence[str]) -> tuple[Floats, Floats]:
         first = np.array([[self.subject.scored[text, text]] for text in texts], np.float32)
         again, once_more = (np.array([scores[text] for text in texts]) for scores in self.subject.again)
-        return same(first, again), same(again, once_more)
+        return equal_up_to_rounding(first, again), equal_up_to_rounding(again, once_more)
 
     def ranked(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[RankedRows]:  # noqa: ARG002
         assert self.index is not None
@@ -446,7 +446,7 @@ def _kept(first: NDArray[np.float32], second: NDArray[np.float32]) -> NDArray[np
     """
     apart = float(np.median(np.linalg.norm(first - np.roll(first, 1, axis=0), axis=1)))
     moved = np.linalg.norm(second - first, axis=1)
-    return same(first, second) * (moved <= apart / 2 if apart else np.ones(len(first)))
+    return equal_up_to_rounding(first, second) * (moved <= apart / 2 if apart else np.ones(len(first)))
 
 
 def _features(subject: Subject, texts: Sequence[Classified]) -> NDArray[np.float32]:

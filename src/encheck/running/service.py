@@ -288,7 +288,7 @@ class EncoderService:
                     assert isinstance(model, PairScorer)
                     scores = check_scores(model.score_pairs(turned, turned), [(text, text) for text in turned])
                     arrays = scores[:, None].astype(np.float32)
-            computed = self.store.as_kept(kind, arrays[::-1])
+            computed = self.store.round_as_stored(kind, arrays[::-1])
             if isinstance(model, VerifiedModel):
                 model.verify_fingerprint()
             self.store.put(kind, fingerprint, keys, computed, name=f"{self.label}, again")
@@ -418,7 +418,7 @@ class EncoderService:
         kind, fingerprint, model = self.subject.kind, self.subject.fingerprint, self.model
         with looking(partial(self.store.get, kind, fingerprint, keys), locks(model)) as (arrays, there):
             if there.all():
-                self.store.touch(kind, fingerprint)
+                self.store.mark_as_used(kind, fingerprint)
                 return arrays
             missing = [int(i) for i in np.flatnonzero(~there)]
             verify = model.verify_fingerprint if isinstance(model, VerifiedModel) else None
@@ -426,7 +426,7 @@ class EncoderService:
             try:
                 with progress.task(f"encoding with {self.label}", len(missing)), saver.keeping():
                     for positions, fresh in compute(missing):
-                        computed = self.store.as_kept(kind, fresh)
+                        computed = self.store.round_as_stored(kind, fresh)
                         if not arrays.shape[1]:
                             arrays = np.zeros((len(keys), computed.shape[1]), np.float32)
                         if computed.shape[1] != arrays.shape[1]:

@@ -27,7 +27,7 @@ from encheck.running.service import PAIRS_PER_BATCH
 from encheck.scale.shards import Done, Shard, ShardFolder
 from encheck.scale.sources import shard_rows
 from encheck.scale.storage import join
-from encheck.similarity import Vectors, jaccard_once
+from encheck.similarity import Vectors, jaccard_uncached
 
 EDITION = 2  # of the files' content
 PAIRS_AT_ONCE = 10_000  # pairs whose vectors are compared at once
@@ -92,7 +92,7 @@ class Survey(_FiledWork):
             "same": np.array([row.first == row.second for row in rows], bool),
         }
         first, second = [row.first for row in rows], [row.second for row in rows]
-        columns |= {"overlap": jaccard_once(first, second), "divergence": jsd_once(first, second)}
+        columns |= {"overlap": jaccard_uncached(first, second), "divergence": jsd_once(first, second)}
         hashes: Mapping[str, Callable[[PairRow], int]] = {
             "words": lambda row: _hash(f"sentence\0{_bag(row.first)}"),
             "others": lambda row: _hash(f"sentence\0{_bag(row.second)}"),

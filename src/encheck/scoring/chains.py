@@ -130,7 +130,7 @@ class ChainScores:
             tuple(c.why[k - 1] if c.why else None for c, k in zip(chains, steps, strict=True)),
         )  # fmt: skip
         return ItemFrame(
-            CHAIN, case, tuple(ItemId(c.id).member(k) for c, k in zip(chains, steps, strict=True)),
+            CHAIN, case, tuple(ItemId(c.id).of_step(k) for c, k in zip(chains, steps, strict=True)),
             sources=tuple(c.source if c.pivot == "a" else c.partner for c in chains), near=near, far=far,
             clusters=tuple(c.cluster for c in chains),
             splits=tuple(c.split for c in chains), steps=tuple(steps),

@@ -41,8 +41,8 @@ class Contrast(Item):
         """Each query with its own document (near) and the other document (far), numbered 1 and 2."""
         (first, second), (own, other) = self.queries, self.documents
         return (
-            Triplet(ItemId(self.id).member(1), first, own, other, self.cluster, split=self.split),
-            Triplet(ItemId(self.id).member(2), second, other, own, self.cluster, split=self.split),
+            Triplet(ItemId(self.id).of_step(1), first, own, other, self.cluster, split=self.split),
+            Triplet(ItemId(self.id).of_step(2), second, other, own, self.cluster, split=self.split),
         )
 
     @property

@@ -77,7 +77,7 @@ class Crossed(Item):
         """Its sides as separate items, numbered 1 and 2."""
         return tuple(
             Triplet(
-                ItemId(self.id).member(number), s.source, s.near, s.far, self.cluster, s.near_edits, s.far_edits,
+                ItemId(self.id).of_step(number), s.source, s.near, s.far, self.cluster, s.near_edits, s.far_edits,
                 self.split, s.near_why, s.far_why, self.shares, self.construction,
             )
             for number, s in enumerate(self.sides, 1)

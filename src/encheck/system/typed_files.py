@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NewType, TypeAlias, TypeVar, c
 
 from annotated_types import Ge, Lt
 
-from encheck.errors import unknown
+from encheck.errors import unknown_name_message
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, TypeAdapter
@@ -75,7 +75,7 @@ def invalid_values(
             if any(other[: len(place)] == place for other in errors if len(other) > len(place)):
                 continue
             if error_details["type"] == "extra_forbidden":
-                yield place, unknown(kind, str(place[0]), names)
+                yield place, unknown_name_message(kind, str(place[0]), names)
                 continue
             if error_details["loc"][-1] == "[key]":
                 yield place, f"{place[0]}: the name {shorten_value(place[-1])} should be text; write it in quotes"

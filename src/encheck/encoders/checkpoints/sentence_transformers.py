@@ -47,7 +47,7 @@ from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.pooling import pooling_file, stored_pooling
 from encheck.encoders.protocol import Batch
 from encheck.encoders.settings import UNLIMITED
-from encheck.errors import EncoderError, ModelError, unknown
+from encheck.errors import EncoderError, ModelError, unknown_name_message
 from encheck.similarity import SIMILARITIES
 from encheck.types import Json
 
@@ -65,7 +65,7 @@ def _prompts(source: Path, stored: Mapping[str, Any]) -> Mapping[str, str]:
     if not isinstance(prompts, dict) or not all(isinstance(text, str | None) for text in prompts.values()):
         raise ModelError(f"{file}: prompts is {prompts!r}, but should be a mapping of names to texts")
     if default is not None and str(default) not in {*prompts, "query", "document"}:  # these two always exist
-        raise ModelError(f"{file}: default_prompt_name: {unknown('prompt', str(default), prompts)}")
+        raise ModelError(f"{file}: default_prompt_name: {unknown_name_message('prompt', str(default), prompts)}")
     return prompts
 
 
@@ -136,7 +136,7 @@ class SentenceTransformerEncoder(LocalEncoder):
         stored = read_json(source / "config_sentence_transformers.json", dict)
         self.similarity = config.similarity or stored.get("similarity_fn_name") or "cosine"
         if str(self.similarity) not in SIMILARITIES:
-            raise ModelError(f"{source}: {unknown('similarity', str(self.similarity), SIMILARITIES)}")
+            raise ModelError(f"{source}: {unknown_name_message('similarity', str(self.similarity), SIMILARITIES)}")
         prompts = _prompts(source, stored)
         default = prompts.get(str(stored.get("default_prompt_name"))) if config.prompt is None else None
         self.prompt = default or config.prompt or ""

@@ -15,7 +15,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from encheck.errors import DataError, UsageError, unknown
+from encheck.errors import DataError, UsageError, unknown_name_message
 from encheck.language.lexicon.embedded import EmbeddedLexicon
 from encheck.language.lexicon.protocol import MARKERS, Antonym, Lexicon, Pos, Sense, TreebankCounts, part_of
 from encheck.system.imports import import_nltk
@@ -207,4 +207,4 @@ def lexicon(name: str = "embedded") -> Lexicon:
         return NltkLexicon(folder(Path(name)))
     if any(mark in name for mark in "/\\."):
         raise DataError(f"no folder {name!r}; a lexicon is one of {', '.join(NAMES)} or a folder with WordNet's files")
-    raise UsageError(unknown("lexicon", name, NAMES))
+    raise UsageError(unknown_name_message("lexicon", name, NAMES))

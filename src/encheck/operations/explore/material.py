@@ -22,7 +22,7 @@ from encheck.datasets import fresh_probes
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.fresh_probes import ProbeFrame, word_edits
 from encheck.datasets.load import load
-from encheck.errors import NothingToMeasure, UsageError, unknown
+from encheck.errors import NothingToMeasure, UsageError, unknown_name_message
 from encheck.generators.phenomenon import phenomena
 from encheck.items.builders import crossed
 from encheck.items.variants import Maker
@@ -188,7 +188,7 @@ def refuse_unknown(names: Sequence[str]) -> None:
         raise UsageError(f"name a property with --properties. There are: {', '.join(PROPERTIES)}")
     for name in names:
         if name not in PROPERTIES:
-            raise UsageError(unknown("property", name, PROPERTIES))
+            raise UsageError(unknown_name_message("property", name, PROPERTIES))
 
 
 def gather_material(

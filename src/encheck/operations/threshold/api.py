@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from encheck.api import Spec, as_option
-from encheck.errors import UsageError, unknown
+from encheck.errors import UsageError, unknown_name_message
 from encheck.system.files import expand_home
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _settings(
 
 def _way(same: str) -> RateName:
     if same not in WAYS:
-        raise UsageError(unknown("way to match", same, WAYS))
+        raise UsageError(unknown_name_message("way to match", same, WAYS))
     return WAYS[same]
 
 

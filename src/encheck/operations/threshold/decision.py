@@ -207,8 +207,8 @@ def choose_threshold(
         kept = _with_vectors(pairs, subjects, skip=asked.skip_bad_rows)
         return _report(asked, pairs, kept, subjects, store, progress or Progress())
     finally:
-        if store.size() > store.limit:
-            store.prune(keep=[one.fingerprint for one in subjects])
+        if store.bytes_on_disk() > store.limit:
+            store.delete_least_recently_used(keep=[one.fingerprint for one in subjects])
         store.close()
 
 
