@@ -6,7 +6,7 @@ tuned on short texts means something else on long ones.
 
 from encheck import claim
 from encheck.items import continuation_chains
-from encheck.metrics.ranking import figures, lengths, r_precision
+from encheck.metrics.ranking import chain_figures, length_figures, r_precision
 
 
 @claim(
@@ -16,7 +16,7 @@ from encheck.metrics.ranking import figures, lengths, r_precision
     tells="a paraphrase from one that goes on to say more",
     capability="context",
     metric=r_precision,
-    show=(figures, lengths),
+    show=(chain_figures, length_figures),
     chance=1 / 2,  # the shortest chain: the paraphrase and one continuation
     aim=0.9,
     source="Peng, Weir and Weeds 2023, section 3.3, Figure 1",

@@ -7,7 +7,7 @@ are not waterproof wants a different page from one who asks for phones that are.
 from encheck import claim
 from encheck.items import contrasts
 from encheck.metrics import both_directions, directions_mean
-from encheck.metrics.crossed import figures
+from encheck.metrics.crossed import crossed_figures
 
 
 @claim(
@@ -15,7 +15,7 @@ from encheck.metrics.crossed import figures
     property="contrast",
     tells="which of two near-identical documents answers a query",
     metric=both_directions,
-    show=(figures,),
+    show=(crossed_figures,),
     gates=directions_mean,
     aim=0.8,
     source="Weller et al. 2024, NevIR: Negation in Neural Information Retrieval",

@@ -6,7 +6,7 @@ Your application may depend on a property that encheck does not have. Thirty row
 from encheck import claim
 from encheck.items import OwnProperty
 from encheck.metrics import both_directions, directions_mean, margin_rate, mean_margin
-from encheck.metrics.crossed import figures
+from encheck.metrics.crossed import crossed_figures
 
 UNJUDGED = "a property of your own: set a threshold for how often a model should be right"
 
@@ -30,7 +30,7 @@ def test_positive_is_nearer_than_negative(judge):
     OwnProperty("contrast"),
     property="own",
     metric=both_directions,
-    show=(figures,),
+    show=(crossed_figures,),
     gates=directions_mean,
     unjudged=UNJUDGED,
     source="docs/tasks/own-tests.md",

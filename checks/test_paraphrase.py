@@ -6,12 +6,12 @@ not. A model that fails here is not worth testing further.
 
 from encheck import claim
 from encheck.items import against_random_pairs, labelled_pairs
-from encheck.metrics import auc, cohens_d, means, shares_above, similarity_gap
-from encheck.metrics.classification import accuracy, by_head, f1
-from encheck.metrics.metric import calibrated
-from encheck.metrics.pairs import beyond_word_overlap, unless_words_tell
+from encheck.metrics import auc, cohens_d, means_by_label, shares_above_by_label, similarity_gap
+from encheck.metrics.classification import accuracy, f1, head_figures
+from encheck.metrics.metric import on_calibrated_scale
+from encheck.metrics.pairs import beyond_word_overlap, unjudged_if_overlap_separates
 
-TWO_LABELS = (means, similarity_gap, calibrated(means), auc, beyond_word_overlap, cohens_d)
+TWO_LABELS = (means_by_label, similarity_gap, on_calibrated_scale(means_by_label), auc, beyond_word_overlap, cohens_d)
 
 
 @claim(
@@ -19,8 +19,8 @@ TWO_LABELS = (means, similarity_gap, calibrated(means), auc, beyond_word_overlap
     property="paraphrase",
     tells="a paraphrase from a near miss",
     family="meaning kept",
-    metric=unless_words_tell(similarity_gap.calibrated),
-    show=(shares_above, *TWO_LABELS, accuracy, f1, by_head),
+    metric=unjudged_if_overlap_separates(similarity_gap.calibrated),
+    show=(shares_above_by_label, *TWO_LABELS, accuracy, f1, head_figures),
     floor="surface",
     aim=0.1,
     source="Mahajan et al. 2023, section 4, Tables 3 and 4",

@@ -8,7 +8,7 @@ from encheck import claim
 from encheck.items import headings, logged_queries, queries, ranked_queries, titles
 from encheck.items.searches import PROXY
 from encheck.metrics.health import recall_at_1
-from encheck.metrics.search import agreement_with_bm25, figures, first_stage, ndcg_at_10
+from encheck.metrics.search import agreement_with_bm25, index_recall_figures, ndcg_at_10, search_figures
 from encheck.presets import MARGINS
 
 
@@ -37,7 +37,7 @@ def test_sentence_finds_its_paraphrase(judge):
     tells="the documents that answer a query from all others",
     family="retrieval",
     metric=ndcg_at_10,
-    show=(figures,),
+    show=(search_figures,),
     gates=ndcg_at_10,
     primary=True,
     unjudged="how much is enough depends on the documents: compare it with BM25, or gate two models",
@@ -55,7 +55,7 @@ def test_query_finds_its_documents(judge):
     property="retrieval",
     family="retrieval",
     metric=agreement_with_bm25,
-    show=(first_stage,),
+    show=(index_recall_figures,),
     gates="without labels, the gate counts how many answers change",
     unjudged="without labels, only a gate can judge: it counts how many answers change",
     source="docs/tasks/search.md",
@@ -71,7 +71,7 @@ def test_logged_query_keeps_its_answers(judge):
     property="retrieval",
     family="retrieval",
     metric=ndcg_at_10,
-    show=(figures,),
+    show=(search_figures,),
     unjudged="an optimistic proxy: compare it with BM25, or gate two models",
     gates=ndcg_at_10,
     proxy=PROXY,
@@ -89,7 +89,7 @@ def test_title_finds_its_article(judge):
     property="retrieval",
     family="retrieval",
     metric=ndcg_at_10,
-    show=(figures,),
+    show=(search_figures,),
     unjudged="an optimistic proxy: compare it with BM25, or gate two models",
     gates=ndcg_at_10,
     proxy=PROXY,

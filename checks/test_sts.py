@@ -7,7 +7,7 @@ Published benchmarks also measure this, so the figures can be compared.
 from encheck import claim
 from encheck.items import graded_pairs
 from encheck.metrics.correlation import (
-    by_set,
+    figures_by_set,
     mean_pearson,
     mean_spearman,
     pearson,
@@ -22,7 +22,7 @@ from encheck.metrics.correlation import (
     property="sts",
     family="meaning kept",
     metric=spearman,
-    show=(by_set, mean_spearman, mean_pearson, pearson, weighted_mean_spearman, weighted_mean_pearson),
+    show=(figures_by_set, mean_spearman, mean_pearson, pearson, weighted_mean_spearman, weighted_mean_pearson),
     floor="surface",
     aim=0.7,
     source="Agirre et al. 2012 to 2016, Cer et al. 2017",

@@ -8,8 +8,8 @@ as printed: each swapped paraphrase is compared with the paraphrase that it was 
 """
 
 from encheck import claim
-from encheck.items.chains import PIVOTS, in_other_words, swap_chains
-from encheck.metrics.ranking import figures, r_precision, swap_diagnostics
+from encheck.items.chains import PIVOTS, rewrite_sources, swap_chains
+from encheck.metrics.ranking import chain_figures, fluency_figures, r_precision
 
 
 @claim(
@@ -20,7 +20,7 @@ from encheck.metrics.ranking import figures, r_precision, swap_diagnostics
     capability="word-order",
     family="order",
     metric=r_precision,
-    show=(figures, swap_diagnostics),
+    show=(chain_figures, fluency_figures),
     floor="surface",
     aim=0.9,
     source="Peng, Weir and Weeds 2023, sections 4 and 5, Tables 5 and 7",
@@ -36,14 +36,14 @@ def test_paraphrase_ranks_above_its_swaps(judge):
 
 
 @claim(
-    swap_chains(in_other_words),
+    swap_chains(rewrite_sources),
     levels=PIVOTS,
     property="swapchain",
     tells="a rewrite from a near copy with words swapped",
     capability="word-order",
     family="order",
     metric=r_precision,
-    show=(figures, swap_diagnostics),
+    show=(chain_figures, fluency_figures),
     floor="surface",
     aim=0.9,
     source="Peng, Weir and Weeds 2023, sections 4 and 5, Tables 5 and 7",

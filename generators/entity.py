@@ -84,7 +84,7 @@ def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
     source, found, known = parse.text, english.read(_names, parse.text), english.inventory or EMPTY
     if isinstance(found, str):
         return found
-    ranks = rng.ranks(len(found))
+    ranks = rng.random_ranks(len(found))
     plans = (_plan(found[at], parse, known, rng) for at in sorted(range(len(found)), key=ranks.__getitem__))
     plan = next(filter(None, plans), None)
     if plan is None:

@@ -89,7 +89,7 @@ def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
     plan: PredicateTexts | str | None = None
     result = _free(parse)
     if not isinstance(result, str):
-        ranks = rng.ranks(len(result))
+        ranks = rng.random_ranks(len(result))
         one = result[min(range(len(result)), key=lambda i: (_is_aside(result[i]), ranks[i]))]
         plan = _by_antonym(one, rng, english) or _plan(one, rng)
     elif result != SENTENCES:

@@ -134,7 +134,7 @@ def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:  # noqa: A
     source, found = parse.text, mentions(parse)
     if isinstance(found, str):
         return found
-    ranks = rng.ranks(len(found))
+    ranks = rng.random_ranks(len(found))
     plans = (_plan(found[at], rng, len(source)) for at in sorted(range(len(found)), key=ranks.__getitem__))
     plan = next(filter(None, plans), None)
     if plan is None:

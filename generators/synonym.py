@@ -95,7 +95,7 @@ def ordered(slots: Sequence[Slot], rng: Draws, first: Callable[[Slot], Any]) -> 
     """
     if len(slots) == 1:
         return slots
-    ranks = rng.ranks(slots[-1].at + 1)
+    ranks = rng.random_ranks(slots[-1].at + 1)
     return sorted(slots, key=lambda slot: (first(slot), ranks[slot.at]))
 
 

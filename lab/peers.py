@@ -17,7 +17,7 @@ from pathlib import Path
 
 from real_models import LAB, served
 
-from encheck.options.settings import chosen_settings
+from encheck.options.settings import select_settings
 from encheck.reporting.peers import PeerFigure, Peers, PeerSettings, figure_key
 from encheck.reporting.profile import is_drawn
 from encheck.reporting.results import read_results
@@ -52,7 +52,7 @@ def main() -> None:
 def peers(runs: Sequence[RunFile]) -> Peers:
     """What the runs of `PEERS` gave; SystemExit where they differ in data, settings or items."""
     made = [
-        (run.data[0].version, run.data[0].fingerprint, chosen_settings(PeerSettings, run.run.settings)) for run in runs
+        (run.data[0].version, run.data[0].fingerprint, select_settings(PeerSettings, run.run.settings)) for run in runs
     ]
     if any(one != made[0] for one in made) or any(run.first_look or len(run.data) > 1 for run in runs):
         raise SystemExit("the runs should be full ones, on the same probes and with the same settings")

@@ -35,7 +35,7 @@ from encheck.gating.purpose import Purpose, Weighable, decide_for
 from encheck.gating.types import Paired
 from encheck.gating.weighing import scores_of_run
 from encheck.reporting.results import read_items, read_results
-from encheck.statistics.sharing import numbered
+from encheck.statistics.sharing import number_units
 
 Floats = NDArray[np.float64]
 MODELS = ("sbert", "sre-minilm", "paraphrase-minilm-l3", "wordllama", "use-multilingual", "without-layer-5")
@@ -175,7 +175,7 @@ def main() -> None:
     }
     for spec in args.data:
         queries, documents, right = search_of(spec)
-        things = numbered([[str(row) for row in sorted(rows)] for rows in right])
+        things = number_units([[str(row) for row in sorted(rows)] for rows in right])
         shared = sharing_pairs(right)
         found = {name: hits(model, queries, documents, right) for name, model in models.items()}
         print(f"\n{spec.partition(':')[0]}: {len(queries):,} queries, {len(documents):,} documents")

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from encheck.statistics.bootstrap import Resampler, percentile_interval
-from encheck.statistics.clusters import components
+from encheck.statistics.clusters import component_list
 from encheck.statistics.sharing import Sharing
 
 Floats = NDArray[np.float64]
@@ -86,10 +86,10 @@ def component_bootstrap(things: Things, values: Floats, truth: float) -> float:
     width = things.shape[1]
     item, thing = np.repeat(np.arange(len(things)), width), things.ravel()
     there = thing >= 0
-    roots = components(item[there].astype(np.int64), (len(things) + thing[there]).astype(np.int64))
+    roots = component_list(item[there].astype(np.int64), (len(things) + thing[there]).astype(np.int64))
     of_item = dict(zip(item[there].tolist(), roots, strict=True))
     resampler = Resampler([str(of_item[i]) for i in range(len(things))])
-    sums = resampler.totals(np.column_stack([values, np.ones(len(values))]))
+    sums = resampler.replicate_totals(np.column_stack([values, np.ones(len(values))]))
     low, high = percentile_interval(sums[:, :-1] / sums[:, -1:])
     return held(low, high, truth)
 
@@ -127,7 +127,7 @@ def main() -> None:
     for name, things in named:
         sharing = Sharing.of(things)
         if sharing.withheld:
-            print(f"| {name} | {len(things)} | {sharing.free:.0f} | {sharing.worth:.0f} | withheld |")
+            print(f"| {name} | {len(things)} | {sharing.free:.0f} | {sharing.effective_items:.0f} | withheld |")
             continue
         found = list(cells(things, args.runs, rng, bootstrap=args.bootstrap))
         if args.worst:
@@ -136,7 +136,7 @@ def main() -> None:
             ]
         for what, correlation, share, covers, old in found:
             print(
-                f"| {name} | {len(things)} | {sharing.free:.0f} | {sharing.worth:.0f} | {what} | {correlation:g} | "
+                f"| {name} | {len(things)} | {sharing.free:.0f} | {sharing.effective_items:.0f} | {what} | {correlation:g} | "
                 f"{share:g} | {100 * covers:.1f}% | {100 * old:.1f}% |"
             )
 

@@ -28,7 +28,7 @@ from encheck.indexes.audit import IndexAudit
 from encheck.operations.same.comparison import SameReport
 from encheck.operations.same.sides import Saved
 from encheck.operations.threshold.decision import ThresholdReport
-from encheck.options import OPTIONS, reference
+from encheck.options import OPTIONS, options_as_markdown
 from encheck.run_file import RunFile
 from encheck.system.typed_files import schema_of
 from encheck.types import ClaimEntry, Floor
@@ -53,7 +53,7 @@ def commands() -> Iterator[str]:
         yield f"## {panel}\n"
         for name in names:
             yield from command_entry(root.commands[name], context)
-    yield f"## Options of a run\n\n{reference()}"
+    yield f"## Options of a run\n\n{options_as_markdown()}"
 
 
 def _context(command: Any, name: str, parent: Any = None) -> Any:

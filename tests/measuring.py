@@ -8,15 +8,15 @@ from encheck.statistics.bootstrap import Resampler
 class Vectors:
     """Pairs scored by the vectors of an encoder."""
 
-    decision = None
+    head_threshold = None
 
     def __init__(self, encoder):
         self.encoder = encoder
 
-    def pairs(self, first, second):
+    def score_pairs(self, first, second):
         return cosine(self.encoder.encode(first), self.encoder.encode(second)).astype(float)
 
 
 def measured(items, by):
     """Scores of these items by `Vectors`; calibrated by a scale of one tenth."""
-    return CrossedScores.measured(items, by, Resampler([i.cluster for i in items]), Scale(0.1))
+    return CrossedScores.score_items(items, by, Resampler([i.cluster for i in items]), Scale(0.1))

@@ -30,7 +30,7 @@ from encheck.comparing.terminal import lines
 from encheck.datasets.load import load
 from encheck.encoders.files import largest_token, read_json
 from encheck.encoders.models_file import packaged_models, read_models
-from encheck.engine.results import read as read_run
+from encheck.engine.results import read_run as read_run
 from encheck.errors import EncheckError
 from encheck.gating.baseline import read as read_baseline
 from encheck.gating.weighing import weigh

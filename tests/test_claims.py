@@ -17,7 +17,7 @@ from encheck.gating.balance import families_of, part_means, win_rates
 from encheck.gating.baseline import read, save, tables_of
 from encheck.gating.weighing import weigh
 from encheck.items import random_pairs
-from encheck.metrics import margin_rate, mean_similarity, named
+from encheck.metrics import find_metric, margin_rate, mean_similarity
 from encheck.metrics.nonobvious import auc_n
 from encheck.reporting.results import read_items, read_results
 
@@ -170,7 +170,7 @@ def test_every_check_declares_all_that_is_known_of_it():
         assert declared.source, name
         assert (declared.aim is None) == bool(declared.unjudged), name
         assert declared.family in (*FAMILIES, "contract"), name
-        assert named(declared.metric).name == declared.metric, name
+        assert find_metric(declared.metric).name == declared.metric, name
         assert bool(declared.gates) != bool(declared.reported), name
 
 

@@ -17,7 +17,7 @@ from encheck.encoders.load import find_weights, load
 from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import ModelConfig, known_models, read_models, with_args
 from encheck.engine.checks import checks_of_packages
-from encheck.engine.results import read
+from encheck.engine.results import read_run
 from encheck.errors import ConfigError, DataError, ModelError, UsageError
 from encheck.options import Project, Settings
 from encheck.system import entry_points
@@ -190,8 +190,8 @@ def test_encheck_run_and_pytest_take_checks_of_a_package(site):
     asked = ("--data=headlines:.", "--report-dir=out", "--no-store")
     one = ran("encheck", "run", "-m", "loudness", "--model=letters", *asked)
     assert (one.returncode, one.stderr) == (1, "")  # letters tell nothing apart
-    assert {row.property for row in read(Path("out")).rows} == {"loudness"}
-    assert "paraphrase" in read(Path("out")).raw.selection.left_out
+    assert {row.property for row in read_run(Path("out")).rows} == {"loudness"}
+    assert "paraphrase" in read_run(Path("out")).raw.selection.left_out
     two = ran("pytest", "--markers")
     assert "@pytest.mark.loudness: Loud text means what quiet text means" in two.stdout
 

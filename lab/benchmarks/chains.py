@@ -20,7 +20,7 @@ from pathlib import Path
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.load import load
 from encheck.items.chains import PIVOTS, swap_chains
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.language.english import English
 from encheck.language.pipeline.load import Pipeline
 from encheck.store import Store
@@ -37,7 +37,7 @@ def timed(work: Callable[[], object]) -> Seconds:
 def chains(data: Dataset, pipeline: Pipeline, path: Path, mode: str) -> int:
     """How many chains the data have, with the parses of the store at `path`."""
     store = Store(path)
-    maker = Maker(english=English(pipeline, mode=mode, store=store))
+    maker = VariantMaker(english=English(pipeline, mode=mode, store=store))
     made = [len(swap_chains()(data, level, maker).kept) for level in PIVOTS]
     store.close()
     return made[0]

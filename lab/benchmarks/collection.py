@@ -43,7 +43,7 @@ from encheck.gating.gate_rows import pool_rows
 from encheck.gating.pairing import ModelScores, compare_all, declared_of, gating_metric
 from encheck.metrics.health import ends_seen
 from encheck.similarity import ROUNDING, vector_distance
-from encheck.training import DevCases
+from encheck.training import PlannedCases
 
 SHARE = 28  # percent of the clusters, where a copy is not given the full gate
 FEW = {"hard_negative", "role_reversal", "entity"}  # relations of the groups that are taken at the full share
@@ -159,9 +159,11 @@ def part(dataset: Dataset, share: int) -> Dataset:
     return replace(dataset, groups=groups, pairs=pairs, universe=universe)
 
 
-def planned(data: str, share: int, properties: Sequence[str] | None = None, *, without: Sequence[str] = ()) -> DevCases:
+def planned(
+    data: str, share: int, properties: Sequence[str] | None = None, *, without: Sequence[str] = ()
+) -> PlannedCases:
     """The checks that gate, and contracts, on a share of the data."""
-    return DevCases(_checks(properties, without), data, lambda dataset: part(dataset, share))
+    return PlannedCases(_checks(properties, without), data, lambda dataset: part(dataset, share))
 
 
 def _checks(properties: Sequence[str] | None, without: Sequence[str]) -> list[Any]:
@@ -175,7 +177,7 @@ def _checks(properties: Sequence[str] | None, without: Sequence[str]) -> list[An
 
 
 @cache
-def gate_plan(share: int) -> DevCases:
+def gate_plan(share: int) -> PlannedCases:
     """What the gate and the score see."""
     return planned(DATA, share, without=() if share == 100 else LEFT_OUT)
 
@@ -183,18 +185,18 @@ def gate_plan(share: int) -> DevCases:
 @cache
 def aside_of(collection: Collection, share: int) -> dict[str, Any]:
     """MiniLM's tables of the items that are tested nowhere, by case."""
-    plan = DevCases(_checks(None, () if share == 100 else LEFT_OUT), DATA, aside)
+    plan = PlannedCases(_checks(None, () if share == 100 else LEFT_OUT), DATA, aside)
     tables = plan.score_model(as_model(place(collection).base, "base")).tables
     return {case: table for case, table in tables.items() if table.kind != "pair"}
 
 
 @cache
-def fresh_plan() -> DevCases:
+def fresh_plan() -> PlannedCases:
     """The fresh probes of the judgement."""
     return planned(FRESH, FRESH_SHARE, JUDGED)
 
 
-def texts_of(plan: DevCases) -> Texts:
+def texts_of(plan: PlannedCases) -> Texts:
     """Every text that a plan needs, as it asks for them."""
     seen: dict[str, None] = {}
 
@@ -332,7 +334,7 @@ def seen(vectors: Any, collection: Collection, share: int) -> Seen:
     broken = [] if getattr(vectors, "steady", True) else ["not the same answer twice"]
     for table in side.tables.values():
         if table.kind == "pair" and table.check.startswith("end_of_a_long_text"):
-            ends = ends_seen.per_item(table, side.scales[table.data])
+            ends = ends_seen.item_values(table, side.scales[table.data])
             broken += [f"the end of {int((ends == 0).sum())} of {len(ends)} long texts is not seen"] * bool(
                 (ends == 0).any()
             )
@@ -366,7 +368,7 @@ def with_the_space(one: Seen, _: Seen) -> float:
     for table in one.score_model.tables.values():
         metric, _why = gating_metric(table)
         if metric and declared_of(table).family == "health":
-            mean = float(np.nanmean(metric.per_item(table, scale)))
+            mean = float(np.nanmean(metric.item_values(table, scale)))
             space.append(1 + mean if metric.name == "steadiness" else mean)
     side = one.score_model
     found = [

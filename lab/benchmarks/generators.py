@@ -35,7 +35,7 @@ from encheck.generators.base import Generator, name_of
 from encheck.generators.control import pool
 from encheck.generators.synonym import synonym
 from encheck.items.catalogue import WORKS
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.language.edits.substitutes import POS_OF_TAG
 from encheck.language.english import English
 from encheck.language.pipeline.load import Pipeline
@@ -89,7 +89,7 @@ def from_memory(groups: list[Group], name: str, rounds: int) -> tuple[float, ...
     english = English()
 
     def again() -> None:
-        Maker(0, english).variants(groups, GENERATORS[name])
+        VariantMaker(0, english).variants(groups, GENERATORS[name])
 
     def first_time() -> None:
         english._read.clear()
@@ -111,7 +111,7 @@ def cold(groups: list[Group], generator: Generator, folder: Path) -> tuple[float
     warm_up.parse_all(texts[:8])
     warm_up.tag_all(texts[:8])
     ours = English(pipeline=warm_up.pipeline, store=Store(folder / f"{time.monotonic_ns()}.sqlite"))
-    whole = timed(lambda: Maker(0, ours).variants(groups, generator))
+    whole = timed(lambda: VariantMaker(0, ours).variants(groups, generator))
     tried = list(ours._tags)
     parse = timed(lambda: list(warm_up.pipeline.parse(texts)))
     tag = timed(lambda: list(warm_up.pipeline.tag(tried)))
@@ -124,13 +124,13 @@ def all_of_them(groups: list[Group]) -> Iterator[tuple[str, float]]:
     warm_up, texts = groups[:20], [group.source for group in groups[20:]]
     for work, levels in WORKS:
         for level in levels:
-            Maker(0, english).variants(warm_up, work, level=level)
+            VariantMaker(0, english).variants(warm_up, work, level=level)
     is_english("zwei Wörter mehr")
     for tag in POS_OF_TAG:
         pool(english.lexicon, tag)
     start = time.process_time()
     english.parse_all(texts)
-    parse, maker, total = time.process_time() - start, Maker(0, english), 1.0
+    parse, maker, total = time.process_time() - start, VariantMaker(0, english), 1.0
     for work, levels in WORKS:
         start = time.process_time()
         for level in levels:
@@ -189,8 +189,8 @@ def stream(groups: list[Group], count: int) -> tuple[int, float]:
     """
     starts = [" ".join(g.source.split()[:8]) for g in groups]
     many = (Group(f"s{i}", f"{start} {i}", "", "c") for i in range(count // len(groups) + 1) for start in starts)
-    maker = Maker()
-    made = sum(1 for _, _ in zip(maker.stream(many, synonym), range(count), strict=False))
+    maker = VariantMaker()
+    made = sum(1 for _, _ in zip(maker.stream_variants(many, synonym), range(count), strict=False))
     return made, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

@@ -34,7 +34,8 @@ def main() -> None:
         rows = [row(id=f"{n}/m-d-1/margin_rate", check=n, metric="margin_rate") for n in names]
         write_results(folder, results(*rows))
         write_items(
-            folder, RunItems.of_columns({k: v for n in names for k, v in items(n, options.items // len(names)).items()})
+            folder,
+            RunItems.from_columns({k: v for n in names for k, v in items(n, options.items // len(names)).items()}),
         )
         start = time.process_time()  # another program on the machine does not count
         page = rebuild(folder, folder / "report.html")

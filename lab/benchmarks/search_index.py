@@ -24,8 +24,8 @@ from pathlib import Path
 
 import numpy as np
 
-from encheck.metrics.search import share_found
-from encheck.scoring.vector_search import SAMPLE, IndexSize, InvertedLists, compare_with_exact, nearest
+from encheck.metrics.search import index_recall
+from encheck.scoring.vector_search import SAMPLE, IndexSize, InvertedLists, compare_with_exact, search_exactly
 
 Vectors = np.ndarray
 DEPTH = 1_000
@@ -108,7 +108,7 @@ def main() -> None:
         del written
         documents = np.memmap(Path(folder) / "documents", np.float32, "r", shape=shape)
         with measured(f"exact, {given.asked:,} queries"):
-            list(nearest(queries[: given.asked], documents, similarity=similarity, count=DEPTH))
+            list(search_exactly(queries[: given.asked], documents, similarity=similarity, count=DEPTH))
         with measured("index made"):
             index = InvertedLists(documents, similarity=similarity, size=IndexSize(given.lists))
         for probes in given.probes:
@@ -121,14 +121,14 @@ def main() -> None:
 
 def searched(index: InvertedLists, queries: Vectors, counts: list[int], probes: int) -> None:
     """Search with so many probes; and what that finds."""
-    index.look_into(probes)
+    index.set_probes(probes)
     for count in counts:
         with measured(f"{index.size.probes} of {index.size.lists} lists, {count:,} queries"):
-            for _ in index.nearest(queries[:count], count=DEPTH, fewest=10):
+            for _ in index.search(queries[:count], count=DEPTH, fewest=10):
                 pass
     stage = compare_with_exact(index, queries[:SAMPLE], [frozenset()] * SAMPLE, count=DEPTH, fewest=10)
     for depth, values in zip(stage.depths, stage.found.T, strict=True):
-        found = share_found(depth, values)
+        found = index_recall(depth, values)
         print(f"  {found.value:.2%} [{found.low:.2%}, {found.high:.2%}] of the {depth} nearest")
 
 

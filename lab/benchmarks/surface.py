@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from encheck.language.lexicon.load import lexicon
 from encheck.metrics import adjusted_rate, directions_mean
-from encheck.metrics.pairs import worth
+from encheck.metrics.pairs import margin_wins
 from encheck.scoring.measure import SurfaceScorer
 from encheck.scoring.scores import CrossedScores, MarginScores, Scale
 from encheck.scoring.triplets import EDIT_DISTANCE_COLUMN, Triplet, surface_differences, surface_preference
@@ -188,7 +188,7 @@ def detected(scores: CrossedScores) -> Estimate:
 
 def mean_of_strata(scores: MarginScores) -> float:
     """The mean of the rates where the surface favours the kept and the changed text."""
-    wins, sides = worth(scores.margins), np.sign(surface_differences(scores.items)[:, EDIT_DISTANCE_COLUMN])
+    wins, sides = margin_wins(scores.margins), np.sign(surface_differences(scores.items)[:, EDIT_DISTANCE_COLUMN])
     return float(np.mean([wins[sides == side].mean() for side in (1, -1)]))
 
 
@@ -196,7 +196,7 @@ def logistic_at_zero(scores: MarginScores) -> float:
     """Logistic regression of the win on the differences in units of their root mean square, ridge 1, read at zero."""
     from sklearn.linear_model import LogisticRegression
 
-    found, wins = surface_differences(scores.items), worth(scores.margins)
+    found, wins = surface_differences(scores.items), margin_wins(scores.margins)
     x = found / np.maximum(np.sqrt((found**2).mean(axis=0)), 1e-9)
     twice, labels = np.concatenate([x, x]), np.repeat([1, 0], len(x))
     fitted = LogisticRegression(C=1.0).fit(twice, labels, sample_weight=np.concatenate([wins, 1 - wins]))
@@ -204,7 +204,7 @@ def logistic_at_zero(scores: MarginScores) -> float:
 
 
 TRIED: dict[str, Callable[[MarginScores], float]] = {
-    "share won": lambda scores: float(worth(scores.margins).mean()),
+    "share won": lambda scores: float(margin_wins(scores.margins).mean()),
     "mean of strata": mean_of_strata,
     "logistic": logistic_at_zero,
 }

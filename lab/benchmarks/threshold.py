@@ -26,7 +26,7 @@ from encheck.operations.threshold.rates import NEGATIVE, UNKNOWN, Pairs, Populat
 from encheck.operations.threshold.report import is_uneven
 from encheck.options import Settings
 from encheck.running.service import EncoderService
-from encheck.statistics.false_accepts import Negatives, lowest_threshold, naive_threshold, promise
+from encheck.statistics.false_accepts import Negatives, judge_budget, lowest_threshold, naive_threshold
 from encheck.system.progress import Progress
 
 SAMPLES, CLUSTERS = 1_000, 500
@@ -179,7 +179,7 @@ def tried(truth: Truth, budget: float) -> list[Tally]:
             lowest_threshold(one_each, budget=budget),
             naive_threshold(sample.negatives, budget=budget),
         )
-        made = promise(sample.negatives, budget=budget, strictest=np.inf, step=1e-4)
+        made = judge_budget(sample.negatives, budget=budget, strictest=np.inf, step=1e-4)
         for tally, threshold in zip(tallies, thresholds, strict=True):
             if threshold is not None:
                 tally.count(truth.rate(threshold), budget, is_noted=is_uneven(made))

@@ -23,7 +23,7 @@ from encheck.gating.decision import decide
 from encheck.gating.gate_rows import cases_with_chance, pool_rows
 from encheck.gating.pairing import compare_all
 from encheck.gating.types import Paired
-from encheck.training import RULE, DevCases, select_dev_part
+from encheck.training import RULE, PlannedCases, select_dev_part
 
 PRECISION = 0.004
 
@@ -80,7 +80,7 @@ def main() -> None:
 
     model = load_model(options.model).models[0]
     checks = [c for c in packaged_checks() if not c.claim.declared.reported and c.claim.family != CONTRACT]
-    plan = DevCases(checks, "probes", select_dev_part, seed=options.seed)
+    plan = PlannedCases(checks, "probes", select_dev_part, seed=options.seed)
     before = plan.score_model(as_model(model, options.model))
     torch.manual_seed(options.seed)
     with torch.no_grad():

@@ -55,7 +55,7 @@ from encheck.generators.reorder import reorder
 from encheck.generators.roles import role_reversal
 from encheck.generators.synonym import synonym
 from encheck.generators.typo import NOISE, other_meaning
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.language.english import English
 from encheck.language.predicates import NO_SUBJECT, NOT_FINITE, QUESTION
 from encheck.language.prose import NO_SENTENCE, NOT_ENGLISH
@@ -103,7 +103,7 @@ def sentences(specs: list[str], count: int, seed: int = SEED) -> dict[str, list[
 
 
 def ours(texts: list[str]) -> Iterator[dict[str, Any]]:
-    maker = Maker(0, English(experimental=True))
+    maker = VariantMaker(0, English(experimental=True))
     groups = [Group(content_hash(t), t, t, "c") for t in texts]
     for generator in (synonym, antonym):
         for text, made in zip(texts, maker.variants(groups, generator), strict=True):
@@ -182,7 +182,7 @@ def kinds_of(args: argparse.Namespace) -> list[Sides]:
     return [{"kept": (kind, 1), "changed": (beside(kind, other_meaning), 1)} for kind in kinds]
 
 
-def made_sides(maker: Maker, groups: list[Group], args: argparse.Namespace) -> Iterator[dict[str, Variant]]:
+def made_sides(maker: VariantMaker, groups: list[Group], args: argparse.Namespace) -> Iterator[dict[str, Variant]]:
     """For each group the sides of one kind, drawn by seed; a control may be missing, none where another side is."""
     made = [
         {side: maker.variants(groups, generator, level=level) for side, (generator, level) in sides.items()}
@@ -202,7 +202,7 @@ def drawn_triples(spec: str, args: argparse.Namespace) -> list[dict[str, Any]]:
     groups = sorted(load(spec, sample=None).groups, key=lambda group: group.source)
     distinct = list({group.source: group for group in groups if not group.variants}.values())
     random.Random(f"{args.seed}/{spec.partition(':')[0]}").shuffle(distinct)
-    maker, found = Maker(0, English(experimental=args.generator not in ("typo", *NOISE))), []
+    maker, found = VariantMaker(0, English(experimental=args.generator not in ("typo", *NOISE))), []
     for start in range(0, len(distinct), 10 * BATCH):
         some = distinct[start : start + 10 * BATCH]
         for group, made in zip(some, made_sides(maker, some, args), strict=True):
@@ -322,7 +322,7 @@ def _print_sides(items: list[dict[str, Any]], judges: list[dict[int, list[str]]]
             print(f"| {' and '.join(sides)} | {len(some)} | {shares} | {low:.1%} to {high:.1%} |")
 
 
-def shares_of_kinds(spec: str, groups: list[Group], maker: Maker) -> None:
+def shares_of_kinds(spec: str, groups: list[Group], maker: VariantMaker) -> None:
     """The share of sentences with a triple of each kind of noise, and of any."""
     pairs = (
         (maker.variants(groups, kind), maker.variants(groups, beside(kind, other_meaning))) for kind in NOISE.values()
@@ -349,7 +349,7 @@ def coverage(args: argparse.Namespace) -> None:
         holding = [text for text in texts if holds.search(text)]
         some = random.Random(args.seed).sample(holding, min(args.sentences, len(holding)))
         groups = [Group(content_hash(t), t, t, "c") for t in some]
-        maker = Maker(0, English(experimental=args.generator not in ("typo", *NOISE)))
+        maker = VariantMaker(0, English(experimental=args.generator not in ("typo", *NOISE)))
         if args.generator == "typo":
             shares_of_kinds(spec, groups, maker)
             continue

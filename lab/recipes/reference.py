@@ -45,7 +45,7 @@ def best_surface() -> str:
 
 
 def sensitivity(results: object, name: str) -> float:
-    side = scores_of_run(results.raw, results.items, name).seen()  # type: ignore[attr-defined]
+    side = scores_of_run(results.raw, results.items, name).select_split()  # type: ignore[attr-defined]
     return part_means(win_rates(side.tables, side.scales), families_of(side.tables))["sensitivity"]
 
 

@@ -28,7 +28,7 @@ from encheck.datasets.dataset import Dataset
 from encheck.datasets.load import load
 from encheck.errors import ModelError
 from encheck.run_file import Result
-from encheck.scoring.pairs import CELLS, Difficulty, difficulty
+from encheck.scoring.pairs import CELLS, Difficulty, classify_difficulty
 from encheck.similarity import WORD_OVERLAP, cosine
 from encheck_papers.runs import RESULTS, SETTINGS
 
@@ -525,7 +525,7 @@ def cells(root: Path, _model: str) -> Iterator[Measured]:
             continue
         data = load(one.spec(root), sample=None)
         pairs = [p for p in data.pairs if p.label is not None]
-        found = difficulty(pairs)
+        found = classify_difficulty(pairs)
         made = [*_cells("T5", name, found.counts)]
         made += [Figure("T5", f"median JSD, {_split(k)}", name, cut) for k, cut in sorted(found.medians.items())]
 
@@ -570,7 +570,7 @@ def agreement(root: Path, _model: str) -> Iterator[Measured]:
     for one in there([Set("PIT-2015", "pit2015/dev.data", "pit2015")], root):
         data = load(one.spec(root), sample=None)
         pairs = [p for p in data.pairs if p.label is not None]
-        cell_of, votes = difficulty(pairs).cells, np.array([p.score for p in pairs], float)
+        cell_of, votes = classify_difficulty(pairs).cells, np.array([p.score for p in pairs], float)
         is_obvious = np.isin(cell_of, (CELLS.index("Po"), CELLS.index("No")))
         parts = {"obvious": is_obvious, "non-obvious": ~is_obvious, "all": np.ones(len(pairs), bool)}
         labels, made = {}, []
@@ -593,7 +593,9 @@ def scores_by_overlap(root: Path, model: str) -> Iterator[Measured]:
         data = load(one.spec(root), sample=500)
         pairs = [p for p in data.pairs if p.label is not None and p.split == "test"]
         scores = cosine(*(encoder.encode([getattr(p, side) for p in pairs]) for side in ("first", "second")))
-        place = np.clip(np.searchsorted(BINS, difficulty(pairs).divergence, side="right") - 1, 0, len(BINS) - 2)
+        place = np.clip(
+            np.searchsorted(BINS, classify_difficulty(pairs).divergence, side="right") - 1, 0, len(BINS) - 2
+        )
         made = []
         for label, said in ((1, "paraphrases"), (0, "other pairs")):
             for tenth, low in enumerate(BINS[:-1]):

@@ -56,7 +56,7 @@ def text_figures(data: Dataset) -> list[TextFigure]:
 
 def mean_with_interval(values: Floats, clusters: Sequence[str]) -> Floats:
     """The mean of each column [n, k] and the ends of its 95% interval, clusters resampled; shape [k, 3]."""
-    totals = Resampler(clusters).totals(np.column_stack([np.ones(len(values)), values]))
+    totals = Resampler(clusters).replicate_totals(np.column_stack([np.ones(len(values)), values]))
     low, high = percentile_interval(totals[:, 1:] / totals[:, :1])
     return np.column_stack([values.mean(axis=0), low, high])
 

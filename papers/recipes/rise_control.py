@@ -303,8 +303,8 @@ def measured(model: Any, data: Data) -> dict[str, float]:
         (cosines_of(model, pairs), np.array([p.label for p in pairs], np.int8))
         for pairs in (data.parts["mrpc", "validation"], data.parts["mrpc", "test"])
     )
-    for name, objective in (("accuracy", thresholds.accuracy), ("f1", thresholds.f1)):
-        predicted = test[0] > thresholds.published_threshold(*dev, objective=objective)
+    for name, objective in (("accuracy", thresholds.accuracy_objective), ("f1", thresholds.f1_objective)):
+        predicted = test[0] > thresholds.rise_threshold(*dev, objective=objective)
         hits, alarms = float((predicted & (test[1] == 1)).sum()), float((predicted & (test[1] == 0)).sum())
         positives = float((test[1] == 1).sum())
         found[f"mrpc_{name}"] = float(objective(np.array(hits), np.array(alarms), positives, len(test[1]) - positives))
@@ -354,7 +354,7 @@ def weights_of(source: str, seed: int, pool: Sequence[Pooled], settings: Setting
 def paired(differences: Floats) -> tuple[float, float, float, float]:
     """Mean of the differences by seed, its 95% interval by Student's t, and the two-sided p."""
     n = len(differences)
-    found = Sharing.of(np.arange(n)).errors(differences)
+    found = Sharing.of(np.arange(n)).estimate_errors(differences)
     error, free = float(found.error[0]), found.free
     mean, reach = float(differences.mean()), float(t_quantile(0.975, free)) * error
     p = 2 * float(t_cdf(-abs(mean) / error, free)) if error else float(mean == 0)

@@ -71,10 +71,10 @@ def of_compare(folder: Path) -> None:
 def of_run(folder: Path) -> None:
     from test_reporting import items, results, row
 
-    from encheck.engine.folder import write
+    from encheck.engine.folder import write_report
     from encheck.scoring.run_items import RunItems
 
-    write(folder / "run", results(row()), RunItems.of_columns(items()))
+    write_report(folder / "run", results(row()), RunItems.from_columns(items()))
 
 
 def made(*works: Callable[[Path], object]) -> Callable[[Path], None]:

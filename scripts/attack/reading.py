@@ -53,7 +53,7 @@ def scores_of(entry: Any, folder: Path) -> tuple[str, Any, Any]:
     """The fingerprint of a model, its vectors or scores of the texts, and the store that a run of it leaves."""
     from encheck.encoders.load import load
     from encheck.encoders.model_config import Device
-    from encheck.items.variants import Maker
+    from encheck.items.variants import VariantMaker
     from encheck.running.bench import Bench
     from encheck.running.subject import Subject
     from encheck.store import Store
@@ -64,7 +64,7 @@ def scores_of(entry: Any, folder: Path) -> tuple[str, Any, Any]:
         model = load(entry, device=Device("cpu"))
         subject = Subject("tiny", entry, model)
         before = subject.fingerprint
-        bench = Bench({"tiny": subject}, {}, store, maker=Maker())
+        bench = Bench({"tiny": subject}, {}, store, maker=VariantMaker())
         bench.encode({"tiny": [*pairwise(TEXTS)]}, progress=Progress(quiet=True))
         if subject.error:
             raise subject.error

@@ -246,7 +246,7 @@ def asked(adapter: str, address: str, folder: Path) -> Any:
     """What a run has from the server, and what it keeps of it."""
     from encheck.encoders.load import load
     from encheck.encoders.model_config import Device, ModelConfig
-    from encheck.items.variants import Maker
+    from encheck.items.variants import VariantMaker
     from encheck.running.bench import Bench
     from encheck.running.subject import Subject
     from encheck.store import Store
@@ -263,7 +263,7 @@ def asked(adapter: str, address: str, folder: Path) -> Any:
         model.client.__dict__["sleep"] = lambda seconds: None  # its waits are tested elsewhere
         subject = Subject("served", config, model)
         fingerprint = subject.fingerprint
-        bench = Bench({"served": subject}, {}, store, maker=Maker())
+        bench = Bench({"served": subject}, {}, store, maker=VariantMaker())
         bench.encode({"served": [(text, text) for text in TEXTS]}, progress=Progress(quiet=True))
         refuse_kept(store, fingerprint)
         if subject.error:
@@ -295,14 +295,14 @@ def refuse_wrong(found: Any) -> None:
 
 def refuse_message(error: Exception, address: str) -> None:
     """The message names the server, holds no key, and is shown without what a terminal obeys."""
-    from encheck.reporting.text import LINES, visible
+    from encheck.reporting.text import LINES, make_visible
 
     text = str(error)
     if address not in text:
         raise Failed(f"the message does not name the server: {text[:300]}")
     if KEY in text:
         raise Failed("the message holds the key")
-    if hidden := hidden_in(visible(text, keep=LINES)):
+    if hidden := hidden_in(make_visible(text, keep=LINES)):
         raise Failed(f"{hidden} is in the message as it is shown")
 
 

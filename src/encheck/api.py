@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from encheck.errors import EncoderError, UsageError
-from encheck.options.settings import from_keywords
+from encheck.options.settings import settings_from_keywords
 from encheck.system.files import Scratch, expand_home
 
 if TYPE_CHECKING:
@@ -124,12 +124,12 @@ def compare_costs(
     from encheck.engine.run import run
     from encheck.running.resources import open_store, resolve_data, resolve_models
     from encheck.running.service import EncoderService
-    from encheck.running.speed import measured
+    from encheck.running.speed import measure_speed
 
     specs = [as_option(one) for one in models]
     if not 2 <= len(specs) <= MOST or len({*specs}) < len(specs):
         raise UsageError(f"--cost compares 2 to {MOST} different models, but these are: {', '.join(specs) or 'none'}")
-    settings = from_keywords(specs, [data or behaviour], options)
+    settings = settings_from_keywords(specs, [data or behaviour], options)
     (measured_data,) = resolve_data(settings).values()
     collection = measured_data.collection
     if data and (collection is None or collection.passages):
@@ -143,8 +143,8 @@ def compare_costs(
             raise UsageError(f"{label} scores pairs and has no index: --cost compares encoders")
         if is_stored and not collection:
             raise UsageError(f"{label} is a file of vectors: --cost compares it on a search, --data=retrieval:PATH")
-        EncoderService(subject, store).in_roles({"query": queries[:1]})
-        speed = measured(subject, documents, queries)
+        EncoderService(subject, store).encode_in_roles({"query": queries[:1]})
+        speed = measure_speed(subject, documents, queries)
         assert subject.dimension is not None
         paid[label] = Cost(subject.dimension, speed, subject.config.price, is_stored)
     with Scratch() as scratch:

@@ -15,8 +15,8 @@ from encheck.claims import Function, claim
 from encheck.generators.phenomenon import phenomenon
 from encheck.items import contrast, crossed
 from encheck.metrics import adjusted_rate, both_directions, directions_mean, margin_rate, mean_margin
-from encheck.metrics.crossed import figures
-from encheck.metrics.metric import calibrated
+from encheck.metrics.crossed import crossed_figures
+from encheck.metrics.metric import on_calibrated_scale
 
 MARGINS = (mean_margin, mean_margin.calibrated)
 RATES = (margin_rate, margin_rate.calibrated, *MARGINS)
@@ -44,6 +44,6 @@ def declare_both_directions(name: str, **declared: Any) -> Callable[[Function], 
     """
     shared = {
         "property": name, "metric": both_directions.calibrated, "gates": directions_mean,
-        "show": (calibrated(figures),), **SHARED, "floor": 0.25,
+        "show": (on_calibrated_scale(crossed_figures),), **SHARED, "floor": 0.25,
     }  # fmt: skip
     return claim(crossed(name), **shared | declared)

@@ -29,7 +29,14 @@ from encheck.scoring.triplets import surface_preference
 from encheck.types import Group, Variant
 
 __all__ = [
-    "PROFILE", "MinimalPair", "Paraphrase", "hostile_texts", "minimal_pair", "paraphrases", "lift_deadline", "properties",
+    "PROFILE",
+    "MinimalPair",
+    "Paraphrase",
+    "hostile_texts",
+    "lift_deadline",
+    "minimal_pair",
+    "paraphrases",
+    "properties",
     "sentences",
 ]  # fmt: skip
 PROFILE = "encheck"

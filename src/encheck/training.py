@@ -52,13 +52,13 @@ from encheck.gating.gate_rows import cases_with_chance, pool_by_property, pool_r
 from encheck.gating.pairing import ModelScores, compare_all
 from encheck.gating.types import DEFAULT
 from encheck.items.variants import refuse_unread_variants
-from encheck.metrics import named
-from encheck.options.settings import from_keywords
+from encheck.metrics import find_metric
+from encheck.options.settings import settings_from_keywords
 from encheck.running.bench import Bench
 from encheck.running.labels import OBJECT
 from encheck.running.subject import Subject
 from encheck.scoring.frame import DEV_SPLIT
-from encheck.scoring.splits import split_label
+from encheck.scoring.splits import join_split_names
 from encheck.store import Store
 from encheck.system.files import Scratch
 from encheck.system.lock import no_locks
@@ -72,7 +72,7 @@ BEFORE = "before_training"  # the folder of the model before training, in the tr
 log = logging.getLogger("encheck")
 
 
-class DevCases:
+class PlannedCases:
     """The items of these checks on `part` of a data set: `dataset`, its name `data`, and the `cases` with items.
 
     The constructor reads the data and makes the items. UsageError or DataError for missing or broken data.
@@ -81,17 +81,19 @@ class DevCases:
     def __init__(
         self, checks: Sequence[Check], data: str, part: Callable[[Dataset], Dataset], *, seed: int = 0
     ) -> None:
-        settings = replace(from_keywords([], [data], {"seed": seed}), models=())
+        settings = replace(settings_from_keywords([], [data], {"seed": seed}), models=())
         evaluation = Evaluation.open(settings, (), quiet=True)
         try:
             ((self.data, whole),) = evaluation.bench.data.items()
             refuse_unread_variants(whole, [check.claim for check in packaged_checks([data])])
             self.dataset = part(whole)
             gates = [check.claim.declared.gates for check in checks]
-            calibrates = not all(metric and named(metric).kind == "rate" for metric in gates)  # rates need no scale
+            calibrates = not all(
+                metric and find_metric(metric).kind == "rate" for metric in gates
+            )  # rates need no scale
             data_of = {self.data: self.dataset}
             bench = Bench({}, data_of, evaluation.bench.store, maker=evaluation.bench.maker, calibrates=calibrates)
-            self._evaluation = evaluation.on(bench)
+            self._evaluation = evaluation.with_bench(bench)
             named_models = replace(settings, models=(f"{OBJECT}{MODEL}",))
             self.cases = []
             for case in (case for check in checks for case in check.cases(named_models)):
@@ -115,15 +117,15 @@ class DevCases:
             store = Store(Path(folder, "store.sqlite"))
             subject = Subject(MODEL, ModelConfig(MODEL), model, owner_of(model))
             bench = self._evaluation.bench.with_models({MODEL: subject}, store)
-            evaluation = self._evaluation.on(bench)
+            evaluation = self._evaluation.with_bench(bench)
             try:
                 requests = [(case.model, case.data, case.claim, case.level) for case in self.cases]
                 bench.prepare(requests, locks=no_locks, progress=Progress(quiet=True))
-                bench.refuse_failed(MODEL)
+                bench.refuse_failed_model(MODEL)
                 tables = []
                 for case in self.cases:
                     with suppress(NothingToMeasure):
-                        columns = evaluation.columns(case)
+                        columns = evaluation.item_columns(case)
                         tables.append(scored_table(case.id, case.property, columns, case.claim.declared))
             finally:
                 store.close()
@@ -230,7 +232,7 @@ class CheckpointScorer:
                     f"uses: {', '.join(weighed)}"
                 )
             chosen = [check for check in chosen if check.property in properties]
-        self.seed, self.plan = seed, DevCases(chosen, data, select_dev_part, seed=seed)
+        self.seed, self.plan = seed, PlannedCases(chosen, data, select_dev_part, seed=seed)
         if not self.plan.cases:
             names = ", ".join(dict.fromkeys(check.property for check in chosen))
             raise UsageError(f"{data} has no item for {names}: name other checks, or data that have some")
@@ -300,7 +302,7 @@ class CheckpointScorer:
 def _counts_in_balanced_score(check: Check) -> bool:
     """Whether the check has a win rate that counts in the balanced score."""
     declared = check.claim.declared
-    return bool(declared.gates) and named(declared.gates).kind == "rate" and part_of(declared.family) is not None
+    return bool(declared.gates) and find_metric(declared.gates).kind == "rate" and part_of(declared.family) is not None
 
 
 def _change_figures(name: str, change: float, low: float, high: float) -> dict[str, float]:
@@ -475,7 +477,7 @@ class _Evaluator(Base):
         data = self._dev.plan.dataset
         splits = [*(group.split for group in data.groups), *(pair.split for pair in data.pairs)]
         return {
-            "data": data.name, "checks": list(self._dev.plan.properties), "split": split_label(splits),
+            "data": data.name, "checks": list(self._dev.plan.properties), "split": join_split_names(splits),
             "seed": self.seed, "primary_metric": self.primary_metric,
         }  # fmt: skip
 

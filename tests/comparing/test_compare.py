@@ -36,7 +36,7 @@ def write_run(
     about = {"label": model, "fingerprint": fingerprint or str(folder)}
     write_results(folder, results_of(made, models=[about], data={"calibration": {model: scale}}, claims=claims(made)))
     case = f"{CLAIM}/{model}-d-1"
-    write_items(folder, RunItems.of_columns({case: {
+    write_items(folder, RunItems.from_columns({case: {
         "case": [case] * count, "item": items or [f"{prefix}/{i:04x}" for i in range(count)],
         "cluster": [f"c{i // 2}" for i in range(count)], "split": splits or [""] * count, "label": [None] * count,
         "source": [text[0] for text in texts], "near": [text[1] for text in texts],

@@ -127,7 +127,7 @@ def with_more_checks(folder):
         other = case.replace(CLAIM, f"{name}_is_told")
         items[other] = {**columns, "case": [other] * len(columns["case"])}
         rows.append(replace(row, id=f"{other}/margin_rate", check=f"{name}_is_told", property=name))
-    write_items(folder, RunItems.of_columns(items))
+    write_items(folder, RunItems.from_columns(items))
     write_results(folder, replace(results, checks=tuple(rows)))
     return folder
 

@@ -12,7 +12,7 @@ from encheck.datasets.passages import PageSection, PassageOptions, page_of_html,
 from encheck.datasets.splitting import WORD, split
 from encheck.errors import DataError, NothingToMeasure
 from encheck.items import headings, logged_queries, ranked_queries, titles
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.reporting.data import describe
 
 
@@ -220,22 +220,22 @@ def test_a_corpus_of_one_and_data_without_a_log_are_not_measured(tmp_path):
     (tmp_path / "a.txt").write_text("A text.")
     alone = data(tmp_path, log_of(tmp_path, "text\n", "log.log"))
     with pytest.raises(NothingToMeasure, match="has 1 document: a search needs two or more"):
-        logged_queries(alone, 1, Maker())
+        logged_queries(alone, 1, VariantMaker())
     with pytest.raises(NothingToMeasure, match=r"has no queries: name the log, --queries=FILE"):
-        logged_queries(data(tmp_path), 1, Maker())
+        logged_queries(data(tmp_path), 1, VariantMaker())
     with pytest.raises(NothingToMeasure, match="has no judgements of which document is right"):
-        ranked_queries(alone, 1, Maker())
+        ranked_queries(alone, 1, VariantMaker())
 
 
 def test_a_title_seeks_its_article_and_a_heading_its_section(centre, tmp_path):
     (centre / "more.md").write_text("# Returns\n\n## When\n\nAny day.\n\n## Where\n\nAt the desk.\n")
     found = data(centre, log_of(tmp_path))
-    known = titles(found, "known", Maker())
+    known = titles(found, "known", VariantMaker())
     bodies = known.kept[0].documents
     said = {q.source: sorted(bodies.texts[row] for row, _ in q.right) for q in known.kept}
     assert said["Refunds"] == ["Ask us.", "in May\nin June"]
     assert said["Shipping"] == ["Three days."]
-    sections = headings(found, "known", Maker())
+    sections = headings(found, "known", VariantMaker())
     assert [q.source for q in sections.kept] == ["Where"]  # `When` heads two sections
     assert sections.excluded == {"another one has the same words": 2}
     assert {q.cluster for q in sections.kept} == {"more.md"}

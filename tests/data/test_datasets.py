@@ -16,7 +16,7 @@ from encheck.datasets.load import known_data_sets, load
 from encheck.datasets.reader import PairRow
 from encheck.errors import DataError, NothingToMeasure
 from encheck.items.builders import labelled_pairs
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.language.words import content_words
 from encheck.types import content_hash
 
@@ -88,7 +88,7 @@ def test_one_class_and_ten_rows_load_but_give_nothing_to_compare():
     data = dataset_from_rows("own", [row._replace(label=1) for row in kettle(10)])
     assert data.labels == {"1": 10}
     with pytest.raises(NothingToMeasure, match="own has 0 pairs of label 0, but both classes need two"):
-        labelled_pairs(data, 1, Maker())
+        labelled_pairs(data, 1, VariantMaker())
 
 
 def test_duplicate_rows_have_distinct_ids():
@@ -227,7 +227,7 @@ def test_a_reference_pair_names_the_clusters_of_both_sentences_and_stands_there_
     cluster = {p.first: p.cluster for p in data.pairs}
     pairs = data.reference(seed=0, count=100)
     assert len(pairs) == 8 * 7 / 2
-    assert [(p.cluster, p.other) for p in pairs] == [(cluster[p.first], cluster[p.second]) for p in pairs]
+    assert [(p.cluster, p.second_cluster) for p in pairs] == [(cluster[p.first], cluster[p.second]) for p in pairs]
 
 
 @pytest.mark.parametrize(("seed", "purpose"), [(1, "calibration"), (0, "random-negatives")])

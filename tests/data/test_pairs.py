@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from encheck.datasets.load import load
 from encheck.errors import DataError, NothingToMeasure
 from encheck.items import graded_pairs
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.reporting.data import describe
 from encheck.scale.sources import plan_shards, table_of
 
@@ -342,7 +342,7 @@ def test_pairs_may_have_labels_and_scores_of_some(tmp_path):
     path.write_text("first,second,label,score\na,b,1,3.5\nc,d,0,\ne,f,0,1\n", "utf-8")
     found = load(f"pairs:{path}")
     assert [(p.label, p.score) for p in found.pairs] == [(1, 3.5), (0, None), (0, 1.0)]
-    assert [p.score for p in graded_pairs(found, 1, Maker()).kept] == [3.5, 1.0]
+    assert [p.score for p in graded_pairs(found, 1, VariantMaker()).kept] == [3.5, 1.0]
 
 
 @pytest.mark.parametrize("score", ["high", "nan", "inf", "3,5", ""])
@@ -360,7 +360,7 @@ def test_pairs_of_one_score_have_no_order(tmp_path):
     path = tmp_path / "own.csv"
     path.write_text("first,second,score\na,b,3\nc,d,3\n", "utf-8")
     with pytest.raises(NothingToMeasure, match="all 2 pairs of pairs have the same score"):
-        graded_pairs(load(f"pairs:{path}"), 1, Maker())
+        graded_pairs(load(f"pairs:{path}"), 1, VariantMaker())
 
 
 def test_the_words_of_many_pairs_are_compared_by_a_drawn_part(tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from encheck.datasets.load import load
 from encheck.datasets.splitting import sentences
 from encheck.errors import NothingToMeasure
 from encheck.items import contrasts, cut, random_pairs, repeated
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 
 DOCUMENTS = {
     "a": "# Refunds\n\nA refund takes 14 days to arrive. It is free of charge in May.",
@@ -96,12 +96,14 @@ def test_a_search_with_labels_keeps_its_own_checks(search, build):
     data = search(("what of refunds", "A refund takes 14 days."), ("what of parcels", "Parcels leave at noon."))
     assert data.groups
     with pytest.raises(NothingToMeasure, match="is a search with labels"):
-        build(data, 1, Maker())
+        build(data, 1, VariantMaker())
 
 
 def test_a_number_of_query_and_document_makes_a_contrast_in_another_notation(search):
     text = "We refund you within forty minutes of your call."
-    (found,) = contrasts(search(("a refund takes 40 minutes", text), ("what of parcels", "None.")), 1, Maker()).kept
+    (found,) = contrasts(
+        search(("a refund takes 40 minutes", text), ("what of parcels", "None.")), 1, VariantMaker()
+    ).kept
     (asked, other), (right, wrong) = found.queries, found.documents
     assert (asked, right) == ("a refund takes 40 minutes", text)
     assert other.split()[3] in ("39", "41", "30", "50", "45", "35")
@@ -112,7 +114,7 @@ def test_a_number_of_query_and_document_makes_a_contrast_in_another_notation(sea
 
 def test_a_document_in_the_notation_of_the_query_gets_another_one(search):
     data = search(("a refund takes 40 minutes", "We refund you within 40 minutes of your call."), ("what", "None."))
-    (found,) = contrasts(data, 1, Maker()).kept
+    (found,) = contrasts(data, 1, VariantMaker()).kept
     assert "40" in found.queries[0]
     assert "40" not in found.documents[0]
     assert "forty" in found.documents[0]
@@ -120,7 +122,7 @@ def test_a_document_in_the_notation_of_the_query_gets_another_one(search):
 
 def test_no_word_tells_both_the_queries_and_the_documents_apart(search):
     data = search(("who won the 1990 election", "She won an election in 1990 but lost."), ("what", "None."))
-    (found,) = contrasts(data, 1, Maker()).kept
+    (found,) = contrasts(data, 1, VariantMaker()).kept
     queries, documents = (set(a.split()) ^ set(b.split()) for a, b in (found.queries, found.documents))
     assert "1990" in queries
     assert not queries & documents
@@ -136,12 +138,12 @@ def test_no_word_tells_both_the_queries_and_the_documents_apart(search):
 )
 def test_another_number_or_another_thing_counted_makes_none(search, query, document):
     with pytest.raises(NothingToMeasure, match=r"no sentence of .* gives this check something to compare"):
-        contrasts(search((query, document), ("what of parcels", "None.")), 1, Maker())
+        contrasts(search((query, document), ("what of parcels", "None.")), 1, VariantMaker())
 
 
 def test_the_same_seed_makes_the_same_contrasts_and_other_rows_change_none(search):
     rows = [(f"the lift takes {n} persons", f"Our lift takes {n} persons up the hill.") for n in (12, 14, 16)]
-    first = contrasts(search(*rows), 1, Maker()).kept
-    again = contrasts(search(*rows[::-1], ("and", "More of it.")), 1, Maker()).kept
+    first = contrasts(search(*rows), 1, VariantMaker()).kept
+    again = contrasts(search(*rows[::-1], ("and", "More of it.")), 1, VariantMaker()).kept
     assert {one.id for one in first} == {one.id for one in again}
     assert len(first) == 3

@@ -24,7 +24,7 @@ from encheck.encoders.load import config_for, find_weights, load
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.errors import ModelError
 from encheck.items.builders import labelled_pairs
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
 from encheck.store import Store
@@ -239,8 +239,10 @@ def said(entry, tmp_path):
             model.fingerprint()
         except ModelError as error:
             return str(error)
-        bench = Bench({"tiny": Subject("tiny", entry, model)}, {"demo": DATA}, store, maker=Maker())
-        bench.try_out([("tiny", "demo", Claim(labelled_pairs), 1)], locks=no_locks, progress=Progress(quiet=True))
+        bench = Bench({"tiny": Subject("tiny", entry, model)}, {"demo": DATA}, store, maker=VariantMaker())
+        bench.smoke_test_models(
+            [("tiny", "demo", Claim(labelled_pairs), 1)], locks=no_locks, progress=Progress(quiet=True)
+        )
         assert bench.seconds["generate"] == 0
         return str(bench.subjects["tiny"].error)
     finally:

@@ -25,7 +25,7 @@ from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import ModelConfig, known_models, read_models, with_args
 from encheck.encoders.settings import EncodingSettings
 from encheck.errors import EncoderError, ModelError
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
 from encheck.store import Store
@@ -486,11 +486,14 @@ def test_queries_and_documents_with_other_fields_have_rows_of_their_own_in_the_s
     roles = {"query": TEXTS[:9], "document": TEXTS[:9]}
     for _ in range(2):  # the second time from the store
         store = Store(tmp_path / "store.sqlite")
-        bench = Bench({"served": subject}, {}, store, maker=Maker())
+        bench = Bench({"served": subject}, {}, store, maker=VariantMaker())
         bench.encode({"served": [(TEXTS[0], TEXTS[1])]}, roles={"served": roles}, progress=Progress(quiet=True))
         assert subject.error is None
         for role, sent in (("query", "query"), ("document", "passage")):
-            assert np.abs(subject.roles[role].of(TEXTS[:9]) - vectors([f"{sent} {t}" for t in TEXTS[:9]])).max() < 1e-6
+            assert (
+                np.abs(subject.roles[role].vectors_of(TEXTS[:9]) - vectors([f"{sent} {t}" for t in TEXTS[:9]])).max()
+                < 1e-6
+            )
         assert np.abs(subject.vectors - vectors([f"plain {t}" for t in TEXTS[:2]])).max() < 1e-6
         store.close()
     assert {body["truncate"] for _, body, _ in server.state.requests} == {"END"}

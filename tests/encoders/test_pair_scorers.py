@@ -12,7 +12,7 @@ from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import ModelConfig, with_args
 from encheck.encoders.protocol import Encoder, FittedModel, PairScorer
 from encheck.errors import EncoderError, ModelError
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
 from encheck.similarity import jaccard
@@ -263,7 +263,7 @@ def test_the_bench_fits_scores_and_keeps_what_a_pair_scorer_gives(tmp_path):
     store = Store(tmp_path / "s.sqlite")
     subjects = [Subject("m", ModelConfig("m"), lexical("bm25")) for _ in range(2)]
     for subject in subjects:
-        Bench({"m": subject}, {}, store, maker=Maker()).encode({"m": PAIRS}, progress=Progress(quiet=True))
+        Bench({"m": subject}, {}, store, maker=VariantMaker()).encode({"m": PAIRS}, progress=Progress(quiet=True))
         assert subject.error is None
     assert [subject.encoded for subject in subjects] == [3, 0]
     assert subjects[0].scored == subjects[1].scored

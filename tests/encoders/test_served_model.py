@@ -14,10 +14,10 @@ from encheck.encoders.load import load
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.server import OpenAiEncoder
 from encheck.errors import EncoderError
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.running import service
 from encheck.running.bench import Bench
-from encheck.running.service import EncoderService, Saver
+from encheck.running.service import BatchSaver, EncoderService
 from encheck.running.subject import Subject
 from encheck.store import Store, text_key
 from encheck.system.progress import Progress
@@ -76,7 +76,7 @@ def opened(server, adapter="openai", **options):
 def encoded(store, model, texts=TEXTS, progress=None):
     subject = Subject("served", ModelConfig("served"), model)
     model.fingerprint()
-    bench = Bench({"served": subject}, {}, store, maker=Maker())
+    bench = Bench({"served": subject}, {}, store, maker=VariantMaker())
     bench.encode({"served": [(text, text) for text in texts]}, progress=progress or Progress(quiet=True))
     return subject
 
@@ -249,7 +249,7 @@ def test_what_is_encoded_again_is_not_kept_where_the_model_has_changed(server, s
     print_of = model.fingerprint()
     server.state.encode = second
     with pytest.raises(EncoderError, match=CHANGED):
-        EncoderService(Subject("served", ModelConfig("served"), model), store).again(TEXTS[:4])
+        EncoderService(Subject("served", ModelConfig("served"), model), store).encode_again(TEXTS[:4])
     assert not store.get("vector", f"{print_of}/again", [text_key(t) for t in TEXTS[:4]])[1].any()
 
 
@@ -267,7 +267,7 @@ def test_checks_that_are_slow_take_one_part_in_twenty_of_the_time(store, clock):
         checks.append(clock.time)
         clock.time += 3
 
-    saver = Saver(store, "vector", "print", "served", verify=check)
+    saver = BatchSaver(store, "vector", "print", "served", verify=check)
     for i in range(200):
         clock.time += 1
         saver.add([text_key(str(i))], np.ones((1, 4), np.float32))

@@ -7,11 +7,11 @@ import pyarrow as pa
 from recorded import DATA, MODEL, SAID, result
 
 from encheck.encoders.settings import EncodingSettings
-from encheck.engine.measured import MeasuredCase, ProcessDescription
+from encheck.engine.measured import CaseOutcome, ProcessDescription
 from encheck.gating.baseline import FirstLookItems
 from encheck.gating.reindex import DocumentLengths, PackedAs, PackedSample, PackedVectors
 from encheck.run_file import DataEntry, FirstLook, ModelEntry, RemainingWork, RemainingWorkOfModel, Selection
-from encheck.running.parents import MeasuredParent
+from encheck.running.parents import ParentScales
 from encheck.scoring.scale import Scale
 from encheck.system.typed_files import read_typed
 from encheck.types import ClaimEntry
@@ -27,15 +27,15 @@ def test_a_case_is_received_as_it_was_sent():
     items = pa.table({"near_score": [0.1 + 0.2, -0.0, 1e-300], "far": [None, "é", "b"], "label": [1, 0, None]})
     parent = pa.table({"far_score": [2 / 3]})
     documents = [(7, "d", "text")]
-    found = MeasuredCase(rows, read_typed(ClaimEntry, SAID), FirstLookItems("lock", (2, 0)), documents, items, parent)
-    again = MeasuredCase.received(found.sent())
+    found = CaseOutcome(rows, read_typed(ClaimEntry, SAID), FirstLookItems("lock", (2, 0)), documents, items, parent)
+    again = CaseOutcome.deserialise(found.serialise())
     assert (again, repr(again)) == (found, repr(found))
 
 
 def test_text_that_no_reader_takes_and_a_score_that_is_none_are_received():
     row = replace(result({"check": "c"}), reason=ODD)
-    again = MeasuredCase.received(
-        MeasuredCase((row,), read_typed(ClaimEntry, SAID), items=pa.table({"near_score": [math.nan]})).sent()
+    again = CaseOutcome.deserialise(
+        CaseOutcome((row,), read_typed(ClaimEntry, SAID), items=pa.table({"near_score": [math.nan]})).sent()
     )
     assert again.rows[0].reason == ODD
     assert math.isnan(again.items["near_score"][0].as_py())
@@ -49,8 +49,8 @@ def test_what_an_evaluation_says_of_itself_is_received_as_it_was_sent():
         (read_typed(ModelEntry, MODEL),), (read_typed(DataEntry, data),), (ODD,), Selection(("c/d/1",), ()),
         {"wait": 0.1 + 0.2},
         {"antonym": 3}, {"m": 4}, FirstLook(1, 2, 3, 4), RemainingWork("why", (RemainingWorkOfModel("m", 1, 2.5, 3, False, None, None),)),
-        {"m": MeasuredParent("p", "config.json", None, {"d": Scale(2 / 3)})}, {"m": sample},
+        {"m": ParentScales("p", "config.json", None, {"d": Scale(2 / 3)})}, {"m": sample},
         {"m": DocumentLengths("tokens", {12: 3, 40: 1})},
     )  # fmt: skip
-    again = ProcessDescription.received(found.sent())
+    again = ProcessDescription.deserialise(found.serialise())
     assert (again, repr(again)) == (found, repr(found))

@@ -15,7 +15,7 @@ from encheck.gating.types import DEFAULT
 from encheck.scoring.documents import Answers
 from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import Scale
-from encheck.statistics.sharing import interval_of_mean, sharing_of
+from encheck.statistics.sharing import cached_sharing, mean_interval
 from encheck.types import Declaration
 
 DECLARED = Declaration("retrieval", "retrieval", "ndcg_at_10", "ndcg_at_10", primary=True)
@@ -183,13 +183,13 @@ def test_the_figures_of_graded_pairs_are_scipys(ties):
 def test_the_error_of_a_change_of_correlations_is_that_of_a_bootstrap_of_clusters(per_cluster):
     gold, old, new, clusters = judged(400, per_cluster=per_cluster)
     found = graded_endpoint(graded(old, gold, clusters), graded(new, gold, clusters))
-    errors = sharing_of(found.things).errors(found.candidate - found.baseline)
+    errors = cached_sharing(found.things).estimate_errors(found.candidate - found.baseline)
     rng, drawn = np.random.default_rng(1), []
     for _ in range(500):
         rows = np.concatenate([np.flatnonzero(clusters == c) for c in rng.choice(clusters[-1] + 1, clusters[-1] + 1)])
         drawn.append(spearmanr(new[rows], gold[rows]).statistic - spearmanr(old[rows], gold[rows]).statistic)
     assert errors.error[0] == pytest.approx(np.std(drawn), rel=0.12)
-    low, high = interval_of_mean(errors)
+    low, high = mean_interval(errors)
     assert [low[0], high[0]] == pytest.approx(np.quantile(drawn, [0.025, 0.975]), abs=0.25 * (high[0] - low[0]) / 2)
 
 

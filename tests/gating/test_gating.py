@@ -21,7 +21,7 @@ from encheck.gating.gate_rows import calibration_error, pool_rows
 from encheck.gating.pairing import compare, gating_metric
 from encheck.gating.types import DEFAULT, TOLERANCE, Balanced, GateDecision, Noise, Paired
 from encheck.gating.weighing import doubt_seed_noise, weigh
-from encheck.metrics import named
+from encheck.metrics import find_metric
 from encheck.run_file import Selection
 from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import Scale
@@ -236,7 +236,7 @@ def table(near, far=None, *, kind="triplet", tested="antonym", labels=None, chec
 
 
 def values(metric, table, scale):
-    return named(metric).per_item(table, scale)
+    return find_metric(metric).item_values(table, scale)
 
 
 def test_the_gap_of_calibrated_classes_is_the_mean_of_its_items():
@@ -278,7 +278,7 @@ def test_the_error_of_the_calibration_is_that_of_pools_drawn_again():
     rng = np.random.default_rng(0)
     gaps = [0.6 / (1 - rng.normal(0.1, 0.1, 2_000).mean()) for _ in range(2_000)]
     scale = Scale(0.1, 1.0, pairs=2_000, spread=0.1)
-    assert scale.error(0.6 / scale.unit) == pytest.approx(np.std(gaps), rel=0.05)
+    assert scale.reference_error(0.6 / scale.unit) == pytest.approx(np.std(gaps), rel=0.05)
 
 
 def drawn_again(gap, pools):

@@ -9,7 +9,7 @@ from index_places import made, model
 from encheck.datasets.load import load
 from encheck.gating.old_index import IndexSearch, IndexVectors, old_index
 from encheck.gating.reindex import Reindex
-from encheck.statistics.bootstrap import LogFigures
+from encheck.statistics.bootstrap import LogBootstrap
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +107,7 @@ def test_a_map_is_judged_on_texts_that_it_has_not_seen():
     documents, queries = ([f"{what}{i}" for i in range(150)] for what in "dq")
     search = IndexSearch(
         tuple(documents), tuple(queries), tuple({i: 1} for i in range(150)), (None,) * 150,
-        LogFigures.of([1] * 150, queries, seed=0),
+        LogBootstrap.of([1] * 150, queries, seed=0),
     )  # fmt: skip
     new, old = (rng.standard_normal((150, 40)).astype(np.float32) for _ in range(2))
     found = old_index(

@@ -16,7 +16,7 @@ from recorded import schema
 import encheck
 from encheck.comparing.comparison import compare
 from encheck.encoders.fake import BagOfWords, Overlap
-from encheck.engine.gate import shipped_baseline, with_built_in_data
+from encheck.engine.gate import add_built_in_data, find_shipped_baseline
 from encheck.errors import UsageError
 
 THINGS = "amber basil cedar elder fern grape hazel iris kelp lemon maple olive rose sage thyme violet".split()
@@ -114,8 +114,8 @@ def test_a_search_is_gated_for_a_search_unless_something_else_is_asked_for(gate)
 
 def test_the_sentences_that_come_with_encheck_are_added_unless_the_data_have_some(place):
     data = [f"retrieval:{place / 'english.jsonl'}"]
-    assert with_built_in_data(data, None) == ["probes", *data]
-    assert with_built_in_data([*data, "probes:./mine.jsonl"], None) == [*data, "probes:./mine.jsonl"]
+    assert add_built_in_data(data, None) == ["probes", *data]
+    assert add_built_in_data([*data, "probes:./mine.jsonl"], None) == [*data, "probes:./mine.jsonl"]
 
 
 def test_a_part_of_the_checks_leaves_nothing_to_accept_and_has_the_data_of_the_old_model(place):
@@ -269,14 +269,14 @@ def test_what_cannot_decide_is_refused_before_anything_is_encoded(place, data, h
 
 def test_the_default_model_is_not_encoded_on_the_probes_unless_it_is_used_in_another_way(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    found = shipped_baseline("sbert", ["probes"], {"device": "cpu", "no_store": True})
+    found = find_shipped_baseline("sbert", ["probes"], {"device": "cpu", "no_store": True})
     assert found is not None
     assert found.model.label == "sbert"
-    assert shipped_baseline("sbert", ["probes", "retrieval:x"], {}) is None
-    assert shipped_baseline("sbert", ["probes"], {"model_arg": ["pooling=cls"]}) is None
-    assert shipped_baseline("bigrams", ["probes"], {}) is None
+    assert find_shipped_baseline("sbert", ["probes", "retrieval:x"], {}) is None
+    assert find_shipped_baseline("sbert", ["probes"], {"model_arg": ["pooling=cls"]}) is None
+    assert find_shipped_baseline("bigrams", ["probes"], {}) is None
     (tmp_path / "models.yaml").write_text("sbert: {adapter: encheck.encoders.fake:BagOfWords}", "utf-8")
-    assert shipped_baseline("sbert", ["probes"], {}) is None
+    assert find_shipped_baseline("sbert", ["probes"], {}) is None
 
 
 class Cascade:

@@ -14,7 +14,7 @@ from encheck.gating.gate_rows import LostQuery
 from encheck.gating.types import ChangedQuery, GateAgainst, Paired
 from encheck.gating.unjudged import AnswerChanges, changed_answers, is_unjudged, share_of_queries, what_decides
 from encheck.gating.weighing import Weighed
-from encheck.metrics.search import ndcg, recall
+from encheck.metrics.search import ndcg_by_query, recall_by_query
 from encheck.reporting import terminal
 from encheck.reporting.gate import record, words
 from encheck.reporting.gate.words import explained, word
@@ -60,9 +60,9 @@ def test_whatever_is_right_recall_moves_by_no_more_than_the_share_that_changed(f
     after = [answered(new, right) for _, new, right in found]
     change = AnswerChanges.of(before, after)
     for figure, changed in (
-        (lambda some: recall(some, cut=1), change.first),
-        (lambda some: recall(some, cut=10), change.ten),
-        (ndcg, change.order),
+        (lambda some: recall_by_query(some, cut=1), change.first),
+        (lambda some: recall_by_query(some, cut=10), change.ten),
+        (ndcg_by_query, change.order),
     ):
         step = np.abs(figure(after) - figure(before))
         assert (step[~changed] < 1e-12).all()
@@ -223,7 +223,7 @@ def test_lost_queries_say_what_came_first_before_and_now():
 
 @pytest.mark.parametrize("text", ["[[[1, 2]], 3, 4]", "[[], 0, 0, [7, 2]]", "[[[2, 1]], 0, 0, [7, 2], 1]"])
 def test_answers_are_read_as_older_and_newer_files_have_them(text):
-    assert str(Answers.of(text)) == text
+    assert str(Answers.parse(text)) == text
 
 
 def test_what_is_less_than_matters_does_not_look_like_as_much():

@@ -18,7 +18,7 @@ from encheck.generators.reorder import reorder
 from encheck.generators.roles import role_reversal
 from encheck.generators.synonym import synonym, synonym_beside
 from encheck.items.builders import contrast
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.language.edits.conditions import requirements
 from encheck.language.edits.substitutes import TABLE, Substitutes, table
 from encheck.language.english import English
@@ -45,7 +45,7 @@ def groups(*texts):
 
 @pytest.fixture(scope="module")
 def maker():
-    return Maker(0, English())
+    return VariantMaker(0, English())
 
 
 def made(maker, generator, *texts, level=1):
@@ -91,7 +91,7 @@ def test_a_higher_level_keeps_the_edits_of_the_lower_one(maker):
 
 def test_the_article_follows_the_new_word(maker):
     assert one(maker, synonym, "It was a mistake.").text == "It was an error."
-    texts = {one(Maker(seed, maker.english), synonym, "It was a big mistake.").text for seed in range(20)}
+    texts = {one(VariantMaker(seed, maker.english), synonym, "It was a big mistake.").text for seed in range(20)}
     assert texts == {"It was a major mistake.", "It was a big error."}
 
 
@@ -150,13 +150,15 @@ def test_the_negated_antonym_stands_beside_the_same_opposite_without_its_negatio
     rows = [
         PairRow(text, "x", 1) for text in ("The bridge is legal.", "The nurse was aware of the danger.", "It rained.")
     ]
-    items = contrast(negated_antonym, beside(negated_antonym, unnegated))(dataset_from_rows("own", rows), 1, Maker())
-    assert [(item.near, item.far) for item in items.kept] == [
+    items = contrast(negated_antonym, beside(negated_antonym, unnegated))(
+        dataset_from_rows("own", rows), 1, VariantMaker()
+    )
+    assert [(item.near, item.far) for item in items.included] == [
         ("The bridge is not illegal.", "The bridge is illegal."),
         ("The nurse was not unaware of the danger.", "The nurse was unaware of the danger."),
     ]
     assert list(items.excluded.values()) == [1]
-    source, near, far = zip(*((item.source, item.near, item.far) for item in items.kept), strict=True)
+    source, near, far = zip(*((item.source, item.near, item.far) for item in items.included), strict=True)
     assert (jaccard(source, near) < jaccard(source, far)).all()  # words alone prefer the antonym
 
 
@@ -172,7 +174,7 @@ def test_a_written_negated_antonym_whose_negation_is_part_of_another_edit_has_no
 
 @pytest.mark.parametrize("text", [*SENTENCES, "The bridge is legal.", "", "big small"])
 def test_the_published_recipe_has_no_negated_antonym(text):
-    paper = Maker(0, English(mode="paper"))
+    paper = VariantMaker(0, English(mode="paper"))
     assert one(paper, negated_antonym, text) == "the published recipe has no negated antonym"
 
 
@@ -290,7 +292,7 @@ def test_an_adjective_that_stands_only_as_a_predicate_is_no_control_before_a_nou
         word
         for seed in range(40)
         for v in made(
-            Maker(seed, maker.english), beside(antonym, control), "The old bridge shook.", "He had a big dog."
+            VariantMaker(seed, maker.english), beside(antonym, control), "The old bridge shook.", "He had a big dog."
         )
         if isinstance(v, Variant)
         for word in v.text.split()
@@ -343,7 +345,7 @@ def test_ten_thousand_words_are_no_problem(maker):
 def test_what_was_tried_once_is_decided(maker):
     text = "The large house fell down."
     assert isinstance(one(maker, synonym, text), Variant)
-    again = Maker(maker.seed, maker.english)
+    again = VariantMaker(maker.seed, maker.english)
     tagged = dict(maker.english._tags)
     maker.english._tags.clear()  # from now on the tagger would have to be asked again
     try:
@@ -414,7 +416,7 @@ def test_every_condition_of_the_table_is_known():
 
 
 def test_a_substitute_of_last_resort_waits_for_a_better_one(maker):
-    variants = [one(Maker(seed, maker.english), synonym, "The woman bought a house.") for seed in range(20)]
+    variants = [one(VariantMaker(seed, maker.english), synonym, "The woman bought a house.") for seed in range(20)]
     assert "last" not in "".join(v.certificate for v in variants)
     assert "lady" in one(maker, synonym, "The woman sneezed.").text
 
@@ -634,7 +636,7 @@ def test_variants_are_the_same_in_every_process_and_for_every_hash_seed(request)
         [sys.executable, "-c", SCRIPT], cwd=request.config.rootpath, capture_output=True, check=True, text=True,
         env=os.environ | {"PYTHONHASHSEED": other},
     ).stdout  # fmt: skip
-    assert printed == f"{everything(Maker(7, English()))}\n"
+    assert printed == f"{everything(VariantMaker(7, English()))}\n"
     assert len(printed) > 1_000
 
 

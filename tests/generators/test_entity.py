@@ -7,7 +7,7 @@ from encheck.errors import NothingToMeasure
 from encheck.generators.entity import ENTITY
 from encheck.generators.phenomenon import phenomenon
 from encheck.items import contrast, crossed
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.language.english import English
 from encheck.types import Group, Variant
 
@@ -31,7 +31,7 @@ def groups(texts):
 
 
 def made(text, generator, *, seed=0, english=ENGLISH):
-    return Maker(seed, english).variants(groups([text]), generator)[0]
+    return VariantMaker(seed, english).variants(groups([text]), generator)[0]
 
 
 KEPT = {
@@ -70,16 +70,16 @@ def test_every_mention_follows():
 def test_another_person_has_the_same_gender():
     both = [TEXTS[1], "The prize went to Robert Lang of the museum.", TEXTS[0]]
     for seed in range(6):
-        found = Maker(seed, ENGLISH).variants(groups(both), entity)[0]
+        found = VariantMaker(seed, ENGLISH).variants(groups(both), entity)[0]
         assert "Porter" in found.text, "the one other woman of the data"
 
 
 def test_names_are_those_of_the_same_data_else_of_the_list():
-    found = Maker(0, ENGLISH).variants(groups(TEXTS), entity)
+    found = VariantMaker(0, ENGLISH).variants(groups(TEXTS), entity)
     assert "Vienna" in found[3].text
     assert "Lisbon" in found[4].text
     assert "Vienna" not in made("The tour begins in Lisbon on Monday.", entity).text
-    assert Maker(0, ENGLISH).variants(groups(TEXTS), entity) == found
+    assert VariantMaker(0, ENGLISH).variants(groups(TEXTS), entity) == found
 
 
 def test_a_control_says_something_else_in_the_same_place():
@@ -112,7 +112,7 @@ def test_no_name_in_s_takes_an_apostrophe_and_s():
 def test_what_is_written_by_hand_goes_first_and_the_paper_has_none():
     written = Variant("Laura opened it.", "entity")
     group = Group("g", TEXTS[0], TEXTS[0], "c", (written,))
-    assert Maker(0, ENGLISH).variants([group], phenomenon("entity", "changed")) == [written]
+    assert VariantMaker(0, ENGLISH).variants([group], phenomenon("entity", "changed")) == [written]
     paper = English(mode="paper", experimental=True)
     assert made(TEXTS[0], entity, english=paper) == "the published recipe has no entity"
 
@@ -124,14 +124,14 @@ def texts():
 
 def test_the_checks_take_names_of_texts_without_labels():
     plain = English(experimental=True)
-    items = contrast(phenomenon("entity", "kept"), phenomenon("entity", "changed"))(texts(), 1, Maker(0, plain))
-    assert [item.source for item in items.kept] == TEXTS[:6]
+    items = contrast(phenomenon("entity", "kept"), phenomenon("entity", "changed"))(texts(), 1, VariantMaker(0, plain))
+    assert [item.source for item in items.included] == TEXTS[:6]
     assert items.excluded == {"no name": 1}
-    assert all(item.near_why and item.far_why for item in items.kept)
+    assert all(item.near_why and item.far_why for item in items.included)
 
 
 def test_the_control_alone_needs_the_option_and_its_check_says_so_whatever_else_lacks():
-    plain = Maker(0, English())
+    plain = VariantMaker(0, English())
     kept = phenomenon("entity", "kept")
     assert contrast(kept, phenomenon("entity", "changed"))(texts(), 1, plain).kept
     with pytest.raises(NothingToMeasure, match="entity_control is made with --experimental only: 7") as found:
@@ -140,14 +140,14 @@ def test_the_control_alone_needs_the_option_and_its_check_says_so_whatever_else_
 
 
 def test_a_mirrored_group_is_made_of_both_names_in_both_notations():
-    items = crossed("entity")(texts(), 1, Maker(0, ENGLISH))
-    for item in items.kept:
+    items = crossed("entity")(texts(), 1, VariantMaker(0, ENGLISH))
+    for item in items.included:
         first, second = item.sides
         assert (first.near, first.far) == (second.far, second.near)
         assert first.source != second.source
-    assert items.kept
+    assert items.included
 
 
 def test_a_stream_takes_the_names_of_its_first_texts():
-    streamed = [outcome for _, outcome in Maker(0, ENGLISH).stream(groups(TEXTS), entity)]
-    assert streamed == Maker(0, ENGLISH).variants(groups(TEXTS), entity)
+    streamed = [outcome for _, outcome in VariantMaker(0, ENGLISH).stream_variants(groups(TEXTS), entity)]
+    assert streamed == VariantMaker(0, ENGLISH).variants(groups(TEXTS), entity)

@@ -17,7 +17,7 @@ from encheck.generators.jumble import WORD, jumble
 from encheck.generators.reorder import reorder
 from encheck.generators.roles import role_reversal
 from encheck.generators.synonym import synonym
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.language.english import English
 from encheck.language.prose import why_left
 from encheck.types import Group, apply_edits
@@ -154,5 +154,5 @@ def test_a_level_that_was_not_written_is_none():
 )
 def test_every_variant_says_what_was_done(generator, mode, said):
     group = Group("g", "The tall mayor did not buy the bridge", "", "c")
-    (found,) = Maker(0, English(mode=mode)).variants([group], generator)
+    (found,) = VariantMaker(0, English(mode=mode)).variants([group], generator)
     assert re.fullmatch(said, found.certificate)

@@ -11,7 +11,7 @@ from encheck.generators.reorder import reorder
 from encheck.generators.roles import role_reversal, roles_kept
 from encheck.generators.swap_chain import swap_chain
 from encheck.generators.synonym import synonym
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.language.edits.substitutes import rows
 from encheck.language.english import English
 from encheck.language.lexicon.load import lexicon
@@ -27,7 +27,7 @@ GENERATORS = [
 
 
 def made(text, generator, *, level=1, seed=0):
-    return Maker(seed, ENGLISH).variants([Group("g", text, text, "c")], generator, level=level)[0]
+    return VariantMaker(seed, ENGLISH).variants([Group("g", text, text, "c")], generator, level=level)[0]
 
 
 def texts(text, generator, *, seeds=6, level=1):

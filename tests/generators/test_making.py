@@ -11,8 +11,8 @@ from encheck.errors import CheckError
 from encheck.generators.base import beside, name_of
 from encheck.generators.jumble import jumble
 from encheck.items import catalogue, variants
-from encheck.items.catalogue import list_all
-from encheck.items.variants import Maker, make_variant
+from encheck.items.catalogue import list_variants
+from encheck.items.variants import VariantMaker, make_variant
 from encheck.language.english import English
 from encheck.store import Store
 from encheck.types import Edit, Group, Variant
@@ -51,7 +51,7 @@ def test_parses_and_tags_come_in_one_batch_each(english, monkeypatch):
             return real(texts)
 
         monkeypatch.setattr(english.pipeline, name, counted)
-    assert all(isinstance(v, Variant) for v in Maker(0, english).variants(GROUPS, tagged))
+    assert all(isinstance(v, Variant) for v in VariantMaker(0, english).variants(GROUPS, tagged))
     assert batches == [("parse", 3), ("tag", 3)]
 
 
@@ -62,13 +62,13 @@ def test_a_generator_that_takes_every_exception_waits_like_the_others(english):
         except Exception:
             return "broken"
 
-    assert all(isinstance(v, Variant) for v in Maker(0, english).variants(GROUPS, careless))
+    assert all(isinstance(v, Variant) for v in VariantMaker(0, english).variants(GROUPS, careless))
 
 
 def test_no_text_is_parsed_twice_by_another_run(english):
-    first = Maker(0, english).variants(GROUPS, tagged)
+    first = VariantMaker(0, english).variants(GROUPS, tagged)
     again = English(store=english.store)
-    assert Maker(0, again).variants(GROUPS, tagged) == first
+    assert VariantMaker(0, again).variants(GROUPS, tagged) == first
     assert (english.parsed, english.tagged) == (3, 3)
     assert (again.parsed, again.tagged) == (0, 0)
 
@@ -80,32 +80,32 @@ def test_a_variant_is_made_once(english):
         asked.append(group.id)
         return Variant(f"{group.source} {level}", "counting", level)
 
-    maker = Maker(0, english)
+    maker = VariantMaker(0, english)
     assert maker.variants(GROUPS[:2], counting) == maker.variants(GROUPS, counting)[:2]
     assert asked == ["g0", "g1", "g2"]
 
 
 def test_other_sentences_change_no_variant(english):
-    alone = Maker(3, english).variants(GROUPS[1:2], jumble)
-    assert Maker(3, english).variants(GROUPS, jumble)[1:2] == alone
-    assert Maker(4, english).variants(GROUPS[1:2], jumble) != alone
+    alone = VariantMaker(3, english).variants(GROUPS[1:2], jumble)
+    assert VariantMaker(3, english).variants(GROUPS, jumble)[1:2] == alone
+    assert VariantMaker(4, english).variants(GROUPS[1:2], jumble) != alone
 
 
 def test_one_sentence_has_one_variant_wherever_it_stands(english):
     twin = Group("another id", SENTENCES[0], "its other paraphrase", "c")
-    assert Maker(0, english).variants([twin], jumble) == Maker(0, english).variants(GROUPS[:1], jumble)
+    assert VariantMaker(0, english).variants([twin], jumble) == VariantMaker(0, english).variants(GROUPS[:1], jumble)
 
 
 def test_a_generator_beside_another_meets_the_very_same_variant(english):
-    (base,) = Maker(0, english).variants(GROUPS[:1], jumble)
+    (base,) = VariantMaker(0, english).variants(GROUPS[:1], jumble)
     both = beside(jumble, after)
-    assert Maker(0, english).variants(GROUPS[:1], both)[0].text == f"{base.text}!"
+    assert VariantMaker(0, english).variants(GROUPS[:1], both)[0].text == f"{base.text}!"
     assert name_of(both) == "jumble+after"
 
 
 def test_the_reason_of_the_base_is_the_reason_beside_it(english):
     one_word = Group("g", "Goats.", "Goats.", "c")
-    assert "too few different words" in Maker(0, english).variants([one_word], beside(jumble, after))[0]
+    assert "too few different words" in VariantMaker(0, english).variants([one_word], beside(jumble, after))[0]
 
 
 def test_a_variant_that_equals_its_source_is_none(english):
@@ -116,10 +116,10 @@ def test_a_variant_that_equals_its_source_is_none(english):
 
 
 def test_a_stream_remembers_nothing(english):
-    maker = Maker(0, english)
-    streamed = [variant for _, variant in maker.stream(iter(GROUPS * 700), tagged)]
+    maker = VariantMaker(0, english)
+    streamed = [variant for _, variant in maker.stream_variants(iter(GROUPS * 700), tagged)]
     assert streamed == maker.variants(GROUPS, tagged) * 700
-    list(maker.stream(iter(GROUPS), tagged))
+    list(maker.stream_variants(iter(GROUPS), tagged))
     assert not english._parses
     assert not english._tags
 
@@ -138,11 +138,11 @@ def test_a_listing_of_many_texts_has_few_of_them_in_memory(english, monkeypatch)
         return found
 
     monkeypatch.setattr(catalogue, "CHUNK", 4)
-    (listing,) = list_all(many(30), maker := Maker(0, english), works=[(watched, (1,))], keep=3)
+    (listing,) = list_variants(many(30), maker := VariantMaker(0, english), works=[(watched, (1,))], keep=3)
     assert (listing.count, len(listing.made), listing.coverage) == (30, 3, 1.0)
     assert max(held) == 4
     assert not maker._made
-    (everything,) = list_all(many(30), maker, works=[(watched, (1,))])
+    (everything,) = list_variants(many(30), maker, works=[(watched, (1,))])
     assert [variant for _, variant in everything.made[:3]] == [variant for _, variant in listing.made]
     assert len(everything.made) == everything.count == 30
 
@@ -151,12 +151,12 @@ def test_a_run_on_many_texts_forgets_parses_that_the_store_has(english, monkeypa
     monkeypatch.setattr(variants, "CHUNK", 4)
     monkeypatch.setattr("encheck.language.english.MOST_PARSES", 10)
     groups = many(30).groups
-    made = Maker(0, english).variants(groups, tagged)
+    made = VariantMaker(0, english).variants(groups, tagged)
     assert len(english._parses) <= 10
-    assert Maker(0, english).variants(groups, tagged) == made
+    assert VariantMaker(0, english).variants(groups, tagged) == made
     assert english.parsed == 30
     alone = English(pipeline=english.pipeline)
-    assert Maker(0, alone).variants(groups, tagged) == made
+    assert VariantMaker(0, alone).variants(groups, tagged) == made
     assert len(alone._parses) == 30  # no store has them
 
 
@@ -165,7 +165,7 @@ def test_a_generator_that_never_gets_what_it_waits_for_is_named(english):
         english.tags(str(Random().random()))
 
     with pytest.raises(CheckError, match="endless still waits after 50 rounds"):
-        Maker(0, english).variants(GROUPS[:1], endless)
+        VariantMaker(0, english).variants(GROUPS[:1], endless)
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_a_generator_that_breaks_is_named_with_file_sentence_and_what_it_gave(en
         return gives(group.source)
 
     with pytest.raises(CheckError, match=re.escape(problem)) as said:
-        Maker(0, english).variants(GROUPS, broken)
+        VariantMaker(0, english).variants(GROUPS, broken)
     assert re.search(r"the generator broken of .*test_making.py:\d+ ", str(said.value))
     assert repr(SENTENCES[0]) in str(said.value)
 
@@ -194,7 +194,7 @@ def test_a_generator_that_returns_its_sentences_as_text_is_told_that_a_variant_i
 
     groups = [Group(f"g{i}", f"Number {i}.", "Some number.", f"c{i}") for i in range(60)]
     with pytest.raises(CheckError, match=r"60 different reasons .*'NUMBER 0.'.* a new sentence as a Variant"):
-        Maker(0, english).variants(groups, shouting)
+        VariantMaker(0, english).variants(groups, shouting)
 
 
 def test_a_generator_without_a_name_is_refused_and_runs_once_it_has_one(english):
@@ -203,6 +203,6 @@ def test_a_generator_without_a_name_is_refused_and_runs_once_it_has_one(english)
 
     nameless = partial(made, text="Any.")
     with pytest.raises(CheckError, match="has no __name__"):
-        Maker(0, english).variants(GROUPS, nameless)
+        VariantMaker(0, english).variants(GROUPS, nameless)
     nameless.__name__ = "any"
-    assert [v.text for v in Maker(0, english).variants(GROUPS, nameless)] == ["Any."] * 3
+    assert [v.text for v in VariantMaker(0, english).variants(GROUPS, nameless)] == ["Any."] * 3

@@ -6,7 +6,7 @@ from encheck.datasets.dataset import Dataset
 from encheck.generators.negation import NEGATION
 from encheck.generators.phenomenon import SIDES, phenomenon
 from encheck.items import contrast, crossed
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.language.english import English
 from encheck.scoring.triplets import surface_preference
 from encheck.types import Group, Variant
@@ -19,7 +19,7 @@ SEEDS = range(8)
 
 
 def made(text, generator, *, seed=0, english=ENGLISH):
-    return Maker(seed, english).variants([Group("g", text, text, "c")], generator)[0]
+    return VariantMaker(seed, english).variants([Group("g", text, text, "c")], generator)[0]
 
 
 def texts_of(text, generator):
@@ -158,7 +158,7 @@ def test_an_apostrophe_is_that_of_the_text():
 def test_what_is_written_by_hand_goes_first_and_the_paper_has_none():
     written = Variant("No.", "negation")
     group = Group("g", "The shop closed.", "The shop closed.", "c", (written,))
-    assert Maker(0, ENGLISH).variants([group], phenomenon("negation", "changed")) == [written]
+    assert VariantMaker(0, ENGLISH).variants([group], phenomenon("negation", "changed")) == [written]
     paper = English(mode="paper", lexicon_name="embedded", experimental=True)
     assert made("The shop closed.", negation, english=paper) == "the published recipe has no negation"
 
@@ -169,10 +169,12 @@ TEXTS = ["The shop closed in May.", "The parcel isn't here.", "Is it open?", "Sh
 def test_the_checks_take_negations_of_texts_without_labels():
     groups = tuple(Group(f"g{i}", text, text, f"c{i}") for i, text in enumerate(TEXTS))
     data = Dataset("own", (), groups, "yours", len(groups), universe=tuple(g.cluster for g in groups))
-    items = contrast(phenomenon("negation", "kept"), phenomenon("negation", "changed"))(data, 1, Maker(0, ENGLISH))
-    assert [item.source for item in items.kept] == [TEXTS[0], TEXTS[1], TEXTS[3]]
-    assert all(item.near_why and item.far_why for item in items.kept)
-    for item in crossed("negation")(data, 1, Maker(0, ENGLISH)).kept:
+    items = contrast(phenomenon("negation", "kept"), phenomenon("negation", "changed"))(
+        data, 1, VariantMaker(0, ENGLISH)
+    )
+    assert [item.source for item in items.included] == [TEXTS[0], TEXTS[1], TEXTS[3]]
+    assert all(item.near_why and item.far_why for item in items.included)
+    for item in crossed("negation")(data, 1, VariantMaker(0, ENGLISH)).kept:
         first, second = item.sides
         assert (first.near, first.far) == (second.far, second.near)
         assert (
@@ -185,6 +187,6 @@ def test_the_checks_take_negations_of_texts_without_labels():
 def test_what_readers_found_right_is_made_without_the_option_and_as_with_it():
     group = Group("g", TEXTS[0], TEXTS[0], "c")
     for side in SIDES:
-        (found,) = Maker(0, PLAIN).variants([group], phenomenon("negation", side))
+        (found,) = VariantMaker(0, PLAIN).variants([group], phenomenon("negation", side))
         assert isinstance(found, Variant)
-        assert [found] == Maker(0, ENGLISH).variants([group], phenomenon("negation", side))
+        assert [found] == VariantMaker(0, ENGLISH).variants([group], phenomenon("negation", side))

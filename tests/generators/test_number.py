@@ -6,7 +6,7 @@ from encheck.datasets.dataset import Dataset
 from encheck.generators.number import NUMBER
 from encheck.generators.phenomenon import SIDES, phenomenon
 from encheck.items import contrast, crossed
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.language.english import English
 from encheck.types import Group, Variant
 
@@ -17,7 +17,7 @@ ENGLISH = English(experimental=True)
 
 
 def made(text, generator, *, level=1, seed=0, english=ENGLISH):
-    return Maker(seed, english).variants([Group("g", text, text, "c")], generator, level=level)[0]
+    return VariantMaker(seed, english).variants([Group("g", text, text, "c")], generator, level=level)[0]
 
 
 def test_the_edits_of_a_text_are_of_one_number_and_one_notation():
@@ -39,7 +39,7 @@ def test_levels_are_near_middle_and_far():
 def test_the_same_seed_makes_the_same_and_another_text_changes_nothing():
     texts = ["He paid $40 for 12 eggs in 1998.", "It rose 5% in 3 days."]
     alone = [made(text, number) for text in texts]
-    together = Maker(0, ENGLISH).variants([Group(t, t, t, "c") for t in reversed(texts)], number)
+    together = VariantMaker(0, ENGLISH).variants([Group(t, t, t, "c") for t in reversed(texts)], number)
     assert [one.text for one in alone] == [one.text for one in reversed(together)]
 
 
@@ -84,7 +84,7 @@ def test_where_no_other_word_fits_beside_the_number_there_is_no_control(text):
 def test_what_is_written_by_hand_goes_first_and_the_paper_has_none():
     written = Variant("Seven.", "number")
     group = Group("g", "12 people died.", "12 people died.", "c", (written,))
-    assert Maker(0, ENGLISH).variants([group], phenomenon("number", "changed")) == [written]
+    assert VariantMaker(0, ENGLISH).variants([group], phenomenon("number", "changed")) == [written]
     paper = English(mode="paper", lexicon_name="embedded", experimental=True)
     assert made("12 people died.", number, english=paper) == "the published recipe has no number"
 
@@ -105,17 +105,17 @@ def texts():
 
 
 def test_the_checks_take_numbers_of_texts_without_labels():
-    maker = Maker(0, ENGLISH)
+    maker = VariantMaker(0, ENGLISH)
     items = contrast(phenomenon("number", "kept"), phenomenon("number", "changed"))(texts(), 1, maker)
-    assert [item.source for item in items.kept] == TEXTS[:3]
+    assert [item.source for item in items.included] == TEXTS[:3]
     assert items.excluded == {"no number": 1}
-    assert all(item.near_why and item.far_why for item in items.kept)
+    assert all(item.near_why and item.far_why for item in items.included)
 
 
 def test_a_mirrored_group_is_made_of_both_numbers_in_both_notations():
-    items = crossed("number")(texts(), 1, Maker(0, ENGLISH))
-    for item in items.kept:
+    items = crossed("number")(texts(), 1, VariantMaker(0, ENGLISH))
+    for item in items.included:
         first, second = item.sides
         assert (first.near, first.far) == (second.far, second.near)
         assert first.source != second.source
-    assert items.kept
+    assert items.included

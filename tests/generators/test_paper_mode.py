@@ -12,7 +12,7 @@ from encheck.generators.antonym import antonym
 from encheck.generators.paper import antonyms_of, jumbled, paper_antonym, paper_synonym, substituted
 from encheck.generators.synonym import synonym
 from encheck.items.builders import against_paraphrase, contrast, edited
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.language.english import English
 from encheck.language.lexicon.load import lexicon
 from encheck.language.words import STOP_WORDS, paper_stop_words
@@ -86,7 +86,7 @@ def test_a_sentence_without_an_antonym_comes_back_as_it_is():
 def published(*sources, relation, level=1):
     """The items of a criterion by the published recipe."""
     data = dataset_from_rows("own", [PairRow(source, f"{source} indeed", 1) for source in sources])
-    maker = Maker(english=English(mode="paper"))
+    maker = VariantMaker(english=English(mode="paper"))
     build = against_paraphrase(antonym) if relation == "antonym" else edited(synonym)
     return build(data, level, maker)
 
@@ -108,7 +108,7 @@ def test_a_contrast_of_one_word_leaves_an_unchanged_sentence_out():
     data = dataset_from_rows("own", [PairRow("Zelda zzzyx", "It is Zelda", 1), PairRow("The old dog ran", "It ran", 1)])
     nothing = contrast(antonym, paper_unchanged)
     with pytest.raises(NothingToMeasure, match="changed nothing"):
-        nothing(data, 1, Maker(english=English(mode="paper")))
+        nothing(data, 1, VariantMaker(english=English(mode="paper")))
 
 
 def paper_unchanged(group, *, level, rng, english):
@@ -121,4 +121,4 @@ def test_careful_mode_leaves_out_what_equals_its_sentence():
 
     data = dataset_from_rows("own", [PairRow("The old dog ran", "It ran", 1)])
     with pytest.raises(NothingToMeasure, match="same equals its source"):
-        against_paraphrase(same)(data, 1, Maker())
+        against_paraphrase(same)(data, 1, VariantMaker())

@@ -2,7 +2,7 @@
 
 from encheck.generators.negation import NEGATION
 from encheck.generators.number import NUMBER
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.language.english import English
 from encheck.types import Group, Variant
 
@@ -23,7 +23,7 @@ def edited(text):
 
 
 def made(generator, seed):
-    return Maker(seed, ENGLISH).variants([Group("g", TEXT, TEXT, "c")], generator)[0]
+    return VariantMaker(seed, ENGLISH).variants([Group("g", TEXT, TEXT, "c")], generator)[0]
 
 
 def test_a_number_of_a_passage_is_edited_in_one_sentence_of_it():

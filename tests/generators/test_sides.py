@@ -7,7 +7,7 @@ from encheck.generators.base import OWN_TEXT, PROBES, name_of
 from encheck.generators.phenomenon import NO_MIRROR, SIDES, choose_sides, edit_between, phenomena, phenomenon
 from encheck.items import contrast, crossed
 from encheck.items.catalogue import WORKS
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.language.english import English
 from encheck.scoring.triplets import surface_preference
 from encheck.statistics.draws import Draws
@@ -182,7 +182,7 @@ REFUSED = {
 
 
 def made(name, text, side, *, seed=0, english=ENGLISH):
-    return Maker(seed, english).variants([Group("g", text, text, "c")], phenomena()[name].made[side])[0]
+    return VariantMaker(seed, english).variants([Group("g", text, text, "c")], phenomena()[name].made[side])[0]
 
 
 def texts_of(name, text, side):
@@ -236,7 +236,7 @@ def test_only_experimental_runs_make_them_and_the_paper_has_none():
     plain, paper = English(), English(mode="paper", experimental=True)
     group = Group("g", "Nobody lived there.", "Nobody lived there.", "c")
     for name in {name for name, _ in CASES}:
-        why = Maker(0, plain).variants([group], phenomenon(name, "changed"))[0]
+        why = VariantMaker(0, plain).variants([group], phenomenon(name, "changed"))[0]
         assert why.needs == (OWN_TEXT if name == "condition" else PROBES)
         assert made(name, group.source, "changed", english=paper) == f"the published recipe has no {name}"
 
@@ -252,7 +252,7 @@ def test_the_checks_take_them_of_texts_without_labels():
         texts = [text for phenomenon, text in CASES if phenomenon == name]
         groups = tuple(Group(f"g{i}", text, text, f"c{i}") for i, text in enumerate(texts))
         data = Dataset("own", (), groups, "yours", len(groups), universe=tuple(g.cluster for g in groups))
-        items = contrast(phenomenon(name, "kept"), phenomenon(name, "changed"))(data, 1, Maker(0, ENGLISH))
-        assert [item.source for item in items.kept] == texts
-        found = crossed(name)(data, 1, Maker(0, ENGLISH))
+        items = contrast(phenomenon(name, "kept"), phenomenon(name, "changed"))(data, 1, VariantMaker(0, ENGLISH))
+        assert [item.source for item in items.included] == texts
+        found = crossed(name)(data, 1, VariantMaker(0, ENGLISH))
         assert len(found.kept) + sum(found.excluded.values()) == len(texts)

@@ -26,8 +26,8 @@ from encheck.generators.typo import (
     typo,
 )
 from encheck.items import contrast_of_noise
-from encheck.items.catalogue import list_all
-from encheck.items.variants import Maker
+from encheck.items.catalogue import list_variants
+from encheck.items.variants import VariantMaker
 from encheck.language.edits.noise import NOTATIONS, SLIPS, choose_notation_edits, is_clear, is_word
 from encheck.language.english import English
 from encheck.statistics.draws import Draws
@@ -45,7 +45,7 @@ TEXTS = [
 
 
 def made(text, generator, *, level=1, seed=0, english=ENGLISH):
-    return Maker(seed, english).variants([Group("g", text, text, "c")], generator, level=level)[0]
+    return VariantMaker(seed, english).variants([Group("g", text, text, "c")], generator, level=level)[0]
 
 
 @pytest.mark.parametrize("kind", NOISE)
@@ -170,17 +170,19 @@ def test_the_same_seed_makes_the_same_and_another_seed_others():
 def test_noise_is_listed():
     groups = [Group(text, text, text, "c") for text in TEXTS]
     data = Dataset("d", (), tuple(groups), "none", len(TEXTS))
-    listings = list_all(data, Maker(0, ENGLISH), works=[(g, (1,)) for g in (keyboard, beside(keyboard, other_meaning))])
+    listings = list_variants(
+        data, VariantMaker(0, ENGLISH), works=[(g, (1,)) for g in (keyboard, beside(keyboard, other_meaning))]
+    )
     assert all(len(one.made) + one.excluded.total() == len(TEXTS) for one in listings)
 
 
 def test_items_of_each_kind_have_both_texts_and_probes_have_none():
     data = Dataset("d", (), tuple(Group(text, text, text, text) for text in TEXTS), "none", len(TEXTS))
-    maker = Maker(0, ENGLISH)
+    maker = VariantMaker(0, ENGLISH)
     for kinds in (SLIPPED, WRITTEN_OTHERWISE, ADDED):
         build = contrast_of_noise(kinds, other_meaning)
         found = [build(data, kind, maker) for kind in kinds if kind not in ("composition", "accents")]
-        assert all(item.near_why and item.far_why for items in found for item in items.kept)
+        assert all(item.near_why and item.far_why for items in found for item in items.included)
     assert contrast_of_noise(typo, other_meaning)(data, 2, maker).kept
     written = (Variant("Eleven lamps.", "number"),)
     probes = Dataset("p", (), (Group("g", "12 lamps.", "12 lamps.", "c", written),), "none", len(TEXTS))

@@ -17,11 +17,11 @@ from encheck.generators.invariance import casing
 from encheck.generators.phenomenon import phenomenon
 from encheck.ids import CaseId
 from encheck.items import contrast, crossed, edited
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.metrics import both_directions, directions_mean, worse_direction
-from encheck.metrics.crossed import direction
+from encheck.metrics.crossed import direction_rate
 from encheck.scoring.measure import SurfaceScorer
-from encheck.scoring.scores import CrossedScores, MarginScores, Scale, item_frame
+from encheck.scoring.scores import CrossedScores, MarginScores, Scale, read_item_frame
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import apply_edits
 
@@ -75,11 +75,11 @@ def roles(tmp_path):
 
 
 def items_of(data, name="role_reversal"):
-    return crossed(name)(data, 1, Maker(0)).kept
+    return crossed(name)(data, 1, VariantMaker(0)).kept
 
 
 def scores(items, by=None):
-    return CrossedScores.measured(items, by or SurfaceScorer(), Resampler([i.cluster for i in items]), Scale(0.1))
+    return CrossedScores.score_items(items, by or SurfaceScorer(), Resampler([i.cluster for i in items]), Scale(0.1))
 
 
 class Says:
@@ -97,10 +97,12 @@ class Says:
 def test_each_side_of_a_group_has_its_construction(tmp_path):
     data = dataset(tmp_path, [denied("shop") | {"construction": "opposite"}, denied("door")])
     groups = items_of(data, "negation")
-    triplets = contrast(phenomenon("negation", "kept"), phenomenon("negation", "changed"))(data, 1, Maker(0)).kept
+    triplets = contrast(phenomenon("negation", "kept"), phenomenon("negation", "changed"))(
+        data, 1, VariantMaker(0)
+    ).kept
     for items, by in ((groups, CrossedScores), (triplets, MarginScores)):
-        found = by.measured(items, SurfaceScorer(), Resampler([i.cluster for i in items]), Scale(0.1))
-        columns = found.frame(CaseId("negation", "m", "probes", "1"), items).to_columns()
+        found = by.score_items(items, SurfaceScorer(), Resampler([i.cluster for i in items]), Scale(0.1))
+        columns = found.to_item_frame(CaseId("negation", "m", "probes", "1"), items).to_columns()
         assert sorted(columns["construction"], key=str) == [None, None, "opposite", "opposite"]
 
 
@@ -130,7 +132,7 @@ def test_no_group_is_left_out_for_what_its_surface_favours(tmp_path):
     kept |= variant(one["sentence"], "negation_kept", "the shop is open here")
     changed |= variant(one["sentence"], "negation", "it closed")
     mirror |= variant(one["sentence"], "negation_mirror", "it closed early")
-    found = crossed("negation")(dataset(tmp_path, [one, denied("door")]), 1, Maker(0))
+    found = crossed("negation")(dataset(tmp_path, [one, denied("door")]), 1, VariantMaker(0))
     assert (len(found.kept), found.excluded) == (2, {})
 
 
@@ -138,12 +140,12 @@ def test_data_without_crossed_groups_are_skipped_with_the_reason():
     data = probes.embedded()
     plain = [group for group in data.groups if not group.is_contrast]
     with pytest.raises(NothingToMeasure, match=r"no crossed edits of role_reversal were written .*: 40"):
-        crossed("role_reversal")(replace(data, groups=plain[:40]), 1, Maker(0))
+        crossed("role_reversal")(replace(data, groups=plain[:40]), 1, VariantMaker(0))
 
 
 def test_each_side_of_a_crossed_group_is_a_single_contrast_of_its_cluster(roles):
     sides = (phenomenon("role_reversal", side) for side in ("kept", "changed"))
-    found = [(t.source, t.near, t.far, t.cluster) for t in contrast(*sides)(roles, 1, Maker(0)).kept]
+    found = [(t.source, t.near, t.far, t.cluster) for t in contrast(*sides)(roles, 1, VariantMaker(0)).kept]
     said = [(side.source, side.near, side.far, item.cluster) for item in items_of(roles) for side in item.sides]
     assert sorted(found) == sorted(said)
     assert len(set(found)) == len(found)
@@ -153,12 +155,12 @@ def test_each_side_is_a_single_contrast_with_the_control(tmp_path):
     one = denied("shop")
     one["variants"].append(variant(one["sentence"], "negation_control", "the shop is big"))
     data = dataset(tmp_path, [one])
-    found = contrast(phenomenon("negation", "kept"), phenomenon("negation", "changed"))(data, 1, Maker(0)).kept
+    found = contrast(phenomenon("negation", "kept"), phenomenon("negation", "changed"))(data, 1, VariantMaker(0)).kept
     assert {(t.source, t.near, t.far) for t in found} == {
         ("the shop is open now", "the shop is not closed now", "the shop is closed now"),
         ("the shop is not open now", "the shop is closed now", "the shop is not closed now"),
     }
-    far = contrast(phenomenon("negation", "kept"), phenomenon("negation", "control"))(data, 1, Maker(0)).kept
+    far = contrast(phenomenon("negation", "kept"), phenomenon("negation", "control"))(data, 1, VariantMaker(0)).kept
     assert {(t.source, t.far) for t in far} == {
         ("the shop is open now", "the shop is big"),
         ("the shop is not open now", "the shop is big"),
@@ -171,7 +173,7 @@ def test_nothing_else_is_made_of_a_sentence_with_contrasts_and_no_paraphrase(tmp
     one["variants"] = one["variants"][1:]
     data = dataset(tmp_path, [one])
     with pytest.raises(NothingToMeasure, match="nothing else is made from it"):
-        edited(casing)(data, 1, Maker(0))
+        edited(casing)(data, 1, VariantMaker(0))
 
 
 def test_the_figures_are_those_of_the_two_directions(roles):
@@ -181,7 +183,7 @@ def test_the_figures_are_those_of_the_two_directions(roles):
     assert found.margins.shape == (4, 2)
     assert directions_mean(found).value == pytest.approx((0.5 + 1 + 0.25 + 1) / 4)
     assert both_directions(found).value == pytest.approx(2 / 4)
-    assert [direction(found, side=side).value for side in (1, 2)] == [3.5 / 4, 2 / 4]
+    assert [direction_rate(found, side=side).value for side in (1, 2)] == [3.5 / 4, 2 / 4]
     assert (worse_direction(found).value, worse_direction(found).params["side"]) == (0.5, 2)
     assert (directions_mean(found).n, directions_mean(found).clusters) == (4, 4)
     assert found.worst() == [0, 2, 1, 3]
@@ -197,14 +199,14 @@ def test_the_edit_distance_wins_one_direction_and_loses_the_other(roles):
     found = scores(items_of(roles), Surface([], []))
     assert directions_mean(found).value == 0.5
     assert both_directions(found).value == 0
-    assert [direction(found, side=side).value for side in (1, 2)] == [1, 0]
+    assert [direction_rate(found, side=side).value for side in (1, 2)] == [1, 0]
 
 
 def test_a_row_a_side_goes_to_the_item_file_and_comes_back_to_the_gate(roles):
     items, case = items_of(roles)[:3], CaseId("roles", "m", "probes", "1")
-    frame = scores(items).frame(case, items)
+    frame = scores(items).to_item_frame(case, items)
     columns = frame.to_columns()
-    again = item_frame(case, columns)
+    again = read_item_frame(case, columns)
     assert (again.kind.name, len(again), again.steps) == ("crossed", 6, (1, 2) * 3)
     assert columns["item"][:2] == [f"{items[0].id}/1", f"{items[0].id}/2"]
     assert [columns["near"][i] for i in (0, 1)] == [side.near for side in items[0].sides]
@@ -219,14 +221,14 @@ def test_a_row_a_side_goes_to_the_item_file_and_comes_back_to_the_gate(roles):
 def test_the_worst_groups_come_first_with_both_sides_together(roles):
     items = items_of(roles)[:3]
     found = scores(items, Says([0.9, 0.8, 0.9, 0.1, 0.4, 0.9], [0.5] * 6))
-    frame = found.frame(CaseId("roles", "m", "probes", "1"), items)
+    frame = found.to_item_frame(CaseId("roles", "m", "probes", "1"), items)
     assert frame.worst(6) == [2, 3, 4, 5, 0, 1]
     assert frame.lost() == [False, False, False, True, True, False]
 
 
 def test_a_failure_message_shows_both_sides(roles):
     items = items_of(roles)[:1]
-    lines = scores(items).example(items[0], 0)
+    lines = scores(items).example_lines(items[0], 0)
     assert [line.text for line in lines if line.name == "side "] == [
         "the surface favours the kept text:", "the surface favours the changed text:",
     ]  # fmt: skip

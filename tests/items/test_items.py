@@ -20,7 +20,7 @@ from encheck.items.builders import (
     in_passages,
     labelled_pairs,
 )
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.scoring.pairs import SentencePair
 from encheck.scoring.triplets import Triplet
 from encheck.types import Variant, apply_edits
@@ -52,7 +52,7 @@ def probes():
 
 
 def test_a_triplet_sets_the_paraphrase_against_the_variant(data):
-    first = against_paraphrase(shouting)(data, 1, Maker()).kept[0]
+    first = against_paraphrase(shouting)(data, 1, VariantMaker()).kept[0]
     assert isinstance(first, Triplet)
     assert (first.source, first.near) == (ROWS[0].first, ROWS[0].second)
     assert first.far.startswith("THE PLUMBER")
@@ -60,19 +60,21 @@ def test_a_triplet_sets_the_paraphrase_against_the_variant(data):
 
 
 def test_a_sentence_without_a_variant_is_left_out_and_counted(data):
-    items = against_paraphrase(shouting)(data, 2, Maker())
-    assert len(items.kept) == 2
+    items = against_paraphrase(shouting)(data, 2, VariantMaker())
+    assert len(items.included) == 2
     assert items.excluded == {"no shouting of 2 words": 1}
 
 
 def test_a_paraphrase_that_equals_the_sentence_is_left_out_and_counted():
     data = dataset_from_rows("own", [ROWS[0], PairRow("It is a very long day.", "It is a very long day.", 1)])
-    assert against_paraphrase(shouting)(data, 1, Maker()).excluded == {"the paraphrase is identical to the sentence": 1}
+    assert against_paraphrase(shouting)(data, 1, VariantMaker()).excluded == {
+        "the paraphrase is identical to the sentence": 1
+    }
 
 
 def test_nothing_is_measured_where_no_sentence_has_a_variant(data):
     with pytest.raises(NothingToMeasure, match="no sentence of own gives this check something to compare"):
-        edited(silent)(data, 1, Maker())
+        edited(silent)(data, 1, VariantMaker())
 
 
 def silent(group, *, level, rng, english):
@@ -80,72 +82,72 @@ def silent(group, *, level, rng, english):
 
 
 def test_an_edited_pair_holds_the_sentence_and_its_variant(probes):
-    items = edited(synonym)(probes, 2, Maker())
-    assert len(items.kept) == sum(g.variant("synonym", 2) is not None for g in probes.groups)
-    assert all(isinstance(item, SentencePair) and item.label is None for item in items.kept)
-    assert all(apply_edits(item.first, item.edits) == item.second for item in items.kept)
+    items = edited(synonym)(probes, 2, VariantMaker())
+    assert len(items.included) == sum(g.variant("synonym", 2) is not None for g in probes.groups)
+    assert all(isinstance(item, SentencePair) and item.label is None for item in items.included)
+    assert all(apply_edits(item.first, item.edits) == item.second for item in items.included)
 
 
 def test_edits_of_both_sides_reach_the_triplet(probes):
-    for item in against_paraphrase(antonym)(probes, 1, Maker()).kept:
+    for item in against_paraphrase(antonym)(probes, 1, VariantMaker()).kept:
         assert apply_edits(item.source, item.near_edits) == item.near
         assert apply_edits(item.source, item.far_edits) == item.far
 
 
 def test_a_contrast_takes_its_near_side_at_level_one(probes):
-    items = contrast(synonym, jumble)(probes, 3, Maker())
+    items = contrast(synonym, jumble)(probes, 3, VariantMaker())
     variants = {g.source: g.variant("synonym", 1).text for g in probes.groups if not g.is_contrast}
-    assert all(item.near == variants[item.source] for item in items.kept)
-    assert all(len(item.far_edits) == 6 for item in items.kept)
+    assert all(item.near == variants[item.source] for item in items.included)
+    assert all(len(item.far_edits) == 6 for item in items.included)
 
 
 def test_a_contrast_counts_which_side_is_missing(probes):
-    items = contrast(reorder, jumble)(probes, 1, Maker())
+    items = contrast(reorder, jumble)(probes, 1, VariantMaker())
     without = [g for g in probes.groups if g.variant("reorder") is None]
     contrasts = [g for g in without if g.is_contrast]
     assert sorted(items.excluded.values()) == sorted([len(without) - len(contrasts), len(contrasts)])
     assert items.excluded["no reorder"] == len(without) - len(contrasts)
-    assert len(items.kept) + len(without) == len(probes.groups)
+    assert len(items.included) + len(without) == len(probes.groups)
 
 
 @pytest.mark.parametrize("build", [against_paraphrase(shouting), edited(shouting), contrast(shouting, jumble)])
 def test_duplicate_groups_have_items_with_distinct_ids(build):
-    items = build(dataset_from_rows("own", [ROWS[0]] * 3), 1, Maker())
-    assert len({item.id for item in items.kept}) == 3
+    items = build(dataset_from_rows("own", [ROWS[0]] * 3), 1, VariantMaker())
+    assert len({item.id for item in items.included}) == 3
 
 
 def test_an_id_names_data_relation_level_generator_and_occurrence(data):
-    first = edited(jumble)(data, 2, Maker()).kept[0]
+    first = edited(jumble)(data, 2, VariantMaker()).kept[0]
     name, digest, *rest = first.id.split("/")
     assert (name, len(digest), rest) == ("own", 16, ["jumble", "2", "jumble", "0"])
 
 
 def test_ids_and_variants_do_not_depend_on_the_order_of_rows(data):
     turned = dataset_from_rows("own", ROWS[::-1])
-    assert set(edited(shouting)(data, 1, Maker()).kept) == set(edited(shouting)(turned, 1, Maker()).kept)
+    assert set(edited(shouting)(data, 1, VariantMaker()).kept) == set(edited(shouting)(turned, 1, VariantMaker()).kept)
 
 
 def test_a_sentence_added_later_changes_no_other_variant(data):
     more = dataset_from_rows("own", [PairRow("A barge came up the old canal.", "A barge came.", 1), *ROWS])
-    assert set(edited(jumble)(data, 1, Maker()).kept) < set(edited(jumble)(more, 1, Maker()).kept)
+    assert set(edited(jumble)(data, 1, VariantMaker()).kept) < set(edited(jumble)(more, 1, VariantMaker()).kept)
 
 
 def test_randomness_comes_of_the_seed_the_generator_and_the_group(data):
     first, second = data.groups[:2]
-    texts = {Maker(seed).variants([first], shouting)[0].text for seed in (0, 0, 1)}
+    texts = {VariantMaker(seed).variants([first], shouting)[0].text for seed in (0, 0, 1)}
     assert len(texts) == 2
-    drawn = {v.text.split()[-1] for v in Maker().variants([first, second], shouting)}
+    drawn = {v.text.split()[-1] for v in VariantMaker().variants([first, second], shouting)}
     assert len(drawn) == 2
 
 
 def test_own_negatives_are_the_pairs_of_label_0(data):
-    kept = labelled_pairs(data, 1, Maker()).kept
+    kept = labelled_pairs(data, 1, VariantMaker()).kept
     assert [pair.label for pair in kept] == [1, 1, 1, 0, 0]
     assert set(kept) == set(data.pairs)
 
 
 def test_random_negatives_are_drawn_apart_from_the_calibration_pairs(probes):
-    kept = against_random_pairs(probes, 1, Maker()).kept
+    kept = against_random_pairs(probes, 1, VariantMaker()).kept
     random = {(p.first, p.second) for p in kept if p.label == 0}
     calibration = {(p.first, p.second) for p in probes.reference(seed=0)}
     assert len(random) == len(calibration) == 2_000
@@ -162,12 +164,12 @@ def test_random_negatives_are_drawn_apart_from_the_calibration_pairs(probes):
 )
 def test_two_classes_of_two_pairs_are_needed(rows, build, lack):
     with pytest.raises(NothingToMeasure, match=lack):
-        build(dataset_from_rows("own", rows), 1, Maker())
+        build(dataset_from_rows("own", rows), 1, VariantMaker())
 
 
 def test_a_group_without_the_edit_that_keeps_the_meaning_is_left_out_of_passages_and_counted(probes):
     some = [g for g in probes.groups if g.passage and g.variant("antonym")][:3]
     half = replace(some[0], variants=tuple(v for v in some[0].variants if v.relation == "antonym"))
-    found = in_passages(["antonym"])(replace(probes, groups=(half, *some[1:])), 3, Maker())
+    found = in_passages(["antonym"])(replace(probes, groups=(half, *some[1:])), 3, VariantMaker())
     assert len(found.kept) == 2
     assert found.excluded == {"no edit that keeps the meaning was written for this phenomenon": 1}

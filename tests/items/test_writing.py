@@ -15,8 +15,8 @@ from encheck.encoders.writing import BackTranslator, Continuer, Translator, back
 from encheck.errors import ModelError, NothingToMeasure, UsageError
 from encheck.generators.back_translation import why_not
 from encheck.generators.continuation import AT_CUT, continuation
-from encheck.items.chains import Surprisal, continuation_chains, in_other_words, swap_chains
-from encheck.items.variants import Maker, Writers
+from encheck.items.chains import Surprisal, continuation_chains, rewrite_sources, swap_chains
+from encheck.items.variants import VariantMaker, WritingModels
 from encheck.language.english import English
 from encheck.language.words import FUNCTION_WORDS
 from encheck.scoring.splits import TEST
@@ -90,7 +90,7 @@ def marians(tmp_path_factory):
 
 def going_on(source, text, level, mode="careful"):
     group = Group("g", source, "x", "c", continuation=text)
-    return Maker(english=English(mode=mode)).variants([group], continuation, level=level)[0]
+    return VariantMaker(english=English(mode=mode)).variants([group], continuation, level=level)[0]
 
 
 def test_the_papers_example_is_cut_after_and_four_words():
@@ -127,7 +127,7 @@ def test_a_short_continuation_and_none_are_said():
 
 
 def test_chains_of_the_probes_are_cut_where_a_clause_ends():
-    found = continuation_chains(embedded(), 30, Maker())
+    found = continuation_chains(embedded(), 30, VariantMaker())
     written = [group for group in embedded().groups if group.split in TEST and group.continuation is not None]
     assert len(written) == len(found.kept) + found.excluded["no clause of the continuation ends where it would be cut"]
     assert len(found.kept) > 0.9 * len(written)
@@ -141,7 +141,7 @@ def test_chains_of_the_probes_are_cut_where_a_clause_ends():
 
 def test_data_without_continuations_have_nothing_to_measure():
     with pytest.raises(NothingToMeasure, match="--continuation-model"):
-        continuation_chains(dataset_from_rows("own", [PairRow("It rained.", "Rain fell.", 1)]), 30, Maker())
+        continuation_chains(dataset_from_rows("own", [PairRow("It rained.", "Rain fell.", 1)]), 30, VariantMaker())
 
 
 def test_a_language_model_writes_what_follows_each_text_and_not_the_text_itself(gpt):
@@ -171,7 +171,9 @@ def test_what_was_written_is_kept_and_another_model_has_a_place_of_its_own(gpt, 
 
 
 def test_chains_of_other_data_are_made_with_the_language_model(gpt):
-    maker = Maker(english=English(mode="paper"), writers=Writers(continuations=Continuer(gpt, device="cpu")))
+    maker = VariantMaker(
+        english=English(mode="paper"), writers=WritingModels(continuations=Continuer(gpt, device="cpu"))
+    )
     data = dataset_from_rows("own", [PairRow("The dog sings.", "A dog is singing.", 1)])
     (chain,) = continuation_chains(data, 30, maker).kept
     assert chain.members[0].startswith("The dog sings, and ")
@@ -186,9 +188,9 @@ def test_nothing_is_written_for_a_text_that_the_model_has_no_room_for(gpt, maria
         found = writer(["she sleeps under the red cat", LONG, "the dog \ud800 sings", ""])
         assert found == [writer(["she sleeps under the red cat"])[0], "", writer(["the dog \ufffd sings"])[0], ""]
     group = Group("g", LONG, "x", "c")
-    assert in_other_words([group], Maker(writers=Writers(translations=Translator(marians[0], device="cpu")))) == [
-        "the back-translation is empty"
-    ]
+    assert rewrite_sources(
+        [group], VariantMaker(writers=WritingModels(translations=Translator(marians[0], device="cpu")))
+    ) == ["the back-translation is empty"]
 
 
 def test_surprisal_is_the_loss_of_the_language_model_in_bits(gpt):
@@ -226,9 +228,9 @@ def test_chains_bear_the_surprisal_of_every_text_where_a_language_model_is_given
         "Red tulips the old gardener quietly planted and dry ferns she quickly watered.",
     )
     data = dataset_from_rows("own", [PairRow(a, b, 1)])
-    (chain,) = swap_chains()(data, "pivot=a", Maker(writers=Writers(surprisal=bits(gpt)))).kept
+    (chain,) = swap_chains()(data, "pivot=a", VariantMaker(writers=WritingModels(surprisal=bits(gpt)))).kept
     assert chain.surprisal == pytest.approx(bits(gpt)([b, *chain.members]).tolist())
-    assert swap_chains()(data, "pivot=a", Maker()).kept[0].surprisal == ()
+    assert swap_chains()(data, "pivot=a", VariantMaker()).kept[0].surprisal == ()
 
 
 def test_a_translation_goes_there_and_back(marians):
@@ -271,8 +273,10 @@ def test_what_cannot_stand_for_the_sentence_is_left_out_with_a_reason(text, reas
 def test_back_translations_take_the_place_of_the_sentence():
     source, other = "The old mill quietly closed on Monday.", "On Monday they shut down the old mill."
     groups = [Group("g", source, "x", "c"), Group("h", "It rained.", "x", "c")]
-    maker = Maker(writers=Writers(translations=lambda texts: [{source: other}.get(text, text) for text in texts]))
-    found = in_other_words(groups, maker)
+    maker = VariantMaker(
+        writers=WritingModels(translations=lambda texts: [{source: other}.get(text, text) for text in texts])
+    )
+    found = rewrite_sources(groups, maker)
     assert found[0].text == other
     assert found[1] == "the back-translation is a copy of the sentence"
 
@@ -283,8 +287,8 @@ def test_a_chain_of_a_back_translation_keeps_its_paraphrase():
         "Red tulips the old gardener quietly planted and dry ferns she quickly watered.",
         "Quietly the old man put in tulips and in haste gave water to dry plants.",
     )
-    maker = Maker(writers=Writers(translations=lambda texts: [c] * len(texts)))
-    (chain,) = swap_chains(in_other_words)(dataset_from_rows("own", [PairRow(a, b, 1)]), "pivot=a", maker).kept
+    maker = VariantMaker(writers=WritingModels(translations=lambda texts: [c] * len(texts)))
+    (chain,) = swap_chains(rewrite_sources)(dataset_from_rows("own", [PairRow(a, b, 1)]), "pivot=a", maker).kept
     assert (chain.source, chain.partner) == (c, b)
 
 

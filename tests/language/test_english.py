@@ -3,7 +3,7 @@
 import pytest
 
 from encheck.generators.synonym import synonym
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.language.english import English, Waiting
 from encheck.language.pipeline.load import Pipeline
 from encheck.store import Store
@@ -49,9 +49,9 @@ def test_what_is_forgotten_is_read_again(english):
 
 def test_another_seed_parses_reads_and_tags_nothing_twice(english):
     groups = [Group("g", TEXT, TEXT, "c")]
-    first = Maker(0, english).variants(groups, synonym)
+    first = VariantMaker(0, english).variants(groups, synonym)
     had = (english.parsed, english.tagged, len(english._read))
-    assert Maker(0, english).variants(groups, synonym) == first
+    assert VariantMaker(0, english).variants(groups, synonym) == first
     assert isinstance(first[0], Variant)
     assert (english.parsed, english.tagged, len(english._read)) == had
     assert had[0] == had[2] == 1
@@ -65,7 +65,7 @@ def test_parses_and_tags_of_any_signs_come_back_from_the_store_as_they_were_made
         english = English(pipeline=PIPELINE, store=Store(tmp_path / "store.sqlite"))
         english.parse_all([text])
         english.tag_all([text, TEXT])
-        made = Maker(0, english).variants([Group("g", text, "", "c")], synonym)
+        made = VariantMaker(0, english).variants([Group("g", text, "", "c")], synonym)
         found.append((english.parse(text), english.tags(text), english.tags(TEXT), made))
         english.store.close()
     assert found[0] == found[1]

@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
 from encheck.metrics import thresholds
-from encheck.metrics.classification import accuracy, by_head, f1
+from encheck.metrics.classification import accuracy, f1, head_figures
 from encheck.scoring.pairs import SentencePair
 from encheck.scoring.scores import PairScores, Scale
 from encheck.statistics.bootstrap import Resampler
@@ -39,7 +39,7 @@ def test_the_threshold_is_the_best_on_validation_and_the_figure_is_that_of_the_t
     assert found.n == 200
 
 
-OBJECTIVES = {"acc": thresholds.accuracy, "f1": thresholds.f1}
+OBJECTIVES = {"acc": thresholds.accuracy_objective, "f1": thresholds.f1_objective}
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)
@@ -48,7 +48,7 @@ def test_the_published_threshold_is_that_of_the_authors_for_each_objective(share
     assert len(told) == 6
     for case in told.values():
         values, labels = np.array(case["dev_scores"]), np.array(case["dev_labels"], np.int8)
-        cut = thresholds.published_threshold(values, labels, objective=OBJECTIVES[name])
+        cut = thresholds.rise_threshold(values, labels, objective=OBJECTIVES[name])
         assert cut == pytest.approx(case[f"{name}_threshold"], abs=1e-12)
         predicted = np.array(case["test_scores"]) > cut
         metric = accuracy_score if name == "acc" else f1_score
@@ -57,10 +57,10 @@ def test_the_published_threshold_is_that_of_the_authors_for_each_objective(share
 
 def test_the_published_threshold_cannot_call_everything_positive_and_ours_can():
     values, labels = np.array([0.1, 0.2, 0.3, 0.4]), np.ones(4, np.int8)
-    assert thresholds.published_threshold(values, labels) == pytest.approx(0.15)
+    assert thresholds.rise_threshold(values, labels) == pytest.approx(0.15)
     assert thresholds.best_threshold(values, labels) == pytest.approx(0.1)
-    assert thresholds.published_threshold(values, 1 - labels, objective=thresholds.f1) == 0
-    assert thresholds.published_threshold(values[:1], labels[:1], objective=thresholds.accuracy) == -1
+    assert thresholds.rise_threshold(values, 1 - labels, objective=thresholds.f1_objective) == 0
+    assert thresholds.rise_threshold(values[:1], labels[:1], objective=thresholds.accuracy_objective) == -1
 
 
 def test_test_scores_do_not_move_the_threshold(scores):
@@ -70,13 +70,13 @@ def test_test_scores_do_not_move_the_threshold(scores):
 
 
 def test_a_head_of_two_classes_is_measured_at_its_own_argmax(scores):
-    with_head = replace(scores, decision=0.5)
+    with_head = replace(scores, head_threshold=0.5)
     said = scores.values[100:] >= 0.5
-    found = {e.metric: e for e in by_head(with_head)}
+    found = {e.metric: e for e in head_figures(with_head)}
     assert found["head_accuracy"].value == pytest.approx(accuracy_score(scores.labels[100:], said))
     assert found["head_f1"].value == pytest.approx(f1_score(scores.labels[100:], said))
     assert found["head_f1"].params == {"threshold": 0.5, "folds": 0}
 
 
 def test_a_model_without_a_head_has_no_argmax(scores):
-    assert by_head(scores) == []
+    assert head_figures(scores) == []

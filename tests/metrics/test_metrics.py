@@ -18,7 +18,7 @@ from encheck.metrics.pairs import (
     mean_similarity,
     share_above,
     similarity_gap,
-    unless_words_tell,
+    unjudged_if_overlap_separates,
 )
 from encheck.scoring.scores import MarginScores, PairScores, Scale
 from encheck.statistics.bootstrap import Resampler
@@ -114,12 +114,12 @@ def test_where_words_alone_tell_the_labels_apart_a_gap_has_no_verdict(lift, is_j
     labels = np.tile([1, 0], 100)
     words = np.repeat(np.linspace(0, 1, 100), 2) + lift * labels
     scores = beside(np.linspace(0, 1, 200), words, labels)
-    found = unless_words_tell(similarity_gap.calibrated)(scores)
+    found = unjudged_if_overlap_separates(similarity_gap.calibrated)(scores)
     assert ("unjudged" not in found.params) is is_judged
     if not is_judged:
         wanted = roc_auc_score(labels, words)
         assert found.params["unjudged"].endswith(f"apart (AUC {wanted:.2f}, above 0.60)")
-    assert "unjudged" not in unless_words_tell(similarity_gap)(pairs(words, labels)).params
+    assert "unjudged" not in unjudged_if_overlap_separates(similarity_gap)(pairs(words, labels)).params
 
 
 @pytest.mark.parametrize("figure", [similarity_gap, auc, cohens_d])
@@ -160,11 +160,11 @@ def test_one_constant_added_to_all_embeddings_changes_raw_margins_and_no_calibra
 
 def test_the_calibrated_scale_has_random_pairs_at_0_and_identical_text_at_1():
     scale = Scale(reference=-3.0, identity=0.0)
-    assert scale.similarity(np.array([-3.0, 0.0])).tolist() == [0, 1]
+    assert scale.calibrate(np.array([-3.0, 0.0])).tolist() == [0, 1]
 
 
 def test_a_scorer_that_cannot_tell_random_from_identical_has_no_scale():
-    assert np.isnan(Scale(reference=1.0).similarity(np.array([1.0]))).all()
+    assert np.isnan(Scale(reference=1.0).calibrate(np.array([1.0]))).all()
 
 
 @given(st.lists(st.tuples(SIMILARITY, SIMILARITY), min_size=1, max_size=40))
@@ -212,12 +212,12 @@ def test_the_rate_of_a_chain_of_items_counts_the_pairs_that_share_something():
     wanted = Sharing.of([[i, i + 1] for i in range(300)]).rate_interval(won.astype(float))
     assert (rate.low, rate.high) == (wanted[0][0], wanted[1][0])
     assert rate.clusters == 100
-    assert draws.of(np.arange(100)).sharing.independent < 40
+    assert draws.select(np.arange(100)).sharing.independent < 40
 
 
 def test_the_worst_items_come_first(two_classes):
-    assert margins([0.5, 0.9, 0.2], [0.4, 0.1, 0.8]).worst()[0] == 2
-    first = two_classes.worst()[0]
+    assert margins([0.5, 0.9, 0.2], [0.4, 0.1, 0.8]).positions_worst_first()[0] == 2
+    first = two_classes.positions_worst_first()[0]
     extremes = {int(two_classes.values[:80].argmin()), 80 + int(two_classes.values[80:].argmax())}
     assert first in extremes
 

@@ -13,10 +13,10 @@ from encheck.datasets.dataset import dataset_from_rows
 from encheck.datasets.reader import PairRow
 from encheck.errors import NothingToMeasure, UsageError
 from encheck.items.builders import graded_pairs
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.language.divergence import jsd
 from encheck.metrics.correlation import (
-    by_set,
+    figures_by_set,
     mean_pearson,
     mean_spearman,
     pearson,
@@ -28,22 +28,22 @@ from encheck.metrics.correlation import (
 )
 from encheck.metrics.nonobvious import (
     RULES,
-    Cases,
-    at_threshold,
+    PredictedPairs,
     auc_divergence,
     auc_n,
     average_precision,
-    cases_of,
+    constant_prediction_figures,
     f1_gap,
-    figures,
-    lines,
+    group_by_question,
     mean_average_precision,
-    queries,
+    nonobvious_figures,
+    predict_test_part,
+    threshold_figure,
 )
-from encheck.metrics.thresholds import accuracy, best_threshold, by_folds
-from encheck.scoring.pairs import CELLS, SentencePair, difficulty_by_divergence
+from encheck.metrics.thresholds import accuracy_objective, best_threshold, predict_by_cluster_folds
+from encheck.scoring.pairs import CELLS, SentencePair, classify_by_divergence
 from encheck.scoring.scores import PairScores, Scale
-from encheck.scoring.splits import fold_of
+from encheck.scoring.splits import assign_folds
 from encheck.statistics.bootstrap import Resampler
 
 
@@ -56,8 +56,8 @@ def scores_of(items, values, *, surface=()):
 def cases(values, labels, divergence, predicted, splits=None):
     items = [SentencePair(f"d/{i}", "a", "b", y, str(i), "") for i, y in enumerate(labels)]
     items = [replace(item, split=s) for item, s in zip(items, splits or [""] * len(items), strict=True)]
-    cells = difficulty_by_divergence(np.array(divergence, float), np.array(labels), [item.split for item in items])
-    return Cases(scores_of(items, values), cells, np.array(predicted, float))
+    cells = classify_by_divergence(np.array(divergence, float), np.array(labels), [item.split for item in items])
+    return PredictedPairs(scores_of(items, values), cells, np.array(predicted, float))
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ SCIKIT = {
 def test_every_figure_at_a_threshold_is_scikit_learns(some, name):
     chosen = some.among(*RULES[name][0])
     expected = SCIKIT[name.partition("_")[0]](some.scores.labels[chosen], some.predicted[chosen])
-    found = at_threshold(some, name=name)
+    found = threshold_figure(some, name=name)
     assert found.value == pytest.approx(expected, abs=1e-9)
     assert found.low < found.value < found.high
     assert found.n == found.clusters == chosen.sum()
@@ -121,22 +121,22 @@ def test_the_figures_of_the_authors_code_come_out(shared_data):
         for theirs, ours in names.items():
             expected = system["subset_median"]["unrounded"][theirs]
             value = expected["f1"] if isinstance(expected, dict) else expected
-            assert at_threshold(found, name=ours).value == pytest.approx(value, abs=1e-9)
+            assert threshold_figure(found, name=ours).value == pytest.approx(value, abs=1e-9)
 
 
 def test_the_gap_is_the_difference_of_the_two_f1(some):
-    f1_o, f1_n = (at_threshold(some, name=name).value for name in ("f1_o", "f1_n"))
+    f1_o, f1_n = (threshold_figure(some, name=name).value for name in ("f1_o", "f1_n"))
     assert f1_gap(some).value == pytest.approx(f1_o - f1_n)
 
 
 def test_constant_predictions_flatter_f1_and_nothing_else(some):
     constant = replace(some, predicted=np.ones(300))
     n = some.difficulty.counts
-    assert at_threshold(constant, name="f1_n").value == pytest.approx(2 * n["Pn"] / (2 * n["Pn"] + n["Nn"]))
-    assert at_threshold(constant, name="balanced_accuracy_n").value == 0.5
-    assert at_threshold(constant, name="mcc").value == at_threshold(constant, name="tnr_n").value == 0
-    drawn = {line.metric: line.value for line in lines(some)}
-    assert drawn["f1_n_always_positive"] == at_threshold(constant, name="f1_n").value
+    assert threshold_figure(constant, name="f1_n").value == pytest.approx(2 * n["Pn"] / (2 * n["Pn"] + n["Nn"]))
+    assert threshold_figure(constant, name="balanced_accuracy_n").value == 0.5
+    assert threshold_figure(constant, name="mcc").value == threshold_figure(constant, name="tnr_n").value == 0
+    drawn = {line.metric: line.value for line in constant_prediction_figures(some)}
+    assert drawn["f1_n_always_positive"] == threshold_figure(constant, name="f1_n").value
     assert drawn["f1_n_always_negative"] == 0
     assert drawn["f1_n_random"] == pytest.approx(n["Pn"] / (n["Pn"] + (n["Pn"] + n["Nn"]) / 2))
 
@@ -160,14 +160,14 @@ def test_auc_n_compares_within_a_split_only():
 
 def test_one_minus_divergence_gets_0_by_construction():
     items = corpus(splits=("x", "y", "z"))
-    found = auc_n(cases_of(scores_of(items, overlap(items))))
+    found = auc_n(predict_test_part(scores_of(items, overlap(items))))
     assert (found.value, found.low, found.high) == (0, 0, 0)
 
 
 def test_the_threshold_comes_from_validation_and_only_the_test_part_is_measured():
     items = corpus()
     values = np.array([i.label + (10 if i.split == "validation" else 0) for i in items], float)
-    found = cases_of(scores_of(items, values))
+    found = predict_test_part(scores_of(items, values))
     assert {i.split for i in found.scores.items} == {"test"}
     assert (found.params["threshold"], found.params["folds"]) == (10.5, 0)
     assert found.predicted.sum() == 0
@@ -175,28 +175,28 @@ def test_the_threshold_comes_from_validation_and_only_the_test_part_is_measured(
 
 def test_without_validation_thresholds_come_from_other_folds():
     items = corpus(splits=("",))
-    found = cases_of(scores_of(items, overlap(items) + [i.label for i in items]))
+    found = predict_test_part(scores_of(items, overlap(items) + [i.label for i in items]))
     assert found.params["folds"] == 10
     assert len(found.scores.items) == len(items)
 
 
 def test_training_pairs_are_not_measured_where_there_is_a_test_part():
     items = corpus(splits=("train", "train", "test", "test"))
-    found = cases_of(scores_of(items, overlap(items)))
+    found = predict_test_part(scores_of(items, overlap(items)))
     assert {i.split for i in found.scores.items} == {"test"}
     assert found.params["folds"] == 10
 
 
 def test_the_scope_is_recorded():
     items = corpus()
-    found = auc_n(cases_of(scores_of(items, overlap(items)), scope=0.45))
+    found = auc_n(predict_test_part(scores_of(items, overlap(items)), scope=0.45))
     assert found.params["median_scope"] == "0.45"
     assert found.params["median[test]"] == 0.45
 
 
 def test_a_fold_never_divides_a_cluster_and_none_is_empty():
     clusters = [f"c{i // 3}" for i in range(90)]
-    fold = fold_of(clusters)
+    fold = assign_folds(clusters)
     assert all(len(set(fold[i : i + 3])) == 1 for i in range(0, 90, 3))
     assert np.bincount(fold).tolist() == [9] * 10
 
@@ -204,20 +204,22 @@ def test_a_fold_never_divides_a_cluster_and_none_is_empty():
 def test_a_folds_threshold_does_not_see_its_own_pairs():
     clusters = [str(i) for i in range(20)]
     values, labels = np.arange(20.0), (np.arange(20) >= 10).astype(np.int8)
-    before = by_folds(values, labels, clusters).predicted
-    other = by_folds(values, np.where(np.arange(20) == 15, 0, labels).astype(np.int8), clusters).predicted
+    before = predict_by_cluster_folds(values, labels, clusters).predicted
+    other = predict_by_cluster_folds(
+        values, np.where(np.arange(20) == 15, 0, labels).astype(np.int8), clusters
+    ).predicted
     assert before[15] == other[15]
 
 
 @pytest.mark.parametrize(("clusters", "labels"), [("aaaa", (0, 1, 0, 1)), ("aabb", (0, 1, 1, 1))])
 def test_no_threshold_is_chosen_on_the_pairs_that_it_measures(clusters, labels):
-    chosen = by_folds(np.array([0.1, 0.9, 0.2, 0.8]), np.array(labels, np.int8), list(clusters))
+    chosen = predict_by_cluster_folds(np.array([0.1, 0.9, 0.2, 0.8]), np.array(labels, np.int8), list(clusters))
     assert not chosen.is_complete
     assert np.isnan(chosen.predicted[:2]).all()
     assert "threshold" not in chosen.params
 
 
-@pytest.mark.parametrize(("objective", "scorer"), [(None, sk.f1_score), (accuracy, sk.accuracy_score)])
+@pytest.mark.parametrize(("objective", "scorer"), [(None, sk.f1_score), (accuracy_objective, sk.accuracy_score)])
 def test_no_threshold_is_better_than_the_best(some, objective, scorer):
     values, labels = some.scores.values.round(1), some.scores.labels
     best = best_threshold(values, labels, **({"objective": objective} if objective else {}))
@@ -228,13 +230,13 @@ def test_no_threshold_is_better_than_the_best(some, objective, scorer):
 def test_data_without_non_obvious_pairs_are_not_measured():
     items = [SentencePair(f"own/{i}", f"a{i} b", f"a{i} b", 1, str(i)) for i in range(9)]
     with pytest.raises(NothingToMeasure, match="own has no pair that is Pn or Nn"):
-        cases_of(scores_of(items, np.ones(9)))
+        predict_test_part(scores_of(items, np.ones(9)))
 
 
 def test_a_figure_on_an_empty_cell_is_left_out():
     rows = [(1, 0.2), (1, 0.8), (0, 0.1)] * 10
     labels, divergence = zip(*rows, strict=True)
-    names = {f.metric for f in figures(cases(np.arange(30.0), labels, divergence, np.ones(30)))}
+    names = {f.metric for f in nonobvious_figures(cases(np.arange(30.0), labels, divergence, np.ones(30)))}
     assert {"f1", "f1_n", "tpr_o", "tnr_n", "auc_divergence", "f1_n_random"} <= names
     assert names.isdisjoint({"tnr_o", "f1_o", "f1_gap", "map"})
 
@@ -245,7 +247,7 @@ def test_a_split_that_says_nothing_of_the_label_is_named(caplog):
         SentencePair(f"own/{i}", *[" ".join(rng.choice(list("abcdefgh"), 6)) for _ in "12"], i % 2, str(i))
         for i in range(400)
     ]
-    found = cases_of(scores_of(items, rng.random(400)))
+    found = predict_test_part(scores_of(items, rng.random(400)))
     assert auc_divergence(found).value == pytest.approx(0.5, abs=0.05)
     assert "own: word divergence does not predict the label (AUC 0." in caplog.text
 
@@ -259,8 +261,8 @@ def test_map_is_that_of_semevals_own_scorer(shared_data):
     official = float(re.search(r"^MAP *: *\S+ +(\S+)", said.with_suffix(".txt.score").read_text(), re.MULTILINE)[1])
     items = [SentencePair(f"d/{i}", "q", "c", int(true[q, c]), q, key=f"{q}/{c}") for i, (q, c, *_) in enumerate(rows)]
     values = [float(row[3]) for row in rows]
-    cells = difficulty_by_divergence(np.zeros(len(rows)), np.array([i.label for i in items]), [""] * len(rows))
-    found = mean_average_precision(Cases(scores_of(items, values), cells, np.ones(len(rows))))
+    cells = classify_by_divergence(np.zeros(len(rows)), np.array([i.label for i in items]), [""] * len(rows))
+    found = mean_average_precision(PredictedPairs(scores_of(items, values), cells, np.ones(len(rows))))
     assert found.value == pytest.approx(official, abs=5e-5)
     assert found.n == len({row[0] for row in rows})
 
@@ -273,7 +275,7 @@ def test_average_precision_is_scikit_learns_where_nothing_is_cut_off():
 
 
 def test_pairs_without_keys_are_no_ranking():
-    assert queries(scores_of(corpus(8), np.ones(8))) == []
+    assert group_by_question(scores_of(corpus(8), np.ones(8))) == []
 
 
 # correlations
@@ -332,7 +334,7 @@ def test_the_mean_is_that_of_the_sets_and_all_is_not():
     assert mean_spearman(scores).value == pytest.approx(np.mean(rho))
     assert mean_pearson(scores).value == pytest.approx(np.mean(r))
     assert mean_spearman(scores).params == {"sets": 3}
-    each = {e.metric: e.value for e in by_set(scores)}
+    each = {e.metric: e.value for e in figures_by_set(scores)}
     assert [each[f"spearman_{s}"] for s in "xyz"] == pytest.approx(rho)
 
 
@@ -350,14 +352,14 @@ def test_a_pair_without_a_grade_is_refused():
 
 def test_graded_pairs_are_those_of_the_test_part():
     rows = [PairRow(f"a{i}", f"b{i}", None, s, score=float(i)) for i, s in enumerate(["train", "test", "test"])]
-    found = graded_pairs(dataset_from_rows("d", [*rows, PairRow("c", "d", 1, "test")]), 1, Maker())
+    found = graded_pairs(dataset_from_rows("d", [*rows, PairRow("c", "d", 1, "test")]), 1, VariantMaker())
     assert [p.split for p in found.kept] == ["test", "test"]
     assert found.excluded == {"no score": 1, "not in the test part": 1}
 
 
 def test_labels_alone_are_not_graded():
     with pytest.raises(NothingToMeasure, match="d has 0 pairs with a graded similarity"):
-        graded_pairs(dataset_from_rows("d", [PairRow("a", "b", 1)]), 1, Maker())
+        graded_pairs(dataset_from_rows("d", [PairRow("a", "b", 1)]), 1, VariantMaker())
 
 
 # as its users run it
@@ -429,7 +431,7 @@ def test_a_split_that_says_the_opposite_of_the_label_says_something(caplog):
     shared = overlap(items)
     labels = (shared < np.median(shared)) ^ (np.arange(len(items)) % 5 == 0)
     items = [replace(item, label=int(label)) for item, label in zip(items, labels, strict=True)]
-    assert auc_divergence(cases_of(scores_of(items, shared))).value < 0.4
+    assert auc_divergence(predict_test_part(scores_of(items, shared))).value < 0.4
     assert "mean little here" not in caplog.text
 
 

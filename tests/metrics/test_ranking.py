@@ -17,28 +17,28 @@ from encheck.encoders.fake import BagOfWords, Oracle, Overlap
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import NothingToMeasure, UsageError
 from encheck.ids import CaseId
-from encheck.items.chains import PIVOTS, chain_pivot, in_other_words, swap_chains, unusual_tag_pairs
-from encheck.items.variants import Maker
+from encheck.items.chains import PIVOTS, parse_pivot, rewrite_sources, swap_chains, unusual_tag_counter
+from encheck.items.variants import VariantMaker
 from encheck.metrics.ranking import (
-    accuracies,
-    by_overlap,
-    figures,
-    in_order,
-    lengths,
+    accuracies_by_step,
+    chain_figures,
+    falls_throughout,
+    figures_by_overlap,
+    first_is_top,
+    fluency_figures,
+    length_figures,
     mean_rank,
-    measured,
+    mean_rejected_swaps,
+    mean_word_overlap,
     order_rate,
-    overlap,
     overlap_spearman,
     r_precision,
-    ranks_of,
-    rejected,
-    reversed_at,
+    rank_rows,
+    rises_at_step,
+    select_test_chains,
     spearman,
+    spearman_by_row,
     spearman_members,
-    spearman_of,
-    swap_diagnostics,
-    top_of,
     violation_rate,
 )
 from encheck.reporting.failures import failure_message
@@ -87,17 +87,17 @@ def test_every_group_of_the_reference_is_met(told):
     values = np.array([group["scores"] for group in told["per_group"]], float)
     for ties, key in (("expected", "tie_expected"), ("strict", "strict"), ("optimistic", "tie_optimistic")):
         expected = [group[f"r_precision_{key}"] for group in told["per_group"]]
-        assert top_of(values, ties=ties) == pytest.approx(expected, abs=1e-12)
+        assert first_is_top(values, ties=ties) == pytest.approx(expected, abs=1e-12)
     expected = [np.nan if g["spearman_scipy"] is None else g["spearman_scipy"] for g in told["per_group"]]
-    assert spearman_of(values) == pytest.approx(expected, abs=1e-12, nan_ok=True)
+    assert spearman_by_row(values) == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
 def test_every_permutation_of_the_reference_is_met(told):
     for key, expected in told["by_permutation"].items():
         order = [int(x) for x in key.split(",")]
         values = np.array([[-order.index(degree) for degree in (4, 3, 2, 1)]], float)
-        assert spearman_of(values) == pytest.approx([expected["spearman"]])
-        assert top_of(values).tolist() == [expected["r_precision"]]
+        assert spearman_by_row(values) == pytest.approx([expected["spearman"]])
+        assert first_is_top(values).tolist() == [expected["r_precision"]]
 
 
 def test_means_over_groups_are_those_of_the_reference(told):
@@ -111,18 +111,18 @@ def test_means_over_groups_are_those_of_the_reference(told):
 
 @given(st.lists(st.lists(st.integers(0, 4), min_size=5, max_size=5), min_size=1, max_size=8))
 def test_spearman_of_rows_is_scipys(rows):
-    for row, found in zip(rows, spearman_of(np.array(rows, float)), strict=True):
+    for row, found in zip(rows, spearman_by_row(np.array(rows, float)), strict=True):
         expected = spearmanr(row, [5, 4, 3, 2, 1]).statistic if len(set(row)) > 1 else np.nan
         assert found == pytest.approx(expected, nan_ok=True)
 
 
 def test_shorter_chains_are_ranked_by_what_they_have():
     values = np.array([[0.9, 0.5, np.nan], [0.2, 0.5, np.nan], [0.9, 0.8, 0.7]])
-    assert spearman_of(values) == pytest.approx([1, -1, 1])
-    assert top_of(values).tolist() == [1, 0, 1]
-    assert in_order(values).tolist() == [1, 0, 1]
-    assert reversed_at(values, 2) == pytest.approx([np.nan, np.nan, 0], nan_ok=True)
-    assert ranks_of(values)[:, 0].tolist() == [1, 2, 1]
+    assert spearman_by_row(values) == pytest.approx([1, -1, 1])
+    assert first_is_top(values).tolist() == [1, 0, 1]
+    assert falls_throughout(values).tolist() == [1, 0, 1]
+    assert rises_at_step(values, 2) == pytest.approx([np.nan, np.nan, 0], nan_ok=True)
+    assert rank_rows(values)[:, 0].tolist() == [1, 2, 1]
     assert violation_rate(scores_of(values), step=2).n == 1
 
 
@@ -146,31 +146,31 @@ def test_a_copy_lover_has_the_lowest_figures_there_are():
 def test_the_threshold_comes_from_labelled_pairs_of_the_validation_part_and_not_from_chains():
     values = [[0.4, 0.6, 0.2, 0.2], [0.9, 0.4, 0.6, 0.1]]  # the chains' own best cut is 0.7
     tuned = TuningScores(np.array([0.9, 0.6, 0.4, 0.1]), np.array([1, 1, 0, 0], np.int8))
-    found = list(accuracies(scores_of(values, learned=tuned)))
+    found = list(accuracies_by_step(scores_of(values, tuning=tuned)))
     assert [e.value for e in found] == [0.5, 0.5, 0.5, 1]
     assert found[0].params == {"threshold": 0.5}
     assert [e.n for e in found] == [2] * 4
-    assert next(accuracies(scores_of(values, learned=tuned), threshold=0.3)).params["threshold"] == 0.3
+    assert next(accuracies_by_step(scores_of(values, tuning=tuned), threshold=0.3)).params["threshold"] == 0.3
 
 
 def test_without_labelled_pairs_of_a_validation_part_there_is_no_accuracy_and_a_warning_says_why(caplog):
-    assert list(accuracies(scores_of([[0.9, 0.1, 0.1, 0.1]] * 4))) == []
+    assert list(accuracies_by_step(scores_of([[0.9, 0.1, 0.1, 0.1]] * 4))) == []
     assert "no labelled pairs of a validation part" in caplog.text
 
 
 def test_what_a_trained_head_says_by_itself_stands_beside():
-    scores = scores_of([[0.9, 0.6, 0.4, 0.2], [0.3, 0.6, 0.4, 0.2]], decision=0.5)
-    found = {e.metric: e for e in accuracies(scores)}
+    scores = scores_of([[0.9, 0.6, 0.4, 0.2], [0.3, 0.6, 0.4, 0.2]], head_threshold=0.5)
+    found = {e.metric: e for e in accuracies_by_step(scores)}
     assert [found[f"head_accuracy_{k}"].value for k in range(4)] == [0.5, 0, 1, 1]
     assert found["head_accuracy_0"].params["threshold"] == 0.5
-    assert not any(e.metric.startswith("head") for e in accuracies(replace(scores, decision=None)))
+    assert not any(e.metric.startswith("head") for e in accuracies_by_step(replace(scores, head_threshold=None)))
 
 
 def test_only_the_test_part_is_measured_where_there_is_one():
     items = chains(4, splits=("validation", "test"))
     scores = scores_of([[0, 1, 1, 1], [1, 0, 0, 0]] * 2, items=items)
-    assert r_precision(measured(scores)).value == 1
-    assert measured(scores_of(np.eye(4))).values.shape == (4, 4)
+    assert r_precision(select_test_chains(scores)).value == 1
+    assert select_test_chains(scores_of(np.eye(4))).values.shape == (4, 4)
 
 
 def test_a_model_that_ranks_by_overlap_is_named():
@@ -178,10 +178,10 @@ def test_a_model_that_ranks_by_overlap_is_named():
     values = np.array([[item.overlap, 0.5, 0.5, 0.5] for item in items])
     scores = scores_of(values, items=items)
     assert overlap_spearman(scores).value == pytest.approx(1)
-    strata = {e.metric: e.value for e in by_overlap(scores)}
+    strata = {e.metric: e.value for e in figures_by_overlap(scores)}
     assert strata["r_precision_low_overlap"] == 0
     assert strata["r_precision_high_overlap"] == 1
-    assert overlap(scores).value == pytest.approx(np.mean([item.overlap for item in items]))
+    assert mean_word_overlap(scores).value == pytest.approx(np.mean([item.overlap for item in items]))
 
 
 def test_a_model_is_named_where_the_whole_interval_says_that_it_ranks_by_overlap():
@@ -195,26 +195,26 @@ def test_length_and_surprisal_stand_beside_every_degree():
     members = ("a, and b c d e", "a, and b c d e f g h i j")
     item = Chain("d", "a", "b", members, "c", "b", edited="source", surprisal=(7.0, 8.0, 9.0))
     scores = scores_of([[0.9, 0.5, 0.4], [0.9, 0.5, np.nan]], items=(item, replace(item, members=members[:1])))
-    assert [(e.metric, e.value, e.n) for e in lengths(scores)] == [
+    assert [(e.metric, e.value, e.n) for e in length_figures(scores)] == [
         ("words_0", 1, 2),
         ("words_1", 6, 2),
         ("words_2", 11, 1),
     ]
     items = tuple(replace(i, unusual=(0.0,) * 4, surprisal=(5.0, 6.0, 7.0, 8.0)) for i in chains(3))
-    found = {e.metric: e.value for e in swap_diagnostics(scores_of(np.eye(4)[:3], items=items))}
+    found = {e.metric: e.value for e in fluency_figures(scores_of(np.eye(4)[:3], items=items))}
     assert [found[f"surprisal_{k}"] for k in range(4)] == [5, 6, 7, 8]
-    assert not any(e.metric.startswith("surprisal") for e in swap_diagnostics(scores_of(np.eye(4), items=chains(4))))
+    assert not any(e.metric.startswith("surprisal") for e in fluency_figures(scores_of(np.eye(4), items=chains(4))))
 
 
 def test_rejected_exchanges_are_counted_by_reason():
-    found = rejected(scores_of(np.eye(4), items=chains(4)))
+    found = mean_rejected_swaps(scores_of(np.eye(4), items=chains(4)))
     assert (found.value, dict(found.params)) == (0.5, {"the same head": 2.0})
 
 
 def test_a_pivot_is_one_of_two():
-    assert [chain_pivot(level) for level in PIVOTS] == ["a", "b"]
+    assert [parse_pivot(level) for level in PIVOTS] == ["a", "b"]
     with pytest.raises(UsageError, match="'c', but should be one of pivot=a, pivot=b"):
-        chain_pivot("c")
+        parse_pivot("c")
 
 
 def test_the_pivots_stand_beside_sentence_and_paraphrase():
@@ -225,7 +225,7 @@ def test_the_pivots_stand_beside_sentence_and_paraphrase():
 
 @pytest.fixture(scope="module")
 def maker():
-    return Maker()
+    return VariantMaker()
 
 
 @pytest.fixture(scope="module")
@@ -269,7 +269,7 @@ def test_a_model_of_words_without_order_ties_with_pivot_a_and_loves_copies_with_
     ties = run(model, own, maker, tmp_path, "pivot=a")
     assert (r_precision(ties).value, spearman(ties).value) == (0.25, 0)
     copies = run(model, own, maker, tmp_path / "b", "pivot=b")
-    changed = copies.of(np.flatnonzero([item.overlap < 1 for item in copies.items]))
+    changed = copies.select(np.flatnonzero([item.overlap < 1 for item in copies.items]))
     assert len(changed.items) >= 1
     assert r_precision(changed).value == 0
     assert spearman(changed).value == pytest.approx(-0.7746, abs=1e-4)
@@ -281,8 +281,13 @@ def test_chains_say_what_was_swapped_and_what_it_cost_in_fluency(own, maker, tmp
         assert len({chain.partner, *chain.members}) == 4
         assert len(chain.unusual) == 4
         assert [len(edits) for edits in chain.edits] == [2, 4, 6]
-    assert {e.metric for e in swap_diagnostics(scores)} >= {"unusual_tags_0", "unusual_tags_3", "rejected_swaps"}
-    assert {e.metric for e in figures(scores)} >= {"r_precision_strict", "spearman", "order_rate", "violation_rate_3"}
+    assert {e.metric for e in fluency_figures(scores)} >= {"unusual_tags_0", "unusual_tags_3", "rejected_swaps"}
+    assert {e.metric for e in chain_figures(scores)} >= {
+        "r_precision_strict",
+        "spearman",
+        "order_rate",
+        "violation_rate_3",
+    }
 
 
 def test_what_is_left_out_is_counted(maker):
@@ -301,17 +306,17 @@ def test_what_is_left_out_is_counted(maker):
 
 def test_rewrites_take_the_place_of_the_sentence_and_data_without_any_have_nothing_to_measure(own, maker):
     with pytest.raises(NothingToMeasure, match="no rewrite was written: give --back-translate: 3"):
-        swap_chains(in_other_words)(own, "pivot=a", maker)
+        swap_chains(rewrite_sources)(own, "pivot=a", maker)
     groups = [group for group in embedded().groups if not group.is_contrast][:40]
     some = replace(embedded(), groups=groups)
-    found = swap_chains(in_other_words)(some, "pivot=a", maker).kept
+    found = swap_chains(rewrite_sources)(some, "pivot=a", maker).kept
     assert {item.source for item in found} <= {group.variant("rewrite").text for group in groups}
     plain = swap_chains()(some, "pivot=a", maker).kept
     assert np.mean([i.overlap for i in found]) < np.mean([i.overlap for i in plain])
 
 
 def test_pairs_of_tags_that_no_sentence_has_are_unusual(maker):
-    share = unusual_tag_pairs(maker, [a for a, _ in PAIRS])
+    share = unusual_tag_counter(maker, [a for a, _ in PAIRS])
     assert share(maker.english.parse(PAIRS[0][0]).tags) == 0
     assert share(["DT", "DT", "no tag", "DT"]) == 1
 
@@ -327,7 +332,7 @@ def test_a_failure_shows_all_members_and_the_item_file_has_a_row_for_each(own, m
     said = failure_message(row, scores.items, scores, model="--model=m")
     assert "0.25" in said or "0.00" in said
     assert said.count("member 3") == len(scores.items)
-    assert scores.worst()[0] in range(len(scores.items))
+    assert scores.positions_worst_first()[0] in range(len(scores.items))
     table = columns_of(scores)
     assert len(table["item"]) == 3 * len(scores.items)
     assert table["source"][0] == scores.items[0].partner
@@ -346,4 +351,4 @@ def test_edits_of_the_other_side_are_not_claimed_to_be_of_this_one():
 def test_the_chain_whose_best_member_beats_the_paraphrase_most_is_the_worst():
     found = scores_of([[0.9, 0.8], [0.1, 0.3], [0.5, 0.6]])
     assert found.losses == pytest.approx([-0.1, 0.2, 0.1])
-    assert found.worst() == [1, 2, 0]
+    assert found.positions_worst_first() == [1, 2, 0]

@@ -6,11 +6,18 @@ import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
-from encheck.metrics.search import average_precision, duels_won, ndcg, ndcg_at_10, recall, reciprocal_rank
+from encheck.metrics.search import (
+    average_precision_by_query,
+    hard_negatives_beaten,
+    ndcg_at_10,
+    ndcg_by_query,
+    recall_by_query,
+    reciprocal_rank_by_query,
+)
 from encheck.scoring.documents import Answers, Documents, Ranks
 from encheck.scoring.ranked import RankedScores
 from encheck.scoring.scores import Scale
-from encheck.scoring.vector_search import nearest
+from encheck.scoring.vector_search import search_exactly
 from encheck.statistics.bootstrap import Resampler
 
 names = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=4)
@@ -32,7 +39,7 @@ def answers_of(ids, grades, scores, *, count=1_000):
     """What exact search answers where the score of document i for query j is scores[j, i]."""
     documents = Documents.of({name: name for name in ids})
     order = [ids.index(name) for name in documents.ids]
-    found = nearest(np.eye(len(scores), dtype=np.float32), scores[:, order].T, similarity="dot", count=count)
+    found = search_exactly(np.eye(len(scores), dtype=np.float32), scores[:, order].T, similarity="dot", count=count)
     for judged, (rows, _) in zip(grades, found, strict=True):
         rank = {documents.ids[row]: place for place, row in enumerate(rows, 1)}
         yield Answers(tuple((rank.get(name, 0), grade) for name, grade in judged.items() if grade > 0))
@@ -50,12 +57,12 @@ def test_figures_are_those_of_trec_eval_with_ties_and_grades(given):
     answers = list(answers_of(*given))
     theirs = of_trec_eval(*given, {"ndcg_cut.10", "map", "recall.1,10,100", "recip_rank"})
     ours = {
-        "ndcg_cut_10": ndcg(answers),
-        "map": average_precision(answers),
-        "recall_1": recall(answers, cut=1),
-        "recall_10": recall(answers, cut=10),
-        "recall_100": recall(answers, cut=100),
-        "recip_rank": reciprocal_rank(answers, cut=1_000),
+        "ndcg_cut_10": ndcg_by_query(answers),
+        "map": average_precision_by_query(answers),
+        "recall_1": recall_by_query(answers, cut=1),
+        "recall_10": recall_by_query(answers, cut=10),
+        "recall_100": recall_by_query(answers, cut=100),
+        "recip_rank": reciprocal_rank_by_query(answers, cut=1_000),
     }
     for name, values in ours.items():
         np.testing.assert_allclose(values, theirs[name], atol=1e-6, err_msg=name)
@@ -69,24 +76,24 @@ def test_mrr_at_10_is_that_of_the_first_ten_answers(given):
     qrels = {f"q{i}": judged for i, judged in enumerate(grades)}
     theirs = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(runs)
     expected = [theirs[f"q{i}"]["recip_rank"] for i in range(len(grades))]
-    np.testing.assert_allclose(reciprocal_rank(list(answers_of(*given))), expected, atol=1e-6)
+    np.testing.assert_allclose(reciprocal_rank_by_query(list(answers_of(*given))), expected, atol=1e-6)
 
 
 def test_figures_of_an_example_worked_by_hand():
     answers = [Answers(((2, 1), (3, 3), (0, 1)), won=1, duels=4)]
     gained = 1 / np.log2(3) + 3 / np.log2(4)
-    assert ndcg(answers).tolist() == pytest.approx([gained / (3 + 1 / np.log2(3) + 1 / np.log2(4))])
-    assert reciprocal_rank(answers).tolist() == [0.5]
-    assert recall(answers, cut=2).tolist() == pytest.approx([1 / 3])
-    assert average_precision(answers).tolist() == pytest.approx([(1 / 2 + 2 / 3) / 3])
-    assert duels_won(answers).tolist() == [0.25]
+    assert ndcg_by_query(answers).tolist() == pytest.approx([gained / (3 + 1 / np.log2(3) + 1 / np.log2(4))])
+    assert reciprocal_rank_by_query(answers).tolist() == [0.5]
+    assert recall_by_query(answers, cut=2).tolist() == pytest.approx([1 / 3])
+    assert average_precision_by_query(answers).tolist() == pytest.approx([(1 / 2 + 2 / 3) / 3])
+    assert hard_negatives_beaten(answers).tolist() == [0.25]
 
 
 def test_answers_are_read_as_they_were_written_and_nothing_else_is():
     one = Answers(((3, 2), (0, 1)), 2, 6)
-    assert Answers.of(str(one)) == one
+    assert Answers.parse(str(one)) == one
     with pytest.raises(ValueError, match="the answers of a query are '\\[1\\]'"):
-        Answers.of("[1]")
+        Answers.parse("[1]")
 
 
 def test_ranks_of_no_query_are_empty():
@@ -122,7 +129,7 @@ def test_search_in_blocks_from_a_memory_map_is_the_sort_of_all_similarities(tmp_
     np.save(tmp_path / "documents.npy", documents)
     monkeypatch.setattr(module, "SCORES_AT_ONCE", 7 * 64)
     mapped = np.load(tmp_path / "documents.npy", mmap_mode="r")
-    found = list(nearest(queries, mapped, similarity=similarity, count=40))
+    found = list(search_exactly(queries, mapped, similarity=similarity, count=40))
     for query, (rows, values) in zip(queries, found, strict=True):
         expected = SIMILARITIES[similarity](np.broadcast_to(query, documents.shape), documents)
         order = np.lexsort((np.arange(300), -expected.round(6)))[:40]

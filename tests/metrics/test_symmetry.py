@@ -19,14 +19,20 @@ from encheck.encoders.model_config import ModelConfig
 from encheck.errors import NothingToMeasure
 from encheck.ids import CaseId
 from encheck.items.builders import both_orders
-from encheck.items.variants import Maker
-from encheck.metrics.symmetry import consistency, decision_cuts, decision_threshold, flip_rate, largest_asymmetry
+from encheck.items.variants import VariantMaker
+from encheck.metrics.symmetry import (
+    choose_decision_thresholds,
+    consistency,
+    decision_threshold,
+    flip_rate,
+    largest_asymmetry,
+)
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
 from encheck.scoring.both_orders import BothOrders
 from encheck.scoring.pairs import TuningScores
 from encheck.scoring.scores import BothOrdersScores, Scale
-from encheck.scoring.splits import fold_of
+from encheck.scoring.splits import assign_folds
 from encheck.statistics.bootstrap import Resampler
 from encheck.store import Store
 from encheck.system.lock import no_locks
@@ -50,7 +56,7 @@ def learned(values, labels):
 
 def measured(model, data, tmp_path):
     bench = Bench(
-        {"m": Subject("m", ModelConfig("m"), model)}, {"d": data}, Store(tmp_path / "s.sqlite"), maker=Maker()
+        {"m": Subject("m", ModelConfig("m"), model)}, {"d": data}, Store(tmp_path / "s.sqlite"), maker=VariantMaker()
     )
     claim = Claim(both_orders)
     bench.prepare([("m", "d", claim, 1)], locks=no_locks, progress=Progress(quiet=True))
@@ -60,9 +66,9 @@ def measured(model, data, tmp_path):
 
 def test_the_gate_part_of_the_probes_is_measured_and_the_dev_part_gives_the_threshold(tmp_path):
     items, scores = measured(Lopsided(), load("probes"), tmp_path)
-    assert {i.split for i in items.kept} == {"gate"}
+    assert {i.split for i in items.included} == {"gate"}
     assert {p.split for p in items.tuning} == {"dev"}
-    assert scores.learned.labels.tolist() == [p.label for p in items.tuning]
+    assert scores.tuning.labels.tolist() == [p.label for p in items.tuning]
     assert flip_rate(scores).params["decided_by"] == "the validation part"
 
 
@@ -73,19 +79,19 @@ def test_a_pair_is_scored_in_both_orders():
 
 def test_pairs_without_a_label_and_identical_sentences_are_left_out_and_counted():
     rows = [PairRow("a", "b", 1), PairRow("c", "d", 0), PairRow("e", "e", 1), PairRow("f", "g", None)]
-    items = both_orders(dataset_from_rows("own", rows), 1, Maker())
-    assert [(i.first, i.label) for i in items.kept] == [("a", 1), ("c", 0)]
+    items = both_orders(dataset_from_rows("own", rows), 1, VariantMaker())
+    assert [(i.first, i.label) for i in items.included] == [("a", 1), ("c", 0)]
     assert items.excluded == {"no label": 1, "identical sentences": 1}
 
 
 def test_without_two_labels_there_is_no_threshold_and_nothing_is_measured():
     with pytest.raises(NothingToMeasure, match="not have both labels"):
-        both_orders(dataset_from_rows("own", [PairRow("a", "b", 1), PairRow("c", "d", 1)]), 1, Maker())
+        both_orders(dataset_from_rows("own", [PairRow("a", "b", 1), PairRow("c", "d", 1)]), 1, VariantMaker())
 
 
 def test_flips_are_counted_by_hand():
     scores = scored(
-        [0.9, 0.8, 0.2, 0.1], [0.9, 0.3, 0.7, 0.1], [1, 1, 0, 0], learned=learned([0.9, 0.6, 0.4, 0.1], [1, 1, 0, 0])
+        [0.9, 0.8, 0.2, 0.1], [0.9, 0.3, 0.7, 0.1], [1, 1, 0, 0], tuning=learned([0.9, 0.6, 0.4, 0.1], [1, 1, 0, 0])
     )
     rate = flip_rate(scores)
     assert rate.value == 0.5  # the threshold is 0.5: the second pair falls below it, the third rises above it
@@ -97,13 +103,13 @@ def test_flips_are_counted_by_hand():
 def test_a_trained_head_decides_by_its_argmax_whatever_a_tuned_threshold_would_be():
     forward, backward = [0.9, 0.8, 0.7, 0.2], [0.9, 0.6, 0.6, 0.2]
     tuned = learned([0.9, 0.8, 0.65, 0.1], [1, 1, 0, 0])  # 0.725: the second pair would flip
-    assert flip_rate(scored(forward, backward, [1, 1, 0, 0], learned=tuned)).value == 0.25
-    found = flip_rate(scored(forward, backward, [1, 1, 0, 0], learned=tuned, decision=0.5))
+    assert flip_rate(scored(forward, backward, [1, 1, 0, 0], tuning=tuned)).value == 0.25
+    found = flip_rate(scored(forward, backward, [1, 1, 0, 0], tuning=tuned, head_threshold=0.5))
     assert (found.value, found.params["decided_by"]) == (0, "the model's head")
 
 
 def test_the_threshold_that_a_run_gives_decides_before_anything_else():
-    scores = scored([0.9, 0.4], [0.7, 0.4], [1, 0], decision=0.5)
+    scores = scored([0.9, 0.4], [0.7, 0.4], [1, 0], head_threshold=0.5)
     found = flip_rate(scores, threshold=0.8)
     assert (found.value, found.params["threshold"], found.params["decided_by"]) == (0.5, 0.8, "the threshold given")
     assert consistency(scores, threshold=0.8).value == 0.5
@@ -113,16 +119,16 @@ def test_without_a_validation_part_no_pair_is_judged_by_a_threshold_that_it_chos
     rng = np.random.default_rng(0)
     forward, labels = rng.random(60), [0, 1] * 30
     scores = scored(forward, forward + 0.01, labels)
-    found = decision_cuts(scores)
+    found = choose_decision_thresholds(scores)
     assert (found.by, found.folds) == ("the other folds", 10)
     moved = replace(scores, forward=np.r_[5.0, forward[1:]])
-    assert decision_cuts(moved).cuts[0] == found.cuts[0]
+    assert choose_decision_thresholds(moved).cuts[0] == found.cuts[0]
 
 
 def test_the_decision_of_a_head_is_calibrated_with_its_scores():
-    scores = replace(scored([0.9, 0.4], [0.7, 0.4], [1, 0], decision=0.5), scale=Scale(0.2, 0.9))
+    scores = replace(scored([0.9, 0.4], [0.7, 0.4], [1, 0], head_threshold=0.5), scale=Scale(0.2, 0.9))
     assert flip_rate(scores.calibrated).value == flip_rate(scores).value
-    assert scores.calibrated.decision == pytest.approx(0.3 / 0.7)
+    assert scores.calibrated.head_threshold == pytest.approx(0.3 / 0.7)
 
 
 @given(st.lists(st.tuples(SCORE, SCORE, st.integers(0, 1)), min_size=2, max_size=30))
@@ -130,7 +136,7 @@ def test_consistency_and_flip_rate_add_up_to_1_and_lie_in_their_intervals(rows):
     scores = scored(*zip(*rows, strict=True))
     rate, kept = flip_rate(scores), consistency(scores)
     if np.isnan(rate.value):
-        assert np.isnan(decision_cuts(scores).cuts).any()
+        assert np.isnan(choose_decision_thresholds(scores).cuts).any()
         return
     assert rate.value + kept.value == pytest.approx(1)
     assert rate.low <= rate.value <= rate.high
@@ -171,7 +177,7 @@ def test_the_interval_of_the_largest_asymmetry_ends_at_it():
 
 
 def test_the_worst_items_are_those_whose_order_matters_most():
-    assert scored([0.1, 0.5, 0.3], [0.2, 0.1, 0.3], [0, 1, 1]).worst() == [1, 0, 2]
+    assert scored([0.1, 0.5, 0.3], [0.2, 0.1, 0.3], [0, 1, 1]).positions_worst_first() == [1, 0, 2]
 
 
 @pytest.mark.parametrize("model", [BagOfWords(), Overlap()])
@@ -186,7 +192,7 @@ def test_a_symmetric_scorer_is_symmetric_to_the_bit(model, tmp_path):
 def test_the_lopsided_scorers_flips_are_those_of_its_own_scores(tmp_path):
     model, data = Lopsided(), load("probes")
     items, scores = measured(model, data, tmp_path)
-    first, second = [i.first for i in items.kept], [i.second for i in items.kept]
+    first, second = [i.first for i in items.included], [i.second for i in items.included]
     assert scores.forward == pytest.approx(model.score_pairs(first, second), abs=1e-6)
     assert scores.backward == pytest.approx(model.score_pairs(second, first), abs=1e-6)
     assert flip_rate(scores).value > 0.02
@@ -194,11 +200,11 @@ def test_the_lopsided_scorers_flips_are_those_of_its_own_scores(tmp_path):
 
 def test_the_item_file_holds_both_scores_and_no_far_text(tmp_path):
     items, scores = measured(Lopsided(), load("probes"), tmp_path)
-    table = scores.frame(CaseId("x", "m", "d", "1"), items.kept).to_columns()
+    table = scores.frame(CaseId("x", "m", "d", "1"), items.included).to_columns()
     assert set(table["far"]) == {None}
     assert table["near_score"] == scores.forward.tolist()
     assert table["far_score"] == scores.backward.tolist()
-    assert table["label"] == [i.label for i in items.kept]
+    assert table["label"] == [i.label for i in items.included]
 
 
 @pytest.fixture
@@ -231,10 +237,10 @@ def test_each_fold_is_cut_where_the_others_are_cut_best():
     rng = np.random.default_rng(1)
     labels = np.arange(60) % 2
     scores = scored(labels + rng.normal(0, 0.8, 60), np.zeros(60), labels)
-    fold = fold_of([item.cluster for item in scores.items])
+    fold = assign_folds([item.cluster for item in scores.items])
     expected = [decision_threshold(scores.forward[fold != k], scores.labels[fold != k]) for k in fold]
     assert len(set(expected)) > 2
-    assert decision_cuts(scores).cuts.tolist() == expected
+    assert choose_decision_thresholds(scores).cuts.tolist() == expected
 
 
 def test_the_largest_asymmetry_of_a_replicate_is_that_of_the_pairs_drawn():

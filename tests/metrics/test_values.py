@@ -8,8 +8,8 @@ from test_metrics import margins, pairs
 
 from encheck.metrics import adjusted_rate, margin_rate, mean_margin, mean_similarity, similarity_gap
 from encheck.metrics.health import recall_at_1
-from encheck.metrics.pairs import won
-from encheck.metrics.ranking import in_order, reversed_at, top_of
+from encheck.metrics.pairs import wins
+from encheck.metrics.ranking import falls_throughout, first_is_top, rises_at_step
 from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import Scale
 
@@ -37,9 +37,9 @@ def test_the_mean_margin_and_the_mean_similarity_are_means_of_the_items():
 
 
 def test_the_gap_of_two_labels_is_the_mean_of_what_each_item_says_of_it():
-    said = similarity_gap.per_item(table(), SCALE)
+    said = similarity_gap.item_values(table(), SCALE)
     assert said.mean() == pytest.approx(similarity_gap(pairs(NEAR, LABELS).calibrated).value)
-    assert similarity_gap.per_item(table(NEAR + 0.05), SCALE) == pytest.approx(said)  # all move: the gap does not
+    assert similarity_gap.item_values(table(NEAR + 0.05), SCALE) == pytest.approx(said)  # all move: the gap does not
 
 
 def test_the_curve_of_a_margin_goes_from_minus_three_tenths_to_three_tenths():
@@ -51,11 +51,11 @@ def test_the_curve_of_a_margin_goes_from_minus_three_tenths_to_three_tenths():
 def test_a_tie_counts_one_half_wherever_something_is_won():
     """Between two texts, of a point of the curve, and of a step of a chain; a search is no contest of two."""
     tied = margins(NEAR[2:3], FAR[2:3])
-    assert won(table(NEAR[2:3], FAR[2:3]), SCALE).tolist() == [0.5]
+    assert wins(table(NEAR[2:3], FAR[2:3]), SCALE).tolist() == [0.5]
     assert (margin_rate(tied).value, recall_at_1(tied).value) == (0.5, 0.0)
     assert {p.epsilon: p.value for p in margin_rate(tied).curve}[0.0] == 0.5
-    assert top_of(np.array([[0.7, 0.7]])).tolist() == in_order(np.array([[0.7, 0.7]])).tolist() == [0.5]
-    assert reversed_at(np.array([[0.7, 0.7]]), 1).tolist() == [0.5]
+    assert first_is_top(np.array([[0.7, 0.7]])).tolist() == falls_throughout(np.array([[0.7, 0.7]])).tolist() == [0.5]
+    assert rises_at_step(np.array([[0.7, 0.7]]), 1).tolist() == [0.5]
 
 
 @pytest.mark.parametrize(("metric", "chance"), [(adjusted_rate, 0.5), (margin_rate, 0.5), (similarity_gap, 0.0)])
@@ -67,7 +67,7 @@ def test_a_metric_says_what_chance_gives(metric, chance):
 def test_scores_are_a_tie_that_differ_by_a_hundred_thousandth_of_the_scale(unit, expected):
     """Of a model whose scores all lie near 1, smaller differences count."""
     near, far, scale = np.array([0.95, 0.95]), np.array([0.95 - 5e-6, 0.95 - 2e-5]), Scale(1 - unit)
-    assert won(table(near, far), scale).tolist() == expected
+    assert wins(table(near, far), scale).tolist() == expected
     assert [
         margin_rate(replace(margins([n], [f]), scale=scale)).value for n, f in zip(near, far, strict=True)
     ] == expected

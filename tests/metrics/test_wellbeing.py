@@ -16,15 +16,15 @@ from encheck.encoders.model_config import ModelConfig
 from encheck.errors import NothingToMeasure
 from encheck.generators.invariance import casing, contraction, spacing
 from encheck.items.searches import cut, queries, random_pairs, repeated
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.language.edits.contractions import contractions, expanded
 from encheck.language.english import English
-from encheck.metrics.health import contract_kept, ends_seen, evenness, hubness, room, steadiness, unseen
+from encheck.metrics.health import antihub_share, contract_kept, ends_seen, evenness, hubness, room, steadiness
 from encheck.running.service import EncoderService
 from encheck.running.subject import Subject
-from encheck.scoring.measure import overlap_grid, vector_grid
+from encheck.scoring.measure import vector_similarity_grid, word_overlap_grid
 from encheck.scoring.scores import PairScores, RepeatedScores, Scale
-from encheck.scoring.searches import Query, search
+from encheck.scoring.searches import Query, search_texts
 from encheck.similarity import SIMILARITIES, equal_up_to_rounding, jaccard
 from encheck.statistics.bootstrap import Resampler
 from encheck.store import Store
@@ -82,14 +82,14 @@ def grid_of(table):
 
 
 def test_a_query_finds_the_nearest_text_that_is_neither_itself_nor_right():
-    found = search(
+    found = search_texts(
         asked(("a", "A"), ("b", "B"), others=("x",)), grid_of({("a", "a"): 1, ("a", "A"): 0.9, ("a", "x"): 0.8})
     )
     assert (found.near[0], found.best[0], found.texts[0]) == (0.9, 0.8, "x")
 
 
 def test_every_right_answer_of_a_source_is_right():
-    found = search(asked(("a", "A"), ("a", "AA"), ("b", "B")), grid_of({("a", "AA"): 0.9, ("a", "B"): 0.1}))
+    found = search_texts(asked(("a", "A"), ("a", "AA"), ("b", "B")), grid_of({("a", "AA"): 0.9, ("a", "B"): 0.1}))
     assert (found.best[0], found.texts[0]) == (0.1, "B")
 
 
@@ -98,7 +98,7 @@ def test_occurrences_are_those_of_brute_force():
     pairs = [(f"s{i}", f"t{i}") for i in range(40)]
     rows = {text: i for i, text in enumerate(t for pair in pairs for t in pair)}
     vectors = rng.normal(size=(80, 5)).astype(np.float32)
-    found = search(asked(*pairs), vector_grid(vectors, rows, "cosine"))
+    found = search_texts(asked(*pairs), vector_similarity_grid(vectors, rows, "cosine"))
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     scores = unit[::2] @ unit[1::2].T
     nearest = np.argsort(-scores, axis=1)[:, :10]
@@ -108,7 +108,7 @@ def test_occurrences_are_those_of_brute_force():
 def test_ties_do_not_hang_on_the_order_of_the_data():
     """Word overlap has many: the tenth nearest text is one of several."""
     group = asked(*((f"the {i} of all", f"a {i} or the {i}") for i in range(60)))
-    there, back = search(group, overlap_grid), search(group[::-1], overlap_grid)
+    there, back = search_texts(group, word_overlap_grid), search_texts(group[::-1], word_overlap_grid)
     np.testing.assert_array_equal(there.occurrences, back.occurrences[::-1])
     assert there.texts == back.texts[::-1]
 
@@ -117,39 +117,39 @@ def test_ties_do_not_hang_on_the_order_of_the_data():
 def test_a_grid_holds_the_similarity_of_each_pair(name):
     vectors = np.random.default_rng(1).normal(size=(6, 4)).astype(np.float32)
     rows = {str(i): i for i in range(6)}
-    grid = vector_grid(vectors, rows, name)(["0", "1"], ["2", "3", "4"])
+    grid = vector_similarity_grid(vectors, rows, name)(["0", "1"], ["2", "3", "4"])
     expected = SIMILARITIES[name](vectors[[0, 0, 0, 1, 1, 1]], vectors[[2, 3, 4, 2, 3, 4]]).reshape(2, 3)
     np.testing.assert_allclose(grid, expected, rtol=1e-5)
 
 
 def test_the_grid_of_word_overlap_is_that_of_jaccard():
     texts = ["a red car", "a blue car", "", "snow!", "A red CAR"]
-    grid = overlap_grid(texts, texts)
+    grid = word_overlap_grid(texts, texts)
     expected = [jaccard([a] * len(texts), texts) for a in texts]
     np.testing.assert_allclose(grid, expected)
 
 
 def test_queries_leave_out_what_is_asked_twice():
-    items = queries("hard_negative")(PROBES, 1, Maker())
+    items = queries("hard_negative")(PROBES, 1, VariantMaker())
     assert (
-        len({(q.source, q.near) for q in items.kept})
-        == len(items.kept)
+        len({(q.source, q.near) for q in items.included})
+        == len(items.included)
         == sum(not g.is_contrast for g in PROBES.groups)
     )
-    assert all(q.others for q in items.kept)
+    assert all(q.others for q in items.included)
 
 
 def test_random_pairs_carry_the_split_of_their_cluster():
-    assert {p.split for p in random_pairs(PROBES, 1, Maker()).kept} == {"dev", "gate"}
+    assert {p.split for p in random_pairs(PROBES, 1, VariantMaker()).kept} == {"dev", "gate"}
 
 
 def test_a_few_texts_of_different_clusters_are_repeated():
-    items = repeated(PROBES, 1, Maker()).kept
+    items = repeated(PROBES, 1, VariantMaker()).kept
     assert len({i.cluster for i in items}) == len(items) == 32
 
 
 def test_the_longest_texts_lose_their_end():
-    items = cut(PROBES, 1, Maker()).kept
+    items = cut(PROBES, 1, VariantMaker()).kept
     assert all(i.first.startswith(i.second) and len(i.first.split()) == len(i.second.split()) + 3 for i in items)
 
 
@@ -162,7 +162,7 @@ def scores(values, *, scale=None):
 def test_health_figures_by_hand():
     counts = scores([0, 0, 0, 4, 1, 1])
     assert evenness(counts).value == pytest.approx(1 - np.abs(np.array([-1, -1, -1, 3, 0, 0])).mean() / 2)
-    assert unseen(counts).value == 0.5
+    assert antihub_share(counts).value == 0.5
     assert room(scores([0.2, 0.4])).value == pytest.approx(0.7)
     assert steadiness(scores([0.2, 0.4], scale=Scale(0.5, 1.0))).value == pytest.approx(1 - 0.2)
 
@@ -203,7 +203,7 @@ def test_what_was_encoded_again_is_kept(tmp_path):
             return super().encode(texts)
 
     service = EncoderService(Subject("m", ModelConfig("m"), Counting()), Store(tmp_path / "s.sqlite"))
-    found = [service.again(["a b", "c"]) for _ in range(2)]
+    found = [service.encode_again(["a b", "c"]) for _ in range(2)]
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_allclose(found[0], BagOfWords().encode(["a b", "c"]))
     assert Counting.calls == 1
@@ -211,7 +211,7 @@ def test_what_was_encoded_again_is_kept(tmp_path):
 
 def test_one_sentence_is_no_search():
     with pytest.raises(NothingToMeasure):
-        queries()(load("probes").__class__("d", (), (Group("g", "a", "b", "c"),), "", 1), 1, Maker())
+        queries()(load("probes").__class__("d", (), (Group("g", "a", "b", "c"),), "", 1), 1, VariantMaker())
 
 
 MODELS = """

@@ -12,8 +12,8 @@ import pytest
 import encheck
 from encheck import short_options
 from encheck.errors import UsageError
-from encheck.options import GROUPS, OPTIONS, Settings, recorded, reference
-from encheck.options.settings import search_index_of
+from encheck.options import GROUPS, OPTIONS, Settings, options_as_markdown, settings_for_results
+from encheck.options.settings import parse_search_index
 from encheck.system.typed_files import as_values
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,7 +76,7 @@ def test_an_option_is_one_edit_for_settings_baselines_and_docs(grown):
 def test_the_page_of_commands_ends_with_the_options():
     page = (ROOT / "docs/reference/commands.md").read_text("utf-8")
     assert "**Checkpoints of others**: use `encheck run`" in page
-    assert page.endswith(f"\n{reference().rstrip()}\n"), "Remedy: python scripts/write_reference.py"
+    assert page.endswith(f"\n{options_as_markdown().rstrip()}\n"), "Remedy: python scripts/write_reference.py"
 
 
 def test_no_two_options_have_one_name_or_one_place():
@@ -86,7 +86,7 @@ def test_no_two_options_have_one_name_or_one_place():
 
 
 def test_a_baseline_keeps_what_changes_the_scores():
-    assert as_values(recorded(Settings())) == {
+    assert as_values(settings_for_results(Settings())) == {
         "models": ["sbert"], "model_args": [], "data": ["probes"], "sample": 2000, "seed": 0, "skip_bad_rows": False,
         "strict": False,
         "device": "auto", "dtype": None, "store_dtype": "float32", "epsilon": 0.0, "median_scope": "split",
@@ -117,4 +117,4 @@ def test_pytests_own_strict_is_encheck_s_too_where_options_are_short(parsed, is_
 )
 def test_another_search_index_is_refused(text):
     with pytest.raises(UsageError, match=r"--search-index is .* faiss:nprobe=64,nlist=1000"):
-        search_index_of(text)
+        parse_search_index(text)

@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 from encheck import run
 from encheck.cli import app
-from encheck.engine.conclusion import with_contamination
-from encheck.engine.measured import MeasuredCase, ProcessDescription
+from encheck.engine.conclusion import add_contamination
+from encheck.engine.measured import CaseOutcome, ProcessDescription
 from encheck.engine.recorder import Conclusion, Recorder
 from encheck.gating.baseline import read, save
 from encheck.gating.contamination import CLEAR
@@ -46,7 +46,7 @@ def recorded(found, *, data=None):
     for case in {str(row.case) for row in raw.checks}:
         rows = tuple(row for row in raw.checks if str(row.case) == case)
         items = item_table(found.items[case]) if case in found.items else None
-        recorder.take(MeasuredCase(rows, raw.claims[rows[0].check], items=items))
+        recorder.add_case(CaseOutcome(rows, raw.claims[rows[0].check], items=items))
     kept = [one for one in raw.data if data is None or one.name in data]
     recorder.described = [
         ProcessDescription(
@@ -61,7 +61,7 @@ def settings(*models, replicates=()):
 
 
 def rows(recorder, settings, baselines=()):
-    return with_contamination(Conclusion(0), recorder, settings, baselines).contamination
+    return add_contamination(Conclusion(0), recorder, settings, baselines).contamination
 
 
 def test_who_knows_the_public_probes_alone_is_found_out(found):

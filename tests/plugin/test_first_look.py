@@ -18,15 +18,15 @@ from encheck.engine.first_look import (
     CONTRACT_ITEMS,
     LookDecision,
     SharedDecision,
-    decide,
-    first_look,
-    headlines,
-    mode_of,
+    decide_whether_to_stop,
+    first_look_mode,
+    headline_requests,
+    largest_affordable_part,
 )
 from encheck.errors import UsageError
 from encheck.gating.baseline import FirstLookItems, SavedScores
-from encheck.items.variants import Maker
-from encheck.options import Settings, refuse_wrong, without_quick
+from encheck.items.variants import VariantMaker
+from encheck.options import Settings, command_to_continue, refuse_invalid_options
 from encheck.options.settings import OPTIONS
 from encheck.reporting.results import read_items, read_results
 from encheck.reporting.terminal import rest_lines
@@ -99,7 +99,7 @@ def bench(data, tmp_path):
         model = Slow(clock, seconds)
         config = ModelConfig("slow", price=price)
         subjects = {"slow": Subject("slow", config, model)}
-        return Bench(subjects, {"demo": data}, Store(tmp_path / "store.sqlite"), maker=Maker(), clock=clock)
+        return Bench(subjects, {"demo": data}, Store(tmp_path / "store.sqlite"), maker=VariantMaker(), clock=clock)
 
     return bench
 
@@ -114,37 +114,39 @@ def requests():
 
 @pytest.fixture
 def few(monkeypatch):
-    monkeypatch.setattr(looking, "MOST_TEXTS", 90)
+    monkeypatch.setattr(looking, "MAX_TEXTS", 90)
 
 
 def test_a_look_takes_whole_clusters_of_each_kind_of_edit_and_no_more_texts_than_it_may(bench, requests, data):
-    look = first_look(bench(), requests, most=90)
+    look = largest_affordable_part(bench(), requests, most=90)
     part = look.bench.data["demo"]
     assert 0.8 * 90 <= look.texts <= 90
     assert [len(part.pairs), len(part.groups), look.clusters] == [2 * look.clusters, look.clusters, len(part.universe)]
     kinds = [variant.relation for one in part.groups for variant in one.variants[:1]]
     assert kinds.count("antonym") == kinds.count("number")
-    again = first_look(bench(), requests, most=90)
+    again = largest_affordable_part(bench(), requests, most=90)
     assert again.bench.data["demo"].universe == part.universe
     other = bench()
     other.seed = 7
-    assert first_look(other, requests, most=90).bench.data["demo"].universe != part.universe
+    assert largest_affordable_part(other, requests, most=90).bench.data["demo"].universe != part.universe
 
 
 def test_a_search_is_left_out_of_a_look_since_its_figure_depends_on_all_that_is_searched(bench, requests):
-    assert [claim.property for _, _, claim, _ in first_look(bench(), requests, most=90).requests] == ["paraphrase"]
-    assert first_look(bench(), requests[1:], most=90) is None
+    assert [claim.property for _, _, claim, _ in largest_affordable_part(bench(), requests, most=90).requests] == [
+        "paraphrase"
+    ]
+    assert largest_affordable_part(bench(), requests[1:], most=90) is None
 
 
 def test_contracts_are_looked_at_on_some_of_their_items_from_the_whole_run(bench, requests):
     contracts = [("slow", "demo", check(name, "contract"), 1)
                  for name in ("end_of_a_long_text_is_seen", "same_text_gets_the_same_answer_twice")]  # fmt: skip
     one = bench()
-    look = first_look(one, [*requests, *contracts], most=200)
+    look = largest_affordable_part(one, [*requests, *contracts], most=200)
     assert look.texts <= 200
     for contract in contracts:
         assert contract in look.requests
-        items, every = look.bench.items(*contract[1:]).kept, one.items(*contract[1:]).kept
+        items, every = look.bench.items(*contract[1:]).included, one.items(*contract[1:]).included
         assert len(items) == min(CONTRACT_ITEMS, len(every))
         assert all(item in every for item in items)
         assert {item.cluster for item in items} - set(look.bench.data["demo"].universe)
@@ -155,32 +157,32 @@ def test_contracts_are_looked_at_on_some_of_their_items_from_the_whole_run(bench
 def test_of_a_property_with_a_headline_the_headline_is_looked_at_and_of_another_all_its_checks(requests):
     first, *_ = requests
     other = ("slow", "demo", check("paraphrase_is_nearer_than_random_pair"), 1)
-    assert headlines([first, other]) == [first]
-    assert headlines([other]) == [other]
+    assert headline_requests([first, other]) == [first]
+    assert headline_requests([other]) == [other]
 
 
 def test_nothing_is_encoded_twice_and_a_store_that_has_all_needs_no_look(bench, requests, few):
     one = bench()
-    look, decision = decide(one, requests, "ask", locks=no_locks, progress=QUIET)
+    look, decision = decide_whether_to_stop(one, requests, "ask", locks=no_locks, progress=QUIET)
     model = one.subjects["slow"].model
     assert len(model.asked) == look.texts
     assert not decision.stops
     one.prepare(requests, locks=no_locks, progress=QUIET)
     assert len(model.asked) == len(set(model.asked))
-    assert decide(bench(), requests, "ask", locks=no_locks, progress=QUIET) == (None, LookDecision())
+    assert decide_whether_to_stop(bench(), requests, "ask", locks=no_locks, progress=QUIET) == (None, LookDecision())
 
 
 def test_few_texts_need_no_look_even_where_one_was_asked_for(bench, requests):
-    assert decide(bench(), requests, "stop", locks=no_locks, progress=QUIET) == (None, LookDecision())
+    assert decide_whether_to_stop(bench(), requests, "stop", locks=no_locks, progress=QUIET) == (None, LookDecision())
 
 
 def test_what_no_look_can_measure_is_skipped_with_quick_unless_it_is_small(bench, requests, monkeypatch):
     search = requests[1:]
-    assert decide(bench(), search, "stop", locks=no_locks, progress=QUIET) == (None, LookDecision())
-    monkeypatch.setattr(looking, "MOST_TEXTS", 20)
-    look, decision = decide(bench(), search, "stop", locks=no_locks, progress=QUIET)
+    assert decide_whether_to_stop(bench(), search, "stop", locks=no_locks, progress=QUIET) == (None, LookDecision())
+    monkeypatch.setattr(looking, "MAX_TEXTS", 20)
+    look, decision = decide_whether_to_stop(bench(), search, "stop", locks=no_locks, progress=QUIET)
     assert (look, decision.stops, decision.look.texts, decision.rest.models) == (None, True, 0, ())
-    assert decide(bench(), search, "ask", locks=no_locks, progress=QUIET) == (None, LookDecision())
+    assert decide_whether_to_stop(bench(), search, "ask", locks=no_locks, progress=QUIET) == (None, LookDecision())
 
 
 @pytest.mark.parametrize(
@@ -195,7 +197,7 @@ def test_what_no_look_can_measure_is_skipped_with_quick_unless_it_is_small(bench
     ],
 )
 def test_a_run_stops_where_the_rest_takes_long_or_costs_money(bench, requests, few, seconds, price, mode, why):
-    look, decision = decide(bench(seconds, price), requests, mode, locks=no_locks, progress=QUIET)
+    look, decision = decide_whether_to_stop(bench(seconds, price), requests, mode, locks=no_locks, progress=QUIET)
     (rest,) = decision.rest.models
     whole = look.of_texts - look.texts
     assert (decision.stops, decision.rest.why) == (bool(why), why)
@@ -206,7 +208,7 @@ def test_a_run_stops_where_the_rest_takes_long_or_costs_money(bench, requests, f
 
 def test_the_rest_is_about_what_going_on_encodes(bench, requests, few):
     one = bench()
-    _, decision = decide(one, requests, "stop", locks=no_locks, progress=QUIET)
+    _, decision = decide_whether_to_stop(one, requests, "stop", locks=no_locks, progress=QUIET)
     before = len(one.subjects["slow"].model.asked)
     one.prepare(requests, locks=no_locks, progress=QUIET)
     assert decision.rest.models[0].texts == pytest.approx(len(one.subjects["slow"].model.asked) - before, rel=0.1)
@@ -215,7 +217,7 @@ def test_the_rest_is_about_what_going_on_encodes(bench, requests, few):
 def test_workers_of_a_run_agree_on_what_the_first_of_them_decided(bench, requests, few, tmp_path):
     shared = SharedDecision(str(tmp_path / "run.lock"))
     assert shared.read() is None
-    _, decision = decide(bench(), requests, "stop", locks=no_locks, progress=QUIET)
+    _, decision = decide_whether_to_stop(bench(), requests, "stop", locks=no_locks, progress=QUIET)
     shared.write(decision)
     assert SharedDecision(str(tmp_path / "run.lock")).read() == decision
     assert SharedDecision(None).read() is None
@@ -233,7 +235,7 @@ def test_workers_of_a_run_agree_on_what_the_first_of_them_decided(bench, request
     ],
 )
 def test_only_encheck_run_looks_first_and_what_needs_all_items_never_does(settings, is_junit, mode):
-    assert mode_of(Settings(**settings), is_junit=is_junit) == mode
+    assert first_look_mode(Settings(**settings), is_junit=is_junit) == mode
 
 
 @pytest.mark.parametrize(
@@ -246,14 +248,17 @@ def test_only_encheck_run_looks_first_and_what_needs_all_items_never_does(settin
 def test_quick_is_refused_beside_what_needs_all_items(also, said):
     given = {one.dest: one.default for one in OPTIONS.values()} | {f"encheck_{name}": v for name, v in also.items()}
     with pytest.raises(UsageError, match=said):
-        refuse_wrong(SimpleNamespace(**given | {"encheck_quick": True}))
+        refuse_invalid_options(SimpleNamespace(**given | {"encheck_quick": True}))
 
 
 def test_the_command_for_the_rest_is_the_one_that_was_typed():
-    assert without_quick(["x/encheck/__main__.py", "run", "--quick", "--data=a b"]) == "encheck run '--data=a b' --full"
-    assert without_quick(["/bin/pytest", "-m", "antonym", "--encheck-quick"]) == "pytest -m antonym"
-    assert without_quick(["/opt/pytest/__main__.py", "--encheck-quick"]) == "pytest"
-    assert without_quick(["/opt/notebook"]) == ""
+    assert (
+        command_to_continue(["x/encheck/__main__.py", "run", "--quick", "--data=a b"])
+        == "encheck run '--data=a b' --full"
+    )
+    assert command_to_continue(["/bin/pytest", "-m", "antonym", "--encheck-quick"]) == "pytest -m antonym"
+    assert command_to_continue(["/opt/pytest/__main__.py", "--encheck-quick"]) == "pytest"
+    assert command_to_continue(["/opt/notebook"]) == ""
 
 
 def test_what_is_left_is_said_with_time_tokens_and_price():
@@ -291,12 +296,12 @@ SOME = ("-m", "antonym or number", "--encheck-model=bag-of-words")
 @pytest.fixture
 def run(pytester, some_probes, tmp_path, monkeypatch):
     """Run some checks in this process: exit code, results, items, and what was shown."""
-    monkeypatch.setattr("encheck.engine.first_look.MOST_TEXTS", 300)
+    monkeypatch.setattr("encheck.engine.first_look.MAX_TEXTS", 300)
 
     def run(*args, name="run"):
         told = []
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("encheck.running.notes.tell", told.append)
+            patch.setattr("encheck.running.notes.write_to_stderr", told.append)
             found = pytester.runpytest(
                 "--pyargs", "encheck.checks", "-p", "no:cacheprovider", f"--encheck-data={some_probes}", *SOME,
                 f"--encheck-report-dir={tmp_path / name}", *args,

@@ -13,7 +13,7 @@ from gated import or_gate
 from recorded import run_file, schema
 
 from encheck.engine.checks import packaged_checks
-from encheck.engine.gate import checks_to_weigh
+from encheck.engine.gate import select_gate_checks
 from encheck.options import Project, Settings
 from encheck.reporting.comment import comment
 from encheck.reporting.gate.record import outcome_of_all
@@ -484,8 +484,8 @@ def test_what_the_gate_only_reports_is_measured_where_it_is_selected_alone(run, 
 
 
 def test_a_gate_of_all_checks_leaves_out_what_it_only_reports():
-    measured = {check.name for check in checks_to_weigh(packaged_checks(), None, Settings())}
+    measured = {check.name for check in select_gate_checks(packaged_checks(), None, Settings())}
     assert {"synonym_is_nearer_than_control", "same_text_gets_the_same_answer_twice"} <= measured
     assert "synonym_keeps_the_similarity" not in measured
     own = Settings(project=Project(thresholds={"synonym_keeps_the_similarity": 0.9}))
-    assert "synonym_keeps_the_similarity" in {check.name for check in checks_to_weigh(packaged_checks(), None, own)}
+    assert "synonym_keeps_the_similarity" in {check.name for check in select_gate_checks(packaged_checks(), None, own)}

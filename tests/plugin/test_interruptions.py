@@ -144,7 +144,10 @@ def test_the_worker_that_tries_a_model_out_keeps_the_lock_of_the_run_until_it_ha
     def note(what):
         def noted(requests, *, locks, progress):
             if not is_taken:
-                with next(iter(session.locks.encoding(None))), pytest.raises(Timeout):  # its holder may take it again
+                with (
+                    next(iter(session.locks.locks_for_encoding(None))),
+                    pytest.raises(Timeout),
+                ):  # its holder may take it again
                     another.acquire(blocking=False)
                 with pytest.raises(Timeout):
                     another.acquire(blocking=False)

@@ -16,7 +16,7 @@ from encheck.claims import Claim
 from encheck.encoders.load import load
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.engine import locks as module
-from encheck.engine.locks import Locks, places
+from encheck.engine.locks import Locks, device_names
 from encheck.engine.measured import ProcessDescription
 from encheck.engine.recorder import Conclusion, Recorder
 from encheck.items.searches import repeated
@@ -66,7 +66,7 @@ def another_run(path, model=None, *, does=None, seconds=0.5):
         locks = Locks(path, WorkClock())
         locks._name = "another run"
         with ExitStack() as held:
-            for lock in [locks.parsing()] if does == "parse" else locks.encoding(model):
+            for lock in [locks.lock_for_parsing()] if does == "parse" else locks.locks_for_encoding(model):
                 held.enter_context(lock)
             there.set()
             time.sleep(seconds)
@@ -86,7 +86,7 @@ def encoded(path, model, *, run=None):
     try:
         locks = Locks(path, WorkClock(), run=run)
         bench = bench_of(store, model, clock=locks._clock)
-        bench.prepare(REQUESTS, locks=locks.encoding, **QUIET)
+        bench.prepare(REQUESTS, locks=locks.locks_for_encoding, **QUIET)
     finally:
         store.close()
     return bench, locks
@@ -125,7 +125,7 @@ def test_waiting_for_parses_is_said_and_counts_as_no_work(path, caplog):
     locks = locks_of(path)
     with another_run(path, does="parse"):
         start = locks._clock.now()
-        with locks.parsing():
+        with locks.lock_for_parsing():
             assert locks._clock.now() - start < 0.3
     assert locks._clock.for_others > 0.2
     assert caplog.messages[0].startswith("waiting for another run that parses for the same store: pid ")
@@ -144,7 +144,7 @@ def test_a_worker_of_the_same_run_is_waited_for_in_silence_and_counts_as_no_othe
     sibling.start()
     there.wait()
     start = locks._clock.now()
-    for lock in locks.encoding(Remote()):
+    for lock in locks.locks_for_encoding(Remote()):
         with lock:
             assert locks._clock.now() - start < 0.2
     sibling.join()
@@ -210,18 +210,22 @@ def test_a_model_whose_device_is_taken_is_not_tried_out_and_no_error(path):
     store, model = Store(path), Counting()
     bench = bench_of(store, model)
     with another_run(path, Counting(), seconds=0.2):
-        bench.try_out(REQUESTS, locks=locks_of(path).if_free, **QUIET)
+        bench.smoke_test_models(REQUESTS, locks=locks_of(path).if_free, **QUIET)
     assert (model.asked, bench.subjects["tiny"].error) == ([], None)
-    bench.try_out(REQUESTS, locks=locks_of(path).if_free, **QUIET)
+    bench.smoke_test_models(REQUESTS, locks=locks_of(path).if_free, **QUIET)
     assert model.asked
     store.close()
 
 
 def test_two_runs_with_several_devices_take_them_in_one_order(path, monkeypatch):
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    assert places(("cuda:1", "cpu", "cuda")) == places(("cuda:0", "cpu", "cuda:1")) == ["cpu", "cuda:0", "cuda:1"]
+    assert (
+        device_names(("cuda:1", "cpu", "cuda"))
+        == device_names(("cuda:0", "cpu", "cuda:1"))
+        == ["cpu", "cuda:0", "cuda:1"]
+    )
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3, GPU-a/b")
-    assert places(("cuda", "cuda:1")) == ["cuda:3", "cuda:GPU-a/b"]
+    assert device_names(("cuda", "cuda:1")) == ["cuda:3", "cuda:GPU-a/b"]
     assert locks_of(path)._path("cuda:GPU-a/b") == f"{path}.cuda-GPU-a-b.lock"
 
 

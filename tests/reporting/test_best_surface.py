@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from encheck.engine.recorder import as_row
+from encheck.engine.recorder import result_row
 from encheck.metrics.pairs import GRID, margin_rate, mean_margin
 from encheck.reporting import view
 from encheck.run_file import SurfaceFigure
@@ -33,7 +33,7 @@ def test_the_best_surface_scorer_is_named_and_rows_name_the_same(values, best):
     beside = {name: Estimate("m", value, value, value, n=1, clusters=1) for name, value in values.items()}
     estimate = Estimate("m", 0.9, 0.9, 0.9, n=1, clusters=1, surface=beside)
     in_words = f"{best} {values[best]:.2f}" if best else "-"
-    row = as_row(CheckResult("id", "check", "property", "1", "m", "d", estimate, "pass"))
+    row = result_row(CheckResult("id", "check", "property", "1", "m", "d", estimate, "pass"))
     assert (estimate.best_surface or (None,))[0] == best
     assert view.surface(row) == in_words
 
@@ -44,7 +44,7 @@ LOWEST = 0.025 ** (1 / (40 * (1.96 / 2.0227) ** 2))
 
 def test_the_curve_of_word_overlap_stands_in_the_results():
     scores = margins(0.9, 0.4, jaccard=margins(0.2, 0.4), bigrams=replace(margins(0.4, 0.2), has_curve=False))
-    row = as_row(CheckResult("id", "check", "property", "1", "m", "d", margin_rate(scores), "pass"))
+    row = result_row(CheckResult("id", "check", "property", "1", "m", "d", margin_rate(scores), "pass"))
     assert row.surface["bigrams"] == SurfaceFigure(1, pytest.approx(LOWEST, abs=1e-3), 1)
     assert [p.value for p in view.surface_curve(row)] == [(1 - np.sign(e + 0.2)) / 2 for e in GRID.round(2)]
 

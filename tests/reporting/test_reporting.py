@@ -20,7 +20,7 @@ from recorded import result, run_file
 
 from encheck.checks import test_antonym
 from encheck.claims import claim_of
-from encheck.engine.folder import WRITTEN, clear, place_of, write
+from encheck.engine.folder import WRITTEN, remove_earlier_report, report_folder, write_report
 from encheck.errors import EncheckError, UsageError
 from encheck.gating.types import Balanced, FamilyRow
 from encheck.ids import CaseId
@@ -424,7 +424,7 @@ def test_a_folder_without_results_is_no_run(tmp_path):
 
 
 def test_an_item_is_found_by_the_beginning_of_its_id(tmp_path):
-    write_items(tmp_path, RunItems.of_columns(items(20)))
+    write_items(tmp_path, RunItems.from_columns(items(20)))
     assert len(find_item(tmp_path, "d/0007")) == 1
     assert len(find_item(tmp_path, "d/000")) == 16
     assert find_item(tmp_path, "d/0007")[0].source == HOSTILE
@@ -435,14 +435,14 @@ def test_the_item_file_holds_people_s_scores_and_the_data_s_own_keys(tmp_path):
     pairs = tuple(SentencePair(f"d/{i}", f"a {i}", f"b {i}", None, "c", score=i / 2, key=f"q/{i}") for i in range(3))
     labels = np.ones(3, np.int8)
     scores = PairScores(np.array([0.1, 0.2, 0.3]), labels, Resampler(["c"] * 3), Scale(0.0), items=pairs)
-    write_items(tmp_path, RunItems.of_columns({"x": scores.frame(CaseId("x", "m", "d", "1"), pairs).to_columns()}))
+    write_items(tmp_path, RunItems.from_columns({"x": scores.frame(CaseId("x", "m", "d", "1"), pairs).to_columns()}))
     found = pyarrow.parquet.read_table(tmp_path / "items.parquet").to_pydict()
     assert (found["gold"], found["key"]) == ([0.0, 0.5, 1.0], ["q/0", "q/1", "q/2"])
 
 
 def test_two_runs_of_one_moment_have_a_folder_each(tmp_path):
     now = datetime.now(UTC)
-    folders = [place_of(Settings(root=tmp_path), None, started=now) for _ in range(3)]
+    folders = [report_folder(Settings(root=tmp_path), None, started=now) for _ in range(3)]
     assert [folder.is_dir() for folder in folders] == [True, True, True]
     assert len(set(folders)) == 3
 
@@ -450,7 +450,7 @@ def test_two_runs_of_one_moment_have_a_folder_each(tmp_path):
 def test_what_is_cleared_for_a_run_leaves_a_baseline_alone(tmp_path):
     for name in ("baseline.json", "items.parquet"):
         (tmp_path / name).write_text("")
-    clear(tmp_path)
+    remove_earlier_report(tmp_path)
     assert (tmp_path / "items.parquet").exists()
 
 
@@ -458,7 +458,7 @@ def test_what_is_cleared_for_a_run_leaves_a_baseline_alone(tmp_path):
 def write_run(monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda number: None)
     monkeypatch.setattr(html, "render", lambda *args, **named: "<p>report")
-    return lambda place: write(place, results(row()), RunItems.of_columns(items()))
+    return lambda place: write_report(place, results(row()), RunItems.from_columns(items()))
 
 
 def test_a_report_that_finds_the_disk_full_at_any_write_says_which_file_and_leaves_none_half(write_run, tmp_path):
@@ -483,7 +483,7 @@ def test_what_a_killed_report_left_is_swept_by_the_next_run(write_run, tmp_path)
         left |= {path.name[: len(PARTIAL)] for path in tmp_path.glob(".*")}
         (tmp_path / ".encheck-partial-mine").write_text("a user's")
         partial_path(tmp_path / "thesis.tex").touch()
-        clear(tmp_path)
+        remove_earlier_report(tmp_path)
         assert len(list(tmp_path.iterdir())) == 2
         for path in tmp_path.iterdir():
             path.unlink()

@@ -9,7 +9,7 @@ import pytest
 
 import encheck
 from encheck.metrics import adjusted_rate, interaction
-from encheck.metrics.adjusted import meaning
+from encheck.metrics.adjusted import meaning_in_words
 from encheck.reporting import markdown, terminal, view
 from encheck.run_file import SurfaceFigure
 from encheck.scoring.scores import CrossedScores, Scale
@@ -29,7 +29,7 @@ def test_margins_of_both_sides_are_added():
     """The first group wins by more than it loses, the second loses by more, the third is a tie."""
     margins = np.array([0.3, -0.2, -0.3, 0.2, 0.2, -0.2])
     resampler = Resampler(["a", "b", "c"])
-    sides = MarginScores(0.5 + margins / 2, 0.5 - margins / 2, resampler.of(np.repeat(np.arange(3), 2)), Scale(0.0))
+    sides = MarginScores(0.5 + margins / 2, 0.5 - margins / 2, resampler.select(np.repeat(np.arange(3), 2)), Scale(0.0))
     found = interaction(CrossedScores(sides, resampler, Scale(0.0)))
     assert (found.value, found.n, found.clusters) == (0.5, 3, 3)
 
@@ -48,7 +48,7 @@ def test_meaning_is_what_no_rival_reaches(low, rates, said):
     def rate(value):
         return Estimate(adjusted_rate.name, value, value - 0.05, value + 0.05, 100, 100)
 
-    assert meaning(rate(low + 0.05), {name: rate(value) for name, value in rates.items()}) == said
+    assert meaning_in_words(rate(low + 0.05), {name: rate(value) for name, value in rates.items()}) == said
 
 
 @pytest.fixture(scope="module")

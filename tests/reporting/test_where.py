@@ -72,7 +72,7 @@ def run_of(folder, *frames, data="pairs:own.csv"):
         "checks": [row | {"model": m, "id": f"{CHECK}/{m}-own-1/margin_rate"} for m in models],
     }  # fmt: skip
     write_results(folder, run_file(found))
-    write_items(folder, RunItems.of_columns({str(one.case): one.to_columns() for one in frames}))
+    write_items(folder, RunItems.from_columns({str(one.case): one.to_columns() for one in frames}))
     return folder
 
 

@@ -14,7 +14,7 @@ from encheck.encoders.model_config import ModelConfig
 from encheck.errors import EncoderError, NothingToMeasure
 from encheck.items.builders import both_orders, labelled_pairs
 from encheck.items.searches import random_pairs
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.running.bench import Bench
 from encheck.running.scorer import IDENTITY_PAIRS
 from encheck.running.subject import Subject
@@ -112,7 +112,7 @@ def elsewhere(tmp_path):
 def bench_of(store, *models, data=(DATA,), clock=None):
     names = ["tiny", *(f"tiny-{n}" for n in range(2, len(models) + 1))]
     subjects = {name: Subject(name, ModelConfig(name), model) for name, model in zip(names, models, strict=True)}
-    return Bench(subjects, {d.name: d for d in data}, store, maker=Maker(), clock=clock)
+    return Bench(subjects, {d.name: d for d in data}, store, maker=VariantMaker(), clock=clock)
 
 
 def prepared(store, *models, requests=REQUESTS, data=(DATA,), locks=no_locks):
@@ -122,7 +122,11 @@ def prepared(store, *models, requests=REQUESTS, data=(DATA,), locks=no_locks):
 
 
 def texts_of(bench):
-    items = [*bench.items("demo", PAIRS, "own").kept, *bench.items("demo", MARGINS, 1).kept, *bench.reference("demo")]
+    items = [
+        *bench.items("demo", PAIRS, "own").included,
+        *bench.items("demo", MARGINS, 1).included,
+        *bench.random_pairs("demo"),
+    ]
     return {text for item in items for pair in item.pairs for text in pair}
 
 
@@ -231,7 +235,7 @@ def test_no_request_encodes_nothing(store):
     model = Counting()
     bench = prepared(store, model, requests=[])
     assert model.asked == []
-    assert bench.found("demo", PAIRS, "own") is None
+    assert bench.cached_items("demo", PAIRS, "own") is None
 
 
 # faults
@@ -358,7 +362,7 @@ def test_a_pair_scorer_scores_each_pair_once_and_keeps_it_as_a_pair(store):
 
 def test_a_pair_scorers_scores_are_handed_out_as_it_gave_them(store):
     bench = prepared(store, CountingPairs())
-    pairs = bench.items("demo", PAIRS, "own").kept
+    pairs = bench.items("demo", PAIRS, "own").included
     expected = CountingPairs().score_pairs([p.first for p in pairs], [p.second for p in pairs])
     assert scores_of(bench).values == pytest.approx(expected, abs=1e-6)
 
@@ -406,7 +410,7 @@ def test_scores_are_the_same_bit_for_bit_from_a_cold_and_a_warm_store(store, mak
 def test_pairs_give_pair_scores_and_triplets_give_margins(store):
     bench = prepared(store, Counting())
     pairs, margins = scores_of(bench), scores_of(bench, MARGINS, 1)
-    kept, triples = bench.items("demo", PAIRS, "own").kept, bench.items("demo", MARGINS, 1).kept
+    kept, triples = bench.items("demo", PAIRS, "own").included, bench.items("demo", MARGINS, 1).included
     encode = BagOfWords().encode
     assert isinstance(pairs, PairScores)
     assert isinstance(margins, MarginScores)
@@ -428,7 +432,7 @@ def test_an_encoders_own_similarity_scores_its_pairs(store):
     model = Counting()
     model.similarity = "dot"
     bench = prepared(store, model)
-    kept = bench.items("demo", PAIRS, "own").kept
+    kept = bench.items("demo", PAIRS, "own").included
     encode = BagOfWords().encode
     expected = dot(encode([p.first for p in kept]), encode([p.second for p in kept]))
     assert scores_of(bench).values == pytest.approx(expected)
@@ -458,7 +462,7 @@ def test_a_pair_scorers_identity_is_the_mean_over_texts_with_themselves(store):
 @pytest.mark.parametrize("model", [Counting(), CountingPairs()], ids=["encoder", "pair scorer"])
 def test_the_surface_twin_is_word_overlap_on_the_same_items(store, model):
     bench = prepared(store, model)
-    kept, triples = bench.items("demo", PAIRS, "own").kept, bench.items("demo", MARGINS, 1).kept
+    kept, triples = bench.items("demo", PAIRS, "own").included, bench.items("demo", MARGINS, 1).included
     pairs, margins = scores_of(bench).surface["jaccard"], scores_of(bench, MARGINS, 1).surface["jaccard"]
     assert (pairs.values == jaccard([p.first for p in kept], [p.second for p in kept])).all()
     assert (margins.near == jaccard([t.source for t in triples], [t.near for t in triples])).all()
@@ -489,7 +493,7 @@ def test_items_are_made_once_and_nothing_to_measure_is_remembered(store):
     with pytest.raises(NothingToMeasure, match="no such item"):
         bench.items("demo", Claim(nothing), 3)
     assert made == [("demo", 3, 0)]
-    assert bench.found("demo", Claim(nothing), 3) is None
+    assert bench.cached_items("demo", Claim(nothing), 3) is None
 
 
 def test_data_without_two_unrelated_sentences_has_nothing_to_calibrate_with(store):
@@ -508,16 +512,16 @@ def test_data_without_two_unrelated_sentences_has_nothing_to_calibrate_with(stor
 def test_random_pairs_are_resampled_by_the_clusters_of_both_sentences(tmp_path):
     claim = Claim(random_pairs)
     bench = Bench({"m": Subject("m", ModelConfig("m"), BagOfWords())}, {"demo": DATA}, Store(tmp_path / "s.sqlite"),
-                  maker=Maker())  # fmt: skip
+                  maker=VariantMaker())  # fmt: skip
     bench.prepare([("m", "demo", claim, 1)], locks=no_locks, progress=Progress(quiet=True))
     items = bench.items("demo", claim, 1)
     resampler = bench.scores("m", "demo", items).resampler
     column = {name: i for i, name in enumerate(sorted(DATA.universe))}
-    assert resampler.others.tolist() == [column[item.other] for item in items.kept]
+    assert resampler.others.tolist() == [column[item.second_cluster] for item in items.included]
 
 
 def test_chain_members_that_differ_by_rounding_are_ties():
     chain = Chain("c", "a", "b", ("x", "y"), "cluster", "a")
-    by = SimpleNamespace(decision=None, pairs=lambda first, second: np.array([0.5, 0.5 + 2e-7, 0.4]))
-    (row,) = ChainScores.measured([chain], by, None, Scale(0.0)).values
+    by = SimpleNamespace(head_threshold=None, score_pairs=lambda first, second: np.array([0.5, 0.5 + 2e-7, 0.4]))
+    (row,) = ChainScores.score_items([chain], by, None, Scale(0.0)).values
     assert row.tolist() == [0.5, 0.5, 0.4]

@@ -14,7 +14,7 @@ from encheck.gating.baseline import read, save, tables_of
 from encheck.gating.pairing import compare
 from encheck.ids import CaseId, ItemId
 from encheck.items import contrasts
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.metrics import both_directions, directions_mean
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
@@ -49,7 +49,7 @@ def measured(store, model, *found):
     found = found or (TEA, BUS)
     universe = tuple(sorted({one.cluster for one in found}))
     data = Dataset("own", (), (), "yours", len(found), universe=universe, contrasts=found)
-    bench = Bench({"m": Subject("m", ModelConfig("m"), model)}, {"own": data}, store, maker=Maker())
+    bench = Bench({"m": Subject("m", ModelConfig("m"), model)}, {"own": data}, store, maker=VariantMaker())
     bench.prepare([("m", "own", the_claim(), 1)], locks=lambda _: (), progress=Progress(quiet=True))
     items = bench.items("own", the_claim(), 1)
     return items, bench.scores("m", "own", items)
@@ -118,7 +118,7 @@ def test_the_gate_weighs_both_queries_of_each_contrast(store):
 
 
 def _table(scores, items):
-    columns = scores.frame(CASE, items.kept).to_columns()
+    columns = scores.to_item_frame(CASE, items.included).to_columns()
     assert set(columns["source_role"]) == {"query"}
     row = {"check": CASE.check, "data": "own", "property": "contrast"}
     claims = {CASE.check: {"family": "meaning changed", "metric": "both_directions", "gates": "directions_mean"}}
@@ -140,7 +140,7 @@ def test_a_baseline_of_contrasts_is_read_back_though_nothing_calibrates_them(sto
 
 def test_other_data_have_no_contrasts():
     with pytest.raises(NothingToMeasure, match="own has no contrasts of queries: see --data=contrast:PATH"):
-        contrasts(Dataset("own", (), (), "yours", 0), 1, Maker())
+        contrasts(Dataset("own", (), (), "yours", 0), 1, VariantMaker())
 
 
 def test_a_model_that_is_right_of_all_reaches_the_aim(store):

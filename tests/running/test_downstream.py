@@ -7,16 +7,16 @@ from encheck.claims import claim_of
 from encheck.datasets.dataset import ClassifiedText, Dataset, with_tasks
 from encheck.encoders.fake import BagOfWords, Constant, Nan, Overlap
 from encheck.encoders.model_config import ModelConfig
-from encheck.engine.first_look import in_tasks
+from encheck.engine.first_look import missing_task_texts
 from encheck.errors import EncoderError, NothingToMeasure, missing_need
 from encheck.gating.baseline import scored_table
 from encheck.gating.pairing import gating_metric
 from encheck.ids import CaseId
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.metrics.downstream import new_texts_accuracy, task_accuracy
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
-from encheck.scoring.scores import item_frame
+from encheck.scoring.scores import read_item_frame
 from encheck.statistics import regression
 from encheck.store import Store
 from encheck.system.progress import Progress
@@ -80,7 +80,7 @@ def the_claim():
 
 def bench_of(store, model, tasks, **sample):
     data = with_tasks(Dataset("own", (), (), "yours", 0), tasks, sample=sample.get("sample"), seed=0)
-    bench = Bench({"m": Subject("m", ModelConfig("m"), model)}, {"own": data}, store, maker=Maker())
+    bench = Bench({"m": Subject("m", ModelConfig("m"), model)}, {"own": data}, store, maker=VariantMaker())
     bench.prepare(
         [("m", "own", the_claim(), name) for name in tasks], locks=lambda _: (), progress=Progress(quiet=True)
     )
@@ -99,7 +99,7 @@ def test_a_model_that_sees_the_words_tells_what_the_words_tell(store, task):
     items, scores = measured(store, BagOfWords(), task)
     found = task_accuracy(scores)
     assert found.value == 1.0
-    assert found.n == len(items.kept) == 24
+    assert found.n == len(items.included) == 24
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -127,7 +127,7 @@ def test_what_the_surface_learns_is_learned_once_for_all_models(store, monkeypat
     bench = bench_of(store, BagOfWords(), {"TREC": TASKS["TREC"]})
     items = bench.items("own", the_claim(), "TREC")
     first = bench.scores("m", "own", items)
-    monkeypatch.setattr("encheck.running.scorer.surface_classifiers", None)
+    monkeypatch.setattr("encheck.running.scorer.score_surface_classifiers", None)
     assert bench.scores("m", "own", items).surface == first.surface
 
 
@@ -140,7 +140,7 @@ def test_texts_are_ordered_as_the_toolkit_orders_them(store):
     kinds = (("a b c", "x"), ("d", "y"), ("e", "x"))
     rows = [ClassifiedText(f"{w} {t}", c, split) for split in ("train", "test") for w, c in kinds for t in THINGS]
     items, _ = measured(store, BagOfWords(), "TREC", rows)
-    for some in (items.kept, items.tuning):
+    for some in (items.included, items.tuning):
         order = [(len(one.first.split()), one.label) for one in some]
         assert order == sorted(order)
         assert len(order) == 36
@@ -189,10 +189,10 @@ def test_data_without_a_task_are_skipped_in_one_line(store):
 
 def test_items_travel_and_pair_by_their_texts(store):
     items, scores = measured(store, BagOfWords(), "MRPC")
-    frame = item_frame(CASE, scores.frame(CASE, items.kept).to_columns())
+    frame = read_item_frame(CASE, scores.to_item_frame(CASE, items.included).to_columns())
     assert (frame.kind.name, set(frame.near.scores)) == ("classified", {1.0})
     table = scored_table(CASE, "downstream", frame.to_columns(), the_claim().declared)
-    other = measured(store, Constant(), "MRPC")[1].frame(CASE, items.kept)
+    other = measured(store, Constant(), "MRPC")[1].to_item_frame(CASE, items.included)
     assert table.texts == scored_table(CASE, "downstream", other.to_columns(), the_claim().declared).texts
     assert gating_metric(table) == (None, the_claim().declared.reported)
 
@@ -200,20 +200,22 @@ def test_items_travel_and_pair_by_their_texts(store):
 def test_an_example_says_what_a_text_was_taken_for(store):
     items, scores = measured(store, Constant(), "TREC")
     (worst, *_) = scores.worst()
-    line, source = scores.example(items.kept[worst], worst)
-    item = items.kept[worst]
+    line, source = scores.example(items.included[worst], worst)
+    item = items.included[worst]
     assert line.name == f"{item.label}, sorted as {'who' if item.label == 'where' else 'where'}"
     assert source.text == item.first
 
 
 def test_a_selection_keeps_what_belongs_together(store):
     scores = measured(store, BagOfWords(), "TREC")[1]
-    some = scores.of(np.array([3, 1]))
-    assert [some.given(0), some.given(1)] == [scores.given(3), scores.given(1)]
+    some = scores.select(np.array([3, 1]))
+    assert [some.predicted_class(0), some.predicted_class(1)] == [scores.predicted_class(3), scores.predicted_class(1)]
 
 
 def test_what_is_left_after_a_first_look_counts_the_texts_of_tasks(store):
     bench, model = bench_of(store, BagOfWords(), {"TREC": TASKS["TREC"]}), BagOfWords(other=True)
     requests = [("m", "own", the_claim(), "TREC"), ("m", "own", the_claim(), "CR")]
-    assert in_tasks(Subject("m", ModelConfig("m"), model), bench, requests)[0] == 24 * 2 - 24  # both parts are alike
-    assert in_tasks(bench.subjects["m"], bench, requests)[0] == 0
+    assert (
+        missing_task_texts(Subject("m", ModelConfig("m"), model), bench, requests)[0] == 24 * 2 - 24
+    )  # both parts are alike
+    assert missing_task_texts(bench.subjects["m"], bench, requests)[0] == 0

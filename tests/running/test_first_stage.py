@@ -9,14 +9,14 @@ from encheck.datasets.dataset import Dataset
 from encheck.encoders.fake import Overlap
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import UsageError
-from encheck.items.variants import Maker
-from encheck.metrics.search import figures, ndcg_at_10
+from encheck.items.variants import VariantMaker
+from encheck.metrics.search import ndcg_at_10, search_figures
 from encheck.options import Settings
 from encheck.running.bench import Bench
 from encheck.running.resources import resolve_index
-from encheck.running.scorer import first_stage_note
+from encheck.running.scorer import index_recall_note
 from encheck.running.subject import Subject
-from encheck.scoring.vector_search import FirstStage, IndexSize
+from encheck.scoring.vector_search import IndexRecall, IndexSize
 from encheck.store import Store
 from encheck.system.progress import Progress
 from encheck.types import Estimate
@@ -48,7 +48,7 @@ def measured(store, index, model=None):
     claim = claim_of(test_query_finds_its_documents)
     data = Dataset("own", (), (), "yours", 30, universe=COLLECTION.clusters, collection=COLLECTION)
     subject = Subject("m", ModelConfig("m"), model or Noise())
-    bench = Bench({"m": subject}, {"own": data}, store, maker=Maker(), index=index)
+    bench = Bench({"m": subject}, {"own": data}, store, maker=VariantMaker(), index=index)
     bench.prepare([("m", "own", claim, 1)], locks=lambda _: (), progress=Progress(quiet=True))
     return bench.scores("m", "own", bench.items("own", claim, 1))
 
@@ -64,9 +64,9 @@ def test_all_lists_give_the_figures_of_an_exact_search(store, caplog):
     exact, found = measured(store, None), measured(store, IndexSize(15, 15))
     assert found.answers == exact.answers
     assert exact.first_stage is None
-    recall = next(one for one in figures(found) if one.metric == "first_stage_recall_at_10")
+    recall = next(one for one in search_figures(found) if one.metric == "first_stage_recall_at_10")
     assert (recall.value, recall.n, recall.params["lists"]) == (1.0, 30, 15)
-    assert [one.metric for one in figures(exact) if "first_stage" in one.metric] == []
+    assert [one.metric for one in search_figures(exact) if "first_stage" in one.metric] == []
     assert "So few queries cannot show 98%" in caplog.text
 
 
@@ -74,7 +74,7 @@ def test_what_few_lists_miss_is_counted_and_said(store, caplog):
     exact, found = measured(store, None), measured(store, IndexSize(30, 1))
     assert ndcg_at_10(found).value != ndcg_at_10(exact).value
     share = np.mean([len({*a.first} & {*b.first}) / 10 for a, b in zip(exact.answers, found.answers, strict=True)])
-    recall = next(one for one in figures(found) if one.metric == "first_stage_recall_at_10")
+    recall = next(one for one in search_figures(found) if one.metric == "first_stage_recall_at_10")
     assert recall.value == pytest.approx(share)
     assert recall.low < recall.value < recall.high < 1
     assert recall.params["right_lost"] > 0
@@ -102,15 +102,15 @@ def estimate(value, low, n):
     ],
 )
 def test_what_is_said_of_right_documents(counts, line):
-    stage = FirstStage(IndexSize(100, 16), 10_000, (10,), np.ones((500, 1)), *counts)
-    found = first_stage_note(stage, estimate(0.999, 0.993, 500))
+    stage = IndexRecall(IndexSize(100, 16), 10_000, (10,), np.ones((500, 1)), *counts)
+    found = index_recall_note(stage, estimate(0.999, 0.993, 500))
     assert line in found
     assert "Remedy" not in found
 
 
 def test_too_little_names_more_probes():
-    stage = FirstStage(IndexSize(100, 16), 10_000, (10,), np.ones((500, 1)))
-    assert first_stage_note(stage, estimate(0.96, 0.95, 500)).endswith(
+    stage = IndexRecall(IndexSize(100, 16), 10_000, (10,), np.ones((500, 1)))
+    assert index_recall_note(stage, estimate(0.96, 0.95, 500)).endswith(
         "This is not surely 98%. Remedy: --search-index=faiss:nprobe=32"
     )
 

@@ -119,11 +119,15 @@ def test_new_queries_on_an_old_index_leave_it_out_as_a_run_does(tmp_path):
 
 
 def test_what_is_left_out_keeps_the_order_and_the_number():
-    from encheck.scoring.vector_search import nearest, without_own
+    from encheck.scoring.vector_search import drop_own_documents, search_exactly
 
     documents = np.random.default_rng(0).standard_normal((30, 8)).astype(np.float32)
-    every = list(nearest(documents[:3], documents, similarity="cosine", count=30))
-    cut = list(without_own(nearest(documents[:3], documents, similarity="cosine", count=6), [0, None, 2], count=5))
+    every = list(search_exactly(documents[:3], documents, similarity="cosine", count=30))
+    cut = list(
+        drop_own_documents(
+            search_exactly(documents[:3], documents, similarity="cosine", count=6), [0, None, 2], count=5
+        )
+    )
     assert [rows.tolist() for rows, _ in cut] == [
         every[0][0][1:6].tolist(), every[1][0][:5].tolist(), every[2][0][1:6].tolist(),
     ]  # fmt: skip

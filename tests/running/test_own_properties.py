@@ -9,10 +9,10 @@ from encheck.cli import main
 from encheck.datasets.load import data_label, load, properties_of, with_property
 from encheck.encoders.fake import BagOfWords
 from encheck.engine.checks import packaged_checks, select_checks
-from encheck.engine.results import read
+from encheck.engine.results import read_run
 from encheck.errors import ConfigError, DataError, NothingToMeasure, UsageError
 from encheck.items import OwnProperty
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.reporting.data import describe
 from encheck.running.labels import data_labels
 from encheck.training import behaviour
@@ -122,7 +122,7 @@ def test_pytest_selects_a_property_by_its_marker_and_has_no_such_check_without_o
     pytester.runpytest_inprocess(*run, "--encheck-data=triplets:own.jsonl", "-m", "hedging").assert_outcomes(
         passed=1, deselected=1
     )
-    assert {row.check for row in read(pytester.path / "out").rows} == {CHECK}
+    assert {row.check for row in read_run(pytester.path / "out").rows} == {CHECK}
     pytester.runpytest_inprocess(*run, "--encheck-data=triplets:own.jsonl", "-m", "own").assert_outcomes(passed=2)
     assert pytester.runpytest_inprocess(*run, "--encheck-data=probes").ret == pytest.ExitCode.NO_TESTS_COLLECTED
     wrong = pytester.runpytest_inprocess(*run, "--encheck-data=triplets:own.jsonl", "--encheck-property=hedging")
@@ -208,7 +208,7 @@ def test_other_data_and_files_without_a_property_have_none(tmp_path):
     assert properties_of(f"triplets@x:{file}", "triplets") == ("x",)
     assert load(f"triplets:{file}").collection is not None
     with pytest.raises(NothingToMeasure, match="nothing of the property 'x'"):
-        OwnProperty("triplets", "x")(load(f"triplets:{file}"), 1, Maker())
+        OwnProperty("triplets", "x")(load(f"triplets:{file}"), 1, VariantMaker())
 
 
 def test_rows_become_triplets_in_clusters_and_samples_are_of_each_property(tmp_path, caplog):

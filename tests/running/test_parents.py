@@ -10,10 +10,10 @@ from test_bench import DATA, PAIRS
 
 from encheck.encoders.load import load, named_parents, parent_of
 from encheck.encoders.model_config import Device, ModelConfig
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.options import Settings
 from encheck.running.bench import Bench
-from encheck.running.parents import known_parent
+from encheck.running.parents import find_parent
 from encheck.running.subject import Subject
 from encheck.store import Store
 from encheck.system.lock import no_locks
@@ -60,20 +60,20 @@ def test_its_scores_come_from_the_store_and_it_is_never_loaded(tmp_path, monkeyp
     def measured(folder):
         config = ModelConfig("m", name=str(folder))
         subjects = {"m": Subject("m", config, load(config, device=Device()))}
-        bench = Bench(subjects, {"demo": DATA}, store, maker=Maker(0, None))
+        bench = Bench(subjects, {"demo": DATA}, store, maker=VariantMaker(0, None))
         bench.prepare([("m", "demo", PAIRS, "own")], locks=no_locks, progress=Progress(quiet=True))
         return bench, bench.items("demo", PAIRS, "own")
 
     bench, items = measured(child)
     asked = (bench.subjects["m"], Settings(root=tmp_path), store, bench.scorer)
-    absent = known_parent(*asked)
+    absent = find_parent(*asked)
     assert (absent.label, absent.named_by, absent.scores("demo", items)) == (Path(base).name, "README.md", None)
     other, _ = measured(base)
     monkeypatch.setattr("encheck.encoders.base.LocalEncoder.batches", None)
-    there = known_parent(*asked)
+    there = find_parent(*asked)
     mine, theirs = there.scores("demo", items), other.scores("m", "demo", items)
     np.testing.assert_allclose(mine.values, theirs.values)
     assert mine.scale == theirs.scale
-    assert there.measured(["demo"]).scales["demo"].reference == theirs.scale.reference
+    assert there.with_scales(["demo"]).scales["demo"].reference == theirs.scale.reference
     assert there.weights == absent.weights is not None
     store.close()

@@ -16,8 +16,8 @@ from encheck.gating.baseline import scored_table
 from encheck.gating.pairing import compare, unchanged_items
 from encheck.ids import CaseId
 from encheck.items import ranked_queries
-from encheck.items.variants import Maker
-from encheck.metrics.search import agreement_with_bm25, figures, ndcg_at_10
+from encheck.items.variants import VariantMaker
+from encheck.metrics.search import agreement_with_bm25, ndcg_at_10, search_figures
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
 from encheck.scoring.documents import Answers
@@ -76,33 +76,33 @@ def store(tmp_path):
 def measured(store, model, collection=COLLECTION):
     """(bench, items, scores) of a model that searched."""
     data = dataset_of(collection)
-    bench = Bench({"m": Subject("m", ModelConfig("m"), model)}, {"own": data}, store, maker=Maker())
+    bench = Bench({"m": Subject("m", ModelConfig("m"), model)}, {"own": data}, store, maker=VariantMaker())
     bench.prepare([("m", "own", retrieval(), 1)], locks=lambda _: (), progress=Progress(quiet=True))
     items = bench.items("own", retrieval(), 1)
     return bench, items, bench.scores("m", "own", items)
 
 
 def test_queries_without_a_right_document_are_excluded_and_counted():
-    items = ranked_queries(dataset_of(), 1, Maker())
-    assert [item.source for item in items.kept] == [q.text for q in QUERIES[:3]]
+    items = ranked_queries(dataset_of(), 1, VariantMaker())
+    assert [item.source for item in items.included] == [q.text for q in QUERIES[:3]]
     assert items.excluded == {"no document is right": 1}
-    assert items.kept[0].near == "tea boils"
-    assert items.kept[0].documents.ids == ("d", "c", "b", "a")
+    assert items.included[0].near == "tea boils"
+    assert items.included[0].documents.ids == ("d", "c", "b", "a")
 
 
 def test_data_without_a_collection_and_a_corpus_of_one_are_not_measured():
     with pytest.raises(NothingToMeasure, match="has no queries with documents"):
-        ranked_queries(replace(dataset_of(), collection=None), 1, Maker())
+        ranked_queries(replace(dataset_of(), collection=None), 1, VariantMaker())
     alone = Collection({"a": "tea"}, with_clusters([CollectionQuery("1", "tea", {"a": 1})]))
     with pytest.raises(NothingToMeasure, match="has 1 document: a search needs two"):
-        ranked_queries(dataset_of(alone), 1, Maker())
+        ranked_queries(dataset_of(alone), 1, VariantMaker())
 
 
 def test_a_first_answer_is_unjudged_where_the_judgements_name_wrong_documents_and_not_this_one(store):
     asked = CollectionQuery("3", "when snow cools", {"c": 1, "b": 0})
     with_wrong = Collection(DOCUMENTS, with_clusters([QUERIES[1], asked]))
     _, items, scores = measured(store, BagOfWords(), with_wrong)
-    assert [item.wrong for item in items.kept] == [(), (2,)]
+    assert [item.wrong for item in items.included] == [(), (2,)]
     assert [answers.first[0] for answers in scores.answers] == [2, 0]  # the right one, and one that nobody judged
     assert [answers.is_unjudged for answers in scores.answers] == [False, True]
     right_alone = Collection(DOCUMENTS, with_clusters([QUERIES[1], replace(asked, relevance={"c": 1})]))
@@ -118,7 +118,7 @@ def test_an_encoder_finds_documents_and_bm25_stands_beside(store):
     assert (estimate.n, estimate.clusters) == (3, 3)
     assert set(estimate.surface) == {"bm25"}
     assert estimate.surface["bm25"].value > 0.5
-    names = {one.metric for one in figures(scores)}
+    names = {one.metric for one in search_figures(scores)}
     assert {"mrr_at_10", "document_recall_at_1", "mean_average_precision", "hard_negative_accuracy"} <= names
 
 
@@ -194,7 +194,7 @@ def test_a_scorer_of_pairs_reranks_what_bm25_puts_first(store, monkeypatch):
 
 def results_of(bench, items, scores):
     declared = Declaration("retrieval", "retrieval", metric="ndcg_at_10", gates="ndcg_at_10")
-    return scored_table(CASE, "retrieval", scores.frame(CASE, items.kept).to_columns(), declared)
+    return scored_table(CASE, "retrieval", scores.to_item_frame(CASE, items.included).to_columns(), declared)
 
 
 def test_the_gate_weighs_ndcg_query_by_query_and_pairs_the_same_texts(store, tmp_path):
@@ -207,7 +207,7 @@ def test_the_gate_weighs_ndcg_query_by_query_and_pairs_the_same_texts(store, tmp
     assert found.new[1] < 1.0
     assert unchanged_items(before, before).all()
     assert not unchanged_items(before, worse).all()
-    chosen = before.of(np.array([1]))
+    chosen = before.select(np.array([1]))
     assert chosen.answers == before.answers[1:2]
 
 
@@ -222,7 +222,7 @@ def logged(store, model, **more):
     """(items, scores) of queries of a log among articles."""
     found = Collection({one.id: one.text for one in ARTICLES}, LOG, passages=ARTICLES, **more)
     data = Dataset("own", (), (), "yours", 2, universe=("x", "y"), collection=found)
-    bench = Bench({"m": Subject("m", ModelConfig("m"), model)}, {"own": data}, store, maker=Maker())
+    bench = Bench({"m": Subject("m", ModelConfig("m"), model)}, {"own": data}, store, maker=VariantMaker())
     from encheck.checks.test_retrieval import test_logged_query_keeps_its_answers
 
     claim = claim_of(test_logged_query_keeps_its_answers)
@@ -234,13 +234,13 @@ def logged(store, model, **more):
 @pytest.mark.parametrize("model", [BagOfWords, Overlap])
 def test_queries_of_a_log_keep_the_rows_of_their_answers_under_both_kinds_of_model(store, model):
     items, scores = logged(store, model())
-    documents = items.kept[0].documents
+    documents = items.included[0].documents
     assert [documents.texts[one.first[0]] for one in scores.answers] == ["tea boils", "rain falls"]
     assert [len(one.first) for one in scores.answers] == [4, 4]
     assert scores.found == ("tea boils", "rain falls")
     estimate = agreement_with_bm25(scores)
     assert (estimate.value, estimate.n, estimate.clusters) == (1.0, 2, 2)
-    columns = scores.frame(CASE, items.kept).to_columns()
+    columns = scores.to_item_frame(CASE, items.included).to_columns()
     assert columns["weight"] == [3, 1]
 
 
@@ -248,4 +248,4 @@ def test_answers_that_count_as_the_same_document_have_one_row(store):
     plain, _ = logged(store, BagOfWords())
     items, scores = logged(store, BagOfWords(), same=(0, 1, 2, 0))  # a, the last, counts as d, the first
     assert scores.answers[0].first == (0, 2, 1)
-    assert items.kept[0].id != plain.kept[0].id
+    assert items.included[0].id != plain.kept[0].id

@@ -35,7 +35,7 @@ def vectors(tmp_path):
 
 
 def test_who_asks_for_any_text_gets_no_model_that_learns_or_has_some_vectors_alone(store, vectors):
-    assert opened(store, "bag-of-words").taking_any_text().of_pairs([("a b", "a b")]) == [pytest.approx(1)]
+    assert opened(store, "bag-of-words").taking_any_text().score_pairs([("a b", "a b")]) == [pytest.approx(1)]
     for model in ("bm25", vectors):
         with pytest.raises(UsageError, match="cannot score new texts"):
             opened(store, model).taking_any_text()
@@ -57,19 +57,19 @@ def test_what_is_scored_anew_reads_and_leaves_nothing(store):
 
     service = EncoderService(Subject("m", ModelConfig("m"), Counting()), store)
     pairs = [(TEXTS[0], TEXTS[1])]
-    before = service.scorer_anew(pairs)(*zip(*pairs, strict=True))
+    before = service.similarity_function_uncached(pairs)(*zip(*pairs, strict=True))
     assert not list(store.list_models())
-    assert service.of_pairs(pairs) == service.of_pairs(pairs) == before.tolist()
-    assert service.scorer_anew(pairs)(*zip(*pairs, strict=True)) == before
+    assert service.score_pairs(pairs) == service.score_pairs(pairs) == before.tolist()
+    assert service.similarity_function_uncached(pairs)(*zip(*pairs, strict=True)) == before
     assert Counting.asked == 6
 
 
 def test_vectors_in_roles_come_together_and_an_error_names_the_model(store):
-    found = opened(store, "bag-of-words").in_roles({"document": TEXTS, "query": TEXTS[:1]})
-    assert (found["document"].of(TEXTS)[:1] == found["query"].of(TEXTS[:1])).all()
+    found = opened(store, "bag-of-words").encode_in_roles({"document": TEXTS, "query": TEXTS[:1]})
+    assert (found["document"].vectors_of(TEXTS)[:1] == found["query"].vectors_of(TEXTS[:1])).all()
     texts = [f"{word} {i}" for i in range(20) for word in "abc"]
     service = opened(store, "nan")
     with pytest.raises(EncoderError, match=r"^nan: encheck.encoders.fake:Nan: the vector"):
-        service.in_roles({"query": texts})
+        service.encode_in_roles({"query": texts})
     with pytest.raises(EncoderError, match=r"^encheck.encoders.fake:Nan: the vector"):
         service.encode(texts, role="query")

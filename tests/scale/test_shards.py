@@ -15,11 +15,11 @@ from encheck.datasets.load import load
 from encheck.encoders.fake import BagOfWords
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import DataError, EncoderError, NothingToMeasure, UsageError
-from encheck.items.variants import Maker
-from encheck.metrics.nonobvious import cases_of
-from encheck.options.settings import from_keywords
+from encheck.items.variants import VariantMaker
+from encheck.metrics.nonobvious import predict_test_part
+from encheck.options.settings import settings_from_keywords
 from encheck.running.bench import Bench
-from encheck.running.resources import in_shards
+from encheck.running.resources import shard_loader
 from encheck.running.subject import Subject
 from encheck.scale import sources
 from encheck.scale.large import LargeDataLoader
@@ -101,7 +101,7 @@ def large(folder, *, is_asked=True, **how):
 
 @pytest.fixture
 def maker():
-    return Maker(0)
+    return VariantMaker(0)
 
 
 def bench_of(data, folder, maker, models=MODELS):
@@ -118,7 +118,7 @@ def measured(bench, model, *, checks=CHECKS):
     for check in checks:
         claim = claim_of(check)
         scores = bench.scores(model, data, bench.items(data, claim, 1))
-        scores = cases_of(scores) if claim.property == "nonobvious" else scores
+        scores = predict_test_part(scores) if claim.property == "nonobvious" else scores
         each = [figure(scores) for figure in (*claim.show, claim.metric)]
         found[check.__name__] = [one for some in each for one in ([some] if isinstance(some, Estimate) else some)]
     return found
@@ -192,9 +192,9 @@ def test_the_report_holds_the_worst_and_a_sample(tmp_path, maker, monkeypatch):
         items = bench.items("pairs", claim, 1).whole
         assert isinstance(items, ColumnPairs)
         scores = bench.scores("asymmetric", "pairs", bench.items("pairs", claim, 1))
-        listed, some = items.shown(scores, seed=0)
+        listed, some = items.select_for_report(scores, seed=0)
         assert 10 <= len(listed) - len(items.tail) <= 15
-        frame = some.frame(None, listed)
+        frame = some.to_item_frame(None, listed)
         worst = items[scores.worst()[0]]
         assert worst.id in frame.ids
         position = frame.ids.index(worst.id)
@@ -239,10 +239,10 @@ def test_other_data_are_refused(tmp_path):
 
 def test_a_large_file_is_measured_in_shards_without_being_asked(tmp_path, monkeypatch, caplog):
     def loaded(spec, **options):
-        settings = from_keywords(
+        settings = settings_from_keywords(
             ["sbert"], [spec], {"store": str(tmp_path / "store.sqlite"), "sample": "all", **options}
         )
-        return in_shards(settings)("pairs", spec)
+        return shard_loader(settings)("pairs", spec)
 
     spec = f"pairs:{write(tmp_path / 'pairs.parquet', ROWS)}"
     assert loaded(spec) is None

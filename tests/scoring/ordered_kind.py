@@ -53,7 +53,7 @@ class OrderedScores(MarginScores):
     def frame(self, case, items):
         first, last = (tuple(item.texts[at] for item in items) for at in (0, -1))
         sides = TextColumns(first, self.near), TextColumns(last, self.far)
-        return ItemFrame.of_items(
+        return ItemFrame.from_items(
             ORDERED, case, items, sources=tuple(i.source for i in items), near=sides[0], far=sides[1]
         )
 

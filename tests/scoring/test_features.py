@@ -6,7 +6,7 @@ import pytest
 from encheck.ids import CaseId
 from encheck.language.lexicon.load import lexicon
 from encheck.language.parse import Parse
-from encheck.scoring.features import LEXFILES, features
+from encheck.scoring.features import LEXFILES, item_feature_columns
 from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
 from encheck.scoring.triplets import TRIPLET
 from encheck.types import Edit
@@ -49,7 +49,7 @@ def of(written, changed=(), *, kept=(), why=None, slices=()):
     near = TextColumns(("near",), np.ones(1), None, (edits_json(kept) if kept else None,))
     case = CaseId("a_is_b", "m", "d", "1")
     frame = ItemFrame(TRIPLET, case, ("i",), (text,), near, ("c",), ("",), far, slices=slices)
-    return {name: column[0] for name, column in features(frame, english).items()}
+    return {name: column[0] for name, column in item_feature_columns(frame, english).items()}
 
 
 def replacing(written, word, text):

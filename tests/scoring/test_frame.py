@@ -17,14 +17,14 @@ from encheck.scoring.contrasts import Contrast
 from encheck.scoring.crossed import Crossed, CrossedSide
 from encheck.scoring.documents import Documents
 from encheck.scoring.frame import edits_json
-from encheck.scoring.item import edits_of
+from encheck.scoring.item import parse_edits
 from encheck.scoring.logged import LoggedQuery
 from encheck.scoring.measure import LexicalIndex, SurfaceScorer
 from encheck.scoring.pairs import SentencePair
 from encheck.scoring.ranked import RankedQuery
 from encheck.scoring.repeated import Repeated
 from encheck.scoring.run_items import COLUMNS, OPTIONAL, RunItems
-from encheck.scoring.scores import KINDS, Scale, item_frame
+from encheck.scoring.scores import KINDS, Scale, read_item_frame
 from encheck.scoring.searches import Query
 from encheck.scoring.triplets import Triplet
 from encheck.statistics.bootstrap import Resampler
@@ -110,18 +110,18 @@ def scores(kind):
     overlap = SurfaceScorer(index=LexicalIndex(DOCUMENTS) if kind in ("ranked", "logged") else None)
     of = items[0].kind.scores()
     resampler = Resampler([i.cluster for i in items])
-    found = of.measured(items, overlap, resampler, Scale(0.0))
+    found = of.score_items(items, overlap, resampler, Scale(0.0))
     return replace(
         found,
         surface={
-            n: of.measured(items, SurfaceScorer(n, Frequencies.of(()), overlap.index), resampler, Scale(0.0))
+            n: of.score_items(items, SurfaceScorer(n, Frequencies.of(()), overlap.index), resampler, Scale(0.0))
             for n in of.surface_scorers
         },
     )
 
 
 def frame(kind):
-    return scores(kind).frame(CASE, ITEMS[kind])
+    return scores(kind).to_item_frame(CASE, ITEMS[kind])
 
 
 def test_every_kind_has_items_here():
@@ -135,7 +135,7 @@ def test_a_frame_comes_back_from_its_columns(kind):
     assert set(columns["case"]) == {str(CASE)}
     assert {len(values) for values in columns.values()} == {len(columns["item"])}
     assert {type(i) for i in columns["item"]} == {str}
-    back = item_frame(CASE, columns)
+    back = read_item_frame(CASE, columns)
     assert back.to_columns() == columns
     assert (back.kind.name, back.case, back.ids) == (kind, CASE, tuple(columns["item"]))
 
@@ -143,14 +143,14 @@ def test_a_frame_comes_back_from_its_columns(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_frame_comes_back_from_a_file(kind, tmp_path):
     made = frame(kind)
-    write_items(tmp_path, RunItems.of_columns({str(CASE): made.to_columns()}))
-    back = item_frame(CASE, read_items(tmp_path)[str(CASE)])
+    write_items(tmp_path, RunItems.from_columns({str(CASE): made.to_columns()}))
+    back = read_item_frame(CASE, read_items(tmp_path)[str(CASE)])
     assert back.to_columns() == made.to_columns()
 
 
 def test_roles_and_slices_come_back_too():
     made = replace(frame("search"), roles=("query", "document"), slices=("short", "", "long"))
-    back = item_frame(CASE, made.to_columns())
+    back = read_item_frame(CASE, made.to_columns())
     assert (back.roles, back.slices) == (("query", "document"), ("short", "", "long"))
     assert frame("search").roles == ("", "")
     assert made.to_columns()["source_role"] == ["query"] * 3
@@ -162,12 +162,12 @@ def test_roles_and_slices_come_back_too():
 def test_a_kind_that_there_is_not_is_refused_by_name():
     columns = frame("pair").to_columns() | {"kind": ["pear", "pear"]}
     with pytest.raises(ValueError, match=r"kind of a_is_b/.* is 'pear', but should be one of pair, labelled"):
-        item_frame(CASE, columns)
+        read_item_frame(CASE, columns)
 
 
 def test_a_pair_without_a_label_makes_the_case_one_of_unlabelled_pairs():
     mixed = [replace(pair(0), label=1), pair(1)]
-    kinds = {scores("pair").frame(CASE, some).kind.name for some in (mixed, mixed[::-1])}
+    kinds = {scores("pair").to_item_frame(CASE, some).kind.name for some in (mixed, mixed[::-1])}
     assert kinds == {"pair"}
 
 
@@ -222,7 +222,7 @@ def test_a_member_of_a_chain_has_a_row_of_its_own():
     assert columns["far_score"] == columns["far_overlap"] == [1.0, 1.0, 0.0]
     assert columns["source_is_second"] == [True] * 3
     by_source = replace(ITEMS["chain"][0], pivot="a")
-    columns = scores("chain").frame(CASE, [by_source]).to_columns()
+    columns = scores("chain").to_item_frame(CASE, [by_source]).to_columns()
     assert (columns["source"], columns["near"]) == (["a b c"] * 2, ["a c b"] * 2)
     assert columns["far_edits"] == ["[]", "[]"]  # they are of the paraphrase
     assert columns["source_is_second"] == [False, False]
@@ -243,8 +243,8 @@ def test_a_search_shows_what_was_found_and_a_count_shows_how_often():
 
 
 def test_edits_come_back_from_their_column():
-    assert edits_of(edits_json(EDITS)) == [*EDITS]
-    assert edits_of("[]") == edits_of(None) == edits_of("") == []
+    assert parse_edits(edits_json(EDITS)) == [*EDITS]
+    assert parse_edits("[]") == parse_edits(None) == parse_edits("") == []
 
 
 def made_of(kind, near, far=None, labels=()):
@@ -256,34 +256,34 @@ def made_of(kind, near, far=None, labels=()):
 
 def test_the_worst_item_is_the_one_with_the_smallest_margin_or_the_least_expected_similarity():
     near = [0.5, 0.2, 0.9]
-    assert made_of("chain", near, [0.1, 0.6, 0.9]).rightness.tolist() == pytest.approx([0.4, -0.4, 0.0])
-    assert made_of("chain", near, [0.1, 0.6, 0.9]).worst(2) == [1, 2]
-    assert made_of("both_orders", near, [0.4, 0.6, 0.9]).rightness.tolist() == pytest.approx([-0.1, -0.4, 0.0])
-    assert made_of("labelled", near, labels=(1, 0, None)).rightness.tolist() == [0.5, -0.2, 0.9]
-    assert made_of("labelled", near, labels=(1, 0, 0)).worst(3) == [2, 1, 0]
-    assert made_of("search", [0.5] * 3, [0.1] * 3).worst(9) == [0, 1, 2]
+    assert made_of("chain", near, [0.1, 0.6, 0.9]).sort_keys.tolist() == pytest.approx([0.4, -0.4, 0.0])
+    assert made_of("chain", near, [0.1, 0.6, 0.9]).worst_positions(2) == [1, 2]
+    assert made_of("both_orders", near, [0.4, 0.6, 0.9]).sort_keys.tolist() == pytest.approx([-0.1, -0.4, 0.0])
+    assert made_of("labelled", near, labels=(1, 0, None)).sort_keys.tolist() == [0.5, -0.2, 0.9]
+    assert made_of("labelled", near, labels=(1, 0, 0)).worst_positions(3) == [2, 1, 0]
+    assert made_of("search", [0.5] * 3, [0.1] * 3).worst_positions(9) == [0, 1, 2]
 
 
 def test_an_item_is_lost_unless_it_is_won_by_more_than_a_tie():
     some = made_of("chain", [0.5, 0.5, 0.5], [0.5, 0.5 - 4e-6, 0.4])
-    assert some.lost() == [True, True, False]
-    assert some.lost(unit=0.3) == [True, False, False]
-    assert some.lost(epsilon=0.1) == [True, True, True]
-    assert some.lost(epsilon=0.1, unit=0.5) == [True, True, False]
-    assert made_of("both_orders", [0.1] * 3, [0.9] * 3).lost() == [False] * 3
-    assert made_of("labelled", [0.1] * 3, labels=(1, 0, 1)).lost() == [False] * 3
+    assert some.mark_lost() == [True, True, False]
+    assert some.mark_lost(unit=0.3) == [True, False, False]
+    assert some.mark_lost(epsilon=0.1) == [True, True, True]
+    assert some.mark_lost(epsilon=0.1, unit=0.5) == [True, True, False]
+    assert made_of("both_orders", [0.1] * 3, [0.9] * 3).mark_lost() == [False] * 3
+    assert made_of("labelled", [0.1] * 3, labels=(1, 0, 1)).mark_lost() == [False] * 3
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_near_and_far_are_the_two_texts_or_the_two_labels(kind):
     whole = frame(kind)
-    near, far = whole.near_and_far()
-    assert whole.is_contest == KINDS[kind].is_contest
+    near, far = whole.high_and_low_scores()
+    assert whole.compares_near_and_far == KINDS[kind].compares_near_and_far
     if kind == "labelled":
         assert (near.tolist(), far.tolist()) == (whole.near.scores[[0, 2]].tolist(), whole.near.scores[[1]].tolist())
     else:
         assert near.tolist() == whole.near.scores.tolist()
-        assert far.tolist() == (whole.far.scores.tolist() if KINDS[kind].is_contest else [])
+        assert far.tolist() == (whole.far.scores.tolist() if KINDS[kind].compares_near_and_far else [])
 
 
 def results():
@@ -295,7 +295,7 @@ def results():
 def test_a_gate_s_table_has_the_scores_and_hashes_of_a_frame(kind):
     made = frame(kind)
     ((case, table),) = tables_of(results(), {str(CASE): made.to_columns()}, CASE.model).items()
-    assert (case, table.kind, table.items) == (CASE.of_any_model, KINDS[kind].weighed_as, made.ids)
+    assert (case, table.kind, table.items) == (CASE.of_any_model, KINDS[kind].score_form, made.ids)
     assert table.near == pytest.approx(made.near.scores, rel=0, abs=0.51e-6)
     assert np.isnan(table.far).all() == (made.far is None)
     far = (
@@ -314,14 +314,14 @@ def test_the_document_of_the_report_says_what_every_column_and_kind_is():
 
 @pytest.mark.parametrize(("position", "name"), [(0, "same"), (1, "other")])
 def test_a_message_names_the_label_of_a_pair(position, name):
-    lines = scores("labelled").example(ITEMS["labelled"][position], position)
+    lines = scores("labelled").example_lines(ITEMS["labelled"][position], position)
     assert lines[0].name == f"{name:5}"
 
 
 def test_items_keep_the_order_of_measuring_and_a_file_that_of_names(tmp_path):
     columns = frame("pair").to_columns()
-    found = RunItems.of_columns({case: columns | {"case": [case] * 2} for case in ("b", "a")})
+    found = RunItems.from_columns({case: columns | {"case": [case] * 2} for case in ("b", "a")})
     write_items(tmp_path, found)
     assert (list(found), list(read_items(tmp_path))) == (["b", "a"], ["a", "b"])
     assert read_items(tmp_path)["b"] == found["b"]
-    assert list(RunItems.of({})) == []
+    assert list(RunItems.from_tables({})) == []

@@ -5,21 +5,21 @@ import pytest
 
 from encheck.errors import UsageError
 from encheck.ids import ItemId
-from encheck.metrics.search import first_stage
+from encheck.metrics.search import index_recall_figures
 from encheck.scoring.documents import Documents
 from encheck.scoring.logged import LoggedQuery
 from encheck.scoring.ranked import RankedScores
 from encheck.scoring.scores import Scale
 from encheck.scoring.vector_search import (
-    SERVED,
-    FirstStage,
+    SUPPORTED_SIMILARITIES,
+    IndexRecall,
     IndexSize,
     InvertedLists,
     compare_with_exact,
-    nearest,
-    refuse_missing,
-    refuse_unserved,
+    refuse_missing_faiss,
+    refuse_unsupported_similarity,
     sample_queries,
+    search_exactly,
 )
 from encheck.statistics.bootstrap import Resampler
 
@@ -39,23 +39,23 @@ def made(documents, similarity="cosine", *, lists=12, probes=3, seed=0):
     return InvertedLists(documents, similarity=similarity, size=IndexSize(lists, probes), seed=seed)
 
 
-@pytest.mark.parametrize("similarity", SERVED)
+@pytest.mark.parametrize("similarity", SUPPORTED_SIMILARITIES)
 @pytest.mark.parametrize("count", [10, 1_000])
 def test_all_lists_give_exactly_the_exact_answers(vectors, similarity, count):
     queries, documents = vectors
-    exact = list(nearest(queries, documents, similarity=similarity, count=count))
+    exact = list(search_exactly(queries, documents, similarity=similarity, count=count))
     index = made(documents, similarity, probes=12)
-    for one, other in zip(exact, index.nearest(queries, count=count), strict=True):
+    for one, other in zip(exact, index.search(queries, count=count), strict=True):
         np.testing.assert_array_equal(one[0], other[0])
         np.testing.assert_array_equal(one[1], other[1])
     for (rows, _), candidates in zip(exact, index._candidates(queries, count + 100), strict=True):
         assert set(rows.tolist()) <= set(candidates.tolist())  # of the index itself, which rounds to 8 bits
 
 
-@pytest.mark.parametrize("similarity", SERVED)
+@pytest.mark.parametrize("similarity", SUPPORTED_SIMILARITIES)
 def test_what_is_found_has_its_exact_score_and_no_document_twice(vectors, similarity):
     queries, documents = vectors
-    everything = nearest(queries, documents, similarity=similarity, count=len(documents))
+    everything = search_exactly(queries, documents, similarity=similarity, count=len(documents))
     for (rows, values), (every, scores) in zip(
         made(documents, similarity).nearest(queries, count=20), everything, strict=True
     ):
@@ -72,7 +72,7 @@ def test_the_share_found_is_that_of_a_recount(vectors):
     cosines = (queries @ documents.T) / np.linalg.norm(documents, axis=1)
     for column, depth in enumerate(stage.depths):
         first = [set(np.argsort(-row)[:depth].tolist()) for row in cosines]
-        found = [set(rows[:depth].tolist()) for rows, _ in index.nearest(queries, count=100)]
+        found = [set(rows[:depth].tolist()) for rows, _ in index.search(queries, count=100)]
         recount = [len(one & other) / depth for one, other in zip(first, found, strict=True)]
         np.testing.assert_allclose(stage.found[:, column], recount)
     assert stage.depths == (10, 100)
@@ -87,7 +87,7 @@ def test_lost_and_raised_right_documents_are_those_of_a_recount(vectors):
     right = [frozenset(row[[0, 4, 11]].tolist()) for row in order]
     stage = compare_with_exact(index, queries, right, count=50)
     lost = raised = 0
-    for row, (rows, _) in zip(order, index.nearest(queries, count=50), strict=True):
+    for row, (rows, _) in zip(order, index.search(queries, count=50), strict=True):
         place = {one: i for i, one in enumerate(rows[:10].tolist())}
         lost += sum(one not in place for one in row[[0, 4]].tolist())
         raised += sum(place.get(int(row[i]), 10) < min(i, 10) for i in (0, 4, 11))
@@ -122,10 +122,10 @@ def test_the_same_seed_gives_the_same_answers_with_any_number_of_threads(vectors
 def test_a_query_whose_lists_hold_too_few_documents_is_searched_exactly(vectors):
     queries, documents = vectors
     index = made(documents, lists=60, probes=1)
-    exact = nearest(queries, documents, similarity="cosine", count=400)
-    for one, other in zip(exact, index.nearest(queries, count=400, fewest=300), strict=True):
+    exact = search_exactly(queries, documents, similarity="cosine", count=400)
+    for one, other in zip(exact, index.search(queries, count=400, fewest=300), strict=True):
         np.testing.assert_array_equal(one[0], other[0])
-    assert min(len(rows) for rows, _ in index.nearest(queries, count=400)) < 300
+    assert min(len(rows) for rows, _ in index.search(queries, count=400)) < 300
 
 
 def test_documents_in_a_memory_map_and_vectors_of_zeros_are_searched(vectors, tmp_path):
@@ -140,15 +140,15 @@ def test_documents_in_a_memory_map_and_vectors_of_zeros_are_searched(vectors, tm
 
 def test_more_lists_than_documents_are_as_many_as_documents(vectors):
     queries, documents = vectors
-    assert IndexSize(1_000, 2_000).of(5) == IndexSize(5, 5)
-    (first, *_), *_ = made(documents[:5], lists=1_000).nearest(queries, count=5)
+    assert IndexSize(1_000, 2_000).resolve_sizes(5) == IndexSize(5, 5)
+    (first, *_), *_ = made(documents[:5], lists=1_000).search(queries, count=5)
     assert len(first) <= 5
 
 
 def test_the_figure_has_an_interval_over_queries():
-    stage = FirstStage(IndexSize(30, 16), 900, (10, 100), np.column_stack([np.ones(300), np.full(300, 0.5)]), 7, 2, 1)
+    stage = IndexRecall(IndexSize(30, 16), 900, (10, 100), np.column_stack([np.ones(300), np.full(300, 0.5)]), 7, 2, 1)
     scores = RankedScores(np.zeros(1), np.zeros(1), Resampler(["a"]), Scale(0.0), first_stage=stage)
-    ten, hundred = first_stage(scores)
+    ten, hundred = index_recall_figures(scores)
     assert (ten.metric, ten.value, ten.high, ten.n) == ("first_stage_recall_at_10", 1.0, 1.0, 300)
     assert ten.low == pytest.approx(0.025 ** (1 / 300))  # Clopper-Pearson's, of 300 queries that all agree
     assert (hundred.value, hundred.low, hundred.high) == pytest.approx((0.5, 0.5, 0.5))
@@ -156,7 +156,7 @@ def test_the_figure_has_an_interval_over_queries():
         "documents": 900, "lists": 30, "probes": 16, "right": 7, "right_lost": 2, "right_raised": 1
     }  # fmt: skip
     exact = RankedScores(np.zeros(1), np.zeros(1), Resampler(["a"]), Scale(0.0))
-    assert first_stage(exact) == []
+    assert index_recall_figures(exact) == []
 
 
 def test_queries_are_drawn_by_their_texts_whatever_their_order():
@@ -170,7 +170,7 @@ def test_queries_are_drawn_by_their_texts_whatever_their_order():
 
 def test_what_the_index_cannot_serve_is_refused_in_one_sentence(monkeypatch):
     with pytest.raises(UsageError, match=r"can search by cosine, dot, euclidean, but m compares by manhattan"):
-        refuse_unserved("m", "manhattan")
+        refuse_unsupported_similarity("m", "manhattan")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(UsageError, match=r"Remedy: pip install 'encheck\[ann\]'"):
-        refuse_missing()
+        refuse_missing_faiss()

@@ -26,4 +26,4 @@ def table(*splits):
     ],
 )
 def test_a_gate_and_what_selects_checkpoints_see_different_items(splits, split, seen):
-    assert table(*splits).seen(split).near.tolist() == seen
+    assert table(*splits).select_split(split).near.tolist() == seen

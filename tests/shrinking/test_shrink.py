@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encheck.datasets.dataset import Dataset
-from encheck.engine.shrinking import claim_named, level_of
+from encheck.engine.shrinking import find_shipped_claim, level_of_case
 from encheck.generators.phenomenon import phenomenon
 from encheck.ids import ItemId
 from encheck.items import contrast
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.language.english import English
 from encheck.reporting.failures import shrunk_lines
 from encheck.scoring.item import ItemRow
@@ -179,7 +179,7 @@ def test_nothing_goes_that_an_edit_touches():
 
 
 def test_generated_edits_are_made_again():
-    maker = Maker(0, ENGLISH)
+    maker = VariantMaker(0, ENGLISH)
     build = contrast(phenomenon("number", "kept"), phenomenon("number", "changed"))
 
     def made(text):
@@ -197,10 +197,10 @@ def test_generated_edits_are_made_again():
 
 
 def test_edits_are_made_again_in_crossed_groups_and_under_other_seeds():
-    maker = Maker(0, ENGLISH)
+    maker = VariantMaker(0, ENGLISH)
     text = "In a series of raids, the police arrested 31 suspects on Saturday."
-    claim = claim_named("number_is_seen_in_both_directions")
-    (made,) = claim.items(Dataset("own", (), (Group("g", text, text, "c"),), "", 1), 1, maker).kept
+    claim = find_shipped_claim("number_is_seen_in_both_directions")
+    (made,) = claim.items(Dataset("own", (), (Group("g", text, text, "c"),), "", 1), 1, maker).included
     item = next(one for one in made.triplets if one.source == text)
     (short,) = remaker(claim.items, level=1, maker=maker)(item, ["The police arrested 31 suspects."])
     assert (short.source, short.id) == ("The police arrested 31 suspects.", item.id)
@@ -209,20 +209,20 @@ def test_edits_are_made_again_in_crossed_groups_and_under_other_seeds():
 
 
 def test_noise_may_be_in_other_words():
-    maker = Maker(0, ENGLISH)
-    claim = claim_named("each_kind_of_typing_error_is_nearer_than_other_meaning")
+    maker = VariantMaker(0, ENGLISH)
+    claim = find_shipped_claim("each_kind_of_typing_error_is_nearer_than_other_meaning")
     text = "Kingston also finished with 67 after producing six birdies on the back nine."
     level = claim.levels[0]
-    (item,) = claim.items(Dataset("own", (), (Group("g", text, text, "c"),), "", 1), level, maker).kept
+    (item,) = claim.items(Dataset("own", (), (Group("g", text, text, "c"),), "", 1), level, maker).included
     (short,) = remaker(claim.items, level=level, maker=maker)(item, ["Kingston also finished with 67."])
     assert short.near != short.source
     assert [short.source[e.start : e.end] for e in short.far_edits] == ["67"]
 
 
 def test_the_level_of_a_case_is_one_of_its_claims():
-    claim = claim_named("each_kind_of_typing_error_is_nearer_than_other_meaning")
-    assert {level_of(f"check/m-own-{level}", claim) for level in claim.levels} == set(claim.levels)
-    assert level_of("check/m-own-none", claim) is None
+    claim = find_shipped_claim("each_kind_of_typing_error_is_nearer_than_other_meaning")
+    assert {level_of_case(f"check/m-own-{level}", claim) for level in claim.levels} == set(claim.levels)
+    assert level_of_case("check/m-own-none", claim) is None
 
 
 def test_it_says_why_nothing_can_go():
@@ -246,15 +246,15 @@ def test_it_says_why_an_item_is_not_shrunk():
 
 
 def test_the_lines_show_the_least_shrunk_form_beside_the_shortest():
-    row = ItemRow.at({"item": ["own/1"], "kind": ["triplet"], "source": [GATES.source]}, 0)
+    row = ItemRow.from_columns({"item": ["own/1"], "kind": ["triplet"], "source": [GATES.source]}, 0)
     printed = "\n".join(shrunk_lines([row], lambda _row: shrink(GATES, always_wrong, ENGLISH)))
     assert printed.index("least shrunk") < printed.index("shortest: 12 of 39 words")
     assert "{+quiet+}" in printed
 
 
 def test_the_claim_of_a_packaged_check_is_found_by_its_name():
-    assert claim_named("antonym_is_farther_than_paraphrase").declared.property == "antonym"
-    assert claim_named("of_your_own") is None
+    assert find_shipped_claim("antonym_is_farther_than_paraphrase").declared.property == "antonym"
+    assert find_shipped_claim("of_your_own") is None
 
 
 WORDS = st.lists(st.sampled_from(["the", "dog", "barks", "a", "cat", "sleeps", ".", ",", "old"]), max_size=9)

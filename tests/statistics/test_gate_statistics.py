@@ -43,13 +43,13 @@ def test_a_bound_is_where_the_statistic_is_the_quantile():
 
 @pytest.mark.parametrize(("up", "down"), [(2, 8), (0, 0), (7, 7), (30, 12)])
 def test_mcnemar_agrees_with_statsmodels_and_scipy(up, down):
-    assert gs.mcnemar(up, down) == pytest.approx(mcnemar_table([[9, up], [down, 9]], exact=True).pvalue)
-    assert gs.mcnemar(up, down) == pytest.approx(stats.binomtest(up, max(up + down, 1)).pvalue if up + down else 1)
+    assert gs.mcnemar_p(up, down) == pytest.approx(mcnemar_table([[9, up], [down, 9]], exact=True).pvalue)
+    assert gs.mcnemar_p(up, down) == pytest.approx(stats.binomtest(up, max(up + down, 1)).pvalue if up + down else 1)
 
 
 def test_holm_agrees_with_statsmodels():
     p = np.random.default_rng(0).uniform(0, 0.1, 25)
-    np.testing.assert_allclose(gs.holm(p), multipletests(p, method="holm")[1])
+    np.testing.assert_allclose(gs.holm_adjusted_p(p), multipletests(p, method="holm")[1])
 
 
 def test_t_agrees_with_scipys_distribution():

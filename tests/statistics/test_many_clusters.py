@@ -6,7 +6,7 @@ import pytest
 from encheck.metrics import correlation
 from encheck.statistics import bootstrap
 from encheck.statistics import clusters as numbered_clusters
-from encheck.statistics.bootstrap import Clusters, Resampler, auc_of, percentile_interval
+from encheck.statistics.bootstrap import ClusterNumbers, Resampler, auc_with_replicates, percentile_interval
 
 SIZE, CLUSTERS = 3_000, 1_200
 
@@ -28,13 +28,13 @@ def hashes(count, seed=0):
 
 
 def drawn(clusters):
-    return Resampler(Clusters(clusters, CLUSTERS, None, hashes(CLUSTERS)))
+    return Resampler(ClusterNumbers(clusters, CLUSTERS, None, hashes(CLUSTERS)))
 
 
 @pytest.fixture
 def few(monkeypatch):
     """Limits that these items are beyond."""
-    monkeypatch.setattr(bootstrap, "MOST_CLUSTERS", 1_000)
+    monkeypatch.setattr(bootstrap, "MAX_CLUSTERS", 1_000)
     monkeypatch.setattr(bootstrap, "GROUPS", 400)
 
 
@@ -48,7 +48,7 @@ def test_groups_of_clusters_give_the_interval_of_clusters(items, few, monkeypatc
     grouped = drawn(clusters)
     assert grouped.is_grouped
     assert grouped.weights.shape[1] == 400
-    monkeypatch.setattr(bootstrap, "MOST_CLUSTERS", 10**6)
+    monkeypatch.setattr(bootstrap, "MAX_CLUSTERS", 10**6)
     exact = drawn(clusters)
     assert not exact.is_grouped
     table = np.column_stack([first, np.ones(SIZE)])
@@ -65,8 +65,8 @@ def test_the_variance_of_groups_is_right_on_average(few):
     clusters = np.repeat(np.arange(CLUSTERS), sizes)
     for seed in range(60):
         values = rng.standard_normal(CLUSTERS)[clusters] + rng.standard_normal(len(clusters)) / 2
-        resampler = Resampler(Clusters(clusters, CLUSTERS, None, hashes(CLUSTERS, seed)))
-        sums = resampler.totals(np.column_stack([values, np.ones(len(values))]))
+        resampler = Resampler(ClusterNumbers(clusters, CLUSTERS, None, hashes(CLUSTERS, seed)))
+        sums = resampler.replicate_totals(np.column_stack([values, np.ones(len(values))]))
         found.append(np.var(sums[:, 0] / sums[:, 1]))
         means.append(values.mean())
     expected = ((sizes**2).sum() + len(clusters) / 4) / len(clusters) ** 2
@@ -78,12 +78,12 @@ def test_totals_of_groups_are_sums_over_drawn_clusters(few):
     clusters = np.arange(CLUSTERS)
     others = np.where(clusters < 10, (clusters + 5) % CLUSTERS, -1)
     known = hashes(CLUSTERS)
-    resampler = Resampler(Clusters(clusters, CLUSTERS, others, known))
+    resampler = Resampler(ClusterNumbers(clusters, CLUSTERS, others, known))
     values = np.random.default_rng(1).random((CLUSTERS, 2))
     group = (known % np.uint64(bootstrap.GROUPS)).astype(int)
     weights = resampler.weights[:, group].astype(float)
     weights[:, :10] *= resampler.weights[:, group[others[:10]]]
-    assert resampler.totals(values) == pytest.approx(weights @ values)
+    assert resampler.replicate_totals(values) == pytest.approx(weights @ values)
 
 
 def test_a_selection_of_grouped_items_counts_its_own_clusters(items, few):
@@ -94,10 +94,10 @@ def test_a_selection_of_grouped_items_counts_its_own_clusters(items, few):
 
 def test_an_auc_moved_by_placements_has_the_interval_of_ranked_replicates(items, monkeypatch):
     clusters, first, _, labels = items
-    value, ranked = auc_of(first, labels, drawn(clusters))
+    value, ranked = auc_with_replicates(first, labels, drawn(clusters))
     monkeypatch.setattr(bootstrap, "MANY_ITEMS", 100)
     monkeypatch.setattr(numbered_clusters, "ITEMS_AT_ONCE", 70)
-    again, moved = auc_of(first, labels, drawn(clusters))
+    again, moved = auc_with_replicates(first, labels, drawn(clusters))
     assert again == pytest.approx(value, abs=1e-12)
     assert moved[: len(ranked)] == pytest.approx(ranked, abs=width(ranked) / 10)
     assert width(moved[: len(ranked)]) == pytest.approx(width(ranked), rel=0.01)
@@ -124,8 +124,8 @@ def test_influence_is_the_derivative_of_the_correlation(items, correlate):
     weights[1, at] -= step
     up, down = correlate(first, second, weights)
     if correlate is correlation.weighted_spearman:
-        influence = correlation._of_ranks(correlation.ranks_of(first), correlation.ranks_of(second))
+        influence = correlation._spearman_influence(correlation.centred_ranks(first), correlation.centred_ranks(second))
     else:
-        influence = correlation._of_values(first, second)
+        influence = correlation._pearson_influence(first, second)
     assert influence[at] == pytest.approx((up - down) / (2 * step), rel=1e-5)
     assert influence.sum() == pytest.approx(0, abs=1e-9)

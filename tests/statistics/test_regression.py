@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from encheck.statistics import regression
-from encheck.statistics.regression import by_development, by_nested_folds, by_training_folds
+from encheck.statistics.regression import (
+    classify_by_development_part,
+    classify_by_nested_folds,
+    classify_by_training_folds,
+)
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +32,7 @@ def percent(told, right):
 def test_nested_folds_are_the_toolkits(toolkit):
     answers, given = toolkit
     x, y = (np.array(given["binary"][name]) for name in "Xy")
-    told = by_nested_folds(x, y)
+    told = classify_by_nested_folds(x, y)
     assert percent(told, y) == pytest.approx(answers["inner_kfold_binary"], abs=0.01)
     assert sorted(np.bincount(told.folds)) == [24] * 10
 
@@ -39,7 +43,7 @@ def test_folds_of_the_training_part_are_the_toolkits(toolkit, case):
     wanted = answers[{"threeclass": "kfold_train_test_3class", "pairs": "kfold_pairs_mrpc_style"}[case]]
     y, n = np.array(given[case]["y"]), given[case]["n_train"]
     x = np.array(given["threeclass"]["X"]) if case == "threeclass" else _of_pairs(given["pairs"])
-    told = by_training_folds((x[:n], y[:n]), x[n:])
+    told = classify_by_training_folds((x[:n], y[:n]), x[n:])
     assert percent(told, y[n:]) == wanted[:2]
     assert told.classes.tolist() == wanted[2]
 
@@ -54,7 +58,7 @@ def test_a_development_part_chooses_as_the_toolkit_does(toolkit):
     answers, given = toolkit
     x, y = (np.array(given["split"][name]) for name in "Xy")
     n, m = given["split"]["n_train"], given["split"]["n_train"] + given["split"]["n_valid"]
-    told = by_development((x[:n], y[:n]), (x[n:m], y[n:m]), x[m:])
+    told = classify_by_development_part((x[:n], y[:n]), (x[n:m], y[n:m]), x[m:])
     assert percent(told, y[m:]) == answers["split_train_dev_test"]
 
 
@@ -67,19 +71,19 @@ def easy():
 
 def test_of_penalties_that_do_as_well_the_strongest_is_taken(easy):
     x, y = easy
-    told = by_training_folds((x, y), x, inner=3)
+    told = classify_by_training_folds((x, y), x, inner=3)
     assert (told.penalties, told.held_out) == ((regression.ON_TRAINING[0],), 1.0)
 
 
 def test_classifiers_that_have_not_converged_are_counted(easy, monkeypatch):
     monkeypatch.setattr(regression, "STEPS", 1)
     x, y = easy
-    assert by_training_folds((x, y), x, inner=3).open_fits == 1
+    assert classify_by_training_folds((x, y), x, inner=3).open_fits == 1
 
 
 def test_no_text_is_measured_by_a_classifier_that_has_seen_it():
     """Classes that hang on nothing but the text itself cannot be told."""
     rng = np.random.default_rng(0)
     y = rng.permutation(np.arange(60) % 2)
-    told = by_nested_folds(np.eye(60, dtype=np.float32), y, inner=2)
+    told = classify_by_nested_folds(np.eye(60, dtype=np.float32), y, inner=2)
     assert np.mean(told.classes == y) <= 0.6

@@ -10,7 +10,7 @@ from scipy import stats
 
 from encheck.statistics import sharing as sharing_module
 from encheck.statistics.hypothesis_tests import t_quantile, tango_z
-from encheck.statistics.sharing import Sharing, korn_graubard, sharing_of, side_by_side
+from encheck.statistics.sharing import Sharing, cached_sharing, korn_graubard_interval, stack_units
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab"))
 from sharing_coverage import cells, of_file, shapes
@@ -40,22 +40,22 @@ def test_variance_and_freedom_are_those_of_dense_matrices(seed, strata):
     rng = np.random.default_rng(seed)
     things = rng.integers(-1, 30, (60, 3))  # some items share two things, some have none, some have one twice
     values, of = rng.normal(size=60), rng.integers(0, strata, 60)
-    found = Sharing.of(things).errors(values, strata=of if strata > 1 else None)
+    found = Sharing.of(things).estimate_errors(values, strata=of if strata > 1 else None)
     variance, free = by_matrices(things, values, of)
     assert found.variance[0] == pytest.approx(variance)
     assert found.free == pytest.approx(free)
-    assert Sharing.of(things).worth == pytest.approx(60**2 / dense(things).sum())
+    assert Sharing.of(things).effective_items == pytest.approx(60**2 / dense(things).sum())
 
 
 def test_what_many_items_share_is_multiplied_in_pieces(monkeypatch):
     things = np.random.default_rng(0).integers(0, 40, (200, 3))
     values = np.random.default_rng(1).normal(size=(200, 2))
     whole = Sharing.of(things)
-    before = whole.errors(values)
+    before = whole.estimate_errors(values)
     monkeypatch.setattr(sharing_module, "_AT_ONCE", 1_000)
     pieces = Sharing.of(things)
     assert len(pieces._blocks) > 5
-    np.testing.assert_allclose(pieces.errors(values).variance, before.variance)
+    np.testing.assert_allclose(pieces.estimate_errors(values).variance, before.variance)
     assert pieces.free == pytest.approx(whole.free)
 
 
@@ -69,13 +69,13 @@ def test_clusters_are_the_special_case_and_have_statsmodels_error(count):
     )
     found, sizes = Sharing.of(clusters), np.bincount(clusters)
     corrected = 1 / (1 - (sizes**2).sum() / len(values) ** 2)  # G / (G - 1) of clusters of one size
-    assert found.errors(values).error[0] == pytest.approx(fit.bse[0] * corrected**0.5)
-    assert (found.clusters, found.independent, found.touched) == (count, count, sizes.max())
+    assert found.estimate_errors(values).error[0] == pytest.approx(fit.bse[0] * corrected**0.5)
+    assert (found.clusters, found.independent, found.largest_unit) == (count, count, sizes.max())
 
 
 def test_apart_the_error_is_that_of_the_t_test():
     values = np.random.default_rng(2).normal(size=200)
-    found = Sharing.of(np.arange(200)).errors(values)
+    found = Sharing.of(np.arange(200)).estimate_errors(values)
     assert found.error[0] == pytest.approx(stats.sem(values))
     assert found.free == pytest.approx(199)
     assert found.effective[0] == pytest.approx(200)
@@ -88,8 +88,8 @@ def test_the_error_of_strata_is_that_of_their_means_together():
     values = np.where(strata == 0, rng.normal(3, 1, 400), rng.normal(0, 0.2, 400))
     wanted = sum(((strata == s).mean() ** 2) * values[strata == s].var() / (strata == s).sum() for s in (0, 1))
     apart = Sharing.of(np.arange(400))
-    assert apart.errors(values, strata=strata).error[0] == pytest.approx(wanted**0.5, rel=0.01)
-    assert apart.errors(values, strata=strata).error[0] < 0.6 * apart.errors(values).error[0]
+    assert apart.estimate_errors(values, strata=strata).error[0] == pytest.approx(wanted**0.5, rel=0.01)
+    assert apart.estimate_errors(values, strata=strata).error[0] < 0.6 * apart.estimate_errors(values).error[0]
 
 
 def test_equal_clusters_have_a_degree_of_freedom_each_but_one():
@@ -99,7 +99,7 @@ def test_equal_clusters_have_a_degree_of_freedom_each_but_one():
 def test_no_items_have_no_error():
     none = Sharing.of(np.zeros(0, int))
     assert (len(none), none.free) == (0, 0)
-    assert none.withheld
+    assert none.why_no_interval
 
 
 def test_an_item_without_a_thing_shares_nothing():
@@ -110,7 +110,7 @@ def test_a_chain_is_one_component_and_yet_a_third_of_its_items_are_independent()
     chain = Sharing.of(shapes(300)["chain"])
     assert chain.free == pytest.approx(100, abs=2)
     assert chain.clusters is None
-    assert not chain.withheld
+    assert not chain.why_no_interval
 
 
 @pytest.mark.parametrize(
@@ -122,35 +122,35 @@ def test_a_chain_is_one_component_and_yet_a_third_of_its_items_are_independent()
     ],
 )
 def test_an_interval_is_withheld_with_its_reason(things, why):
-    assert why in Sharing.of(things).withheld
+    assert why in Sharing.of(things).why_no_interval
 
 
 @pytest.mark.parametrize(
     "things", [np.where(np.arange(100) < 25, 0, np.arange(100)), np.repeat(np.arange(16), 10), np.arange(16)]
 )
 def test_just_inside_both_limits_it_is_not(things):
-    assert Sharing.of(things).withheld == ""
+    assert Sharing.of(things).why_no_interval == ""
 
 
 def test_the_variance_is_never_below_that_of_items_apart():
     values = np.tile([1.0, -1.0], 40)
-    assert Sharing.of(np.arange(80) // 2).errors(values).effective[0] == 80
+    assert Sharing.of(np.arange(80) // 2).estimate_errors(values).effective[0] == 80
 
 
 def test_scores_have_the_variance_together_and_side_by_side_items_keep_what_they_share():
     rng = np.random.default_rng(3)
     things = rng.integers(0, 60, (200, 2))
     one = Sharing.of(things)
-    found = one.errors(rng.normal(size=200))
-    assert one.together(found.scores)[0] == pytest.approx(found.variance[0])
-    twice = Sharing.of(side_by_side([one.things, one.things[:, :1]]))
-    np.testing.assert_array_equal(twice.shared_with(np.ones((400, 1)))[:200, 0] > 1, True)
+    found = one.estimate_errors(rng.normal(size=200))
+    assert one.quadratic_form(found.scores)[0] == pytest.approx(found.variance[0])
+    twice = Sharing.of(stack_units([one.things, one.things[:, :1]]))
+    np.testing.assert_array_equal(twice.sum_over_sharing_items(np.ones((400, 1)))[:200, 0] > 1, True)
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 40), (3, 40), (20, 40), (40, 40)])
 def test_without_sharing_korn_and_graubards_interval_is_clopper_and_pearsons(hits, n):
     wanted = stats.binomtest(hits, n).proportion_ci(0.95)
-    assert korn_graubard(hits / n, n, np.inf) == pytest.approx((wanted.low, wanted.high))
+    assert korn_graubard_interval(hits / n, n, np.inf) == pytest.approx((wanted.low, wanted.high))
 
 
 def test_the_interval_of_a_change_is_where_tangos_statistic_is_students():
@@ -166,18 +166,18 @@ def test_the_fewer_items_are_lost_the_more_alike_those_that_share_are_supposed_t
     apart = (np.arange(300) % 5 != 0) | (np.arange(300) >= 5 * lost)  # each in a cluster of its own
     low, high = Sharing.of(np.arange(300) // 5).rate_interval(apart.astype(float))
     count = 300 / (1 + 4 * supposed)
-    wanted = [float(end) for end in korn_graubard(1 - lost / 300, count, 59)]
+    wanted = [float(end) for end in korn_graubard_interval(1 - lost / 300, count, 59)]
     assert [low[0], high[0]] == pytest.approx(wanted)
 
 
 def test_the_same_items_are_worked_out_once():
-    assert sharing_of(np.arange(30)) is sharing_of(np.arange(30))
+    assert cached_sharing(np.arange(30)) is cached_sharing(np.arange(30))
 
 
 def test_fifty_thousand_items_take_no_square_of_memory():
     things = np.random.default_rng(0).integers(0, 20_000, (50_000, 4))
     found = Sharing.of(things)
-    assert found.errors(np.random.default_rng(1).normal(size=(50_000, 2))).free > 1_000
+    assert found.estimate_errors(np.random.default_rng(1).normal(size=(50_000, 2))).free > 1_000
     assert found.incidence.nnz < 4 * 50_000
 
 
@@ -198,7 +198,7 @@ def test_they_hold_on_the_shape_of_a_real_search():
     if not SHAPE.exists():
         pytest.skip(f"the shape of a real search is not at {SHAPE}")
     things = of_file(SHAPE)
-    assert not Sharing.of(things).withheld
+    assert not Sharing.of(things).why_no_interval
     assert covered(things, 300)[0] > 0.91
 
 
@@ -206,5 +206,5 @@ def test_they_hold_on_the_shape_of_a_real_search():
 @pytest.mark.parametrize("n", [120, 225, 450, 1_000])
 def test_the_intervals_hold_on_every_shape_that_is_not_withheld(n):
     for name, things in shapes(n).items():
-        if not Sharing.of(things).withheld:
+        if not Sharing.of(things).why_no_interval:
             assert covered(things, 2_000)[0] > 0.91, name

@@ -14,16 +14,16 @@ from encheck.statistics.bootstrap import (
     percentile_interval,
     weighted_auc,
     weights_of_clusters,
-    widened_interval,
+    widen_share_interval,
 )
-from encheck.statistics.clusters import components
+from encheck.statistics.clusters import component_list
 
 NODE = st.integers(-4, 4)
 
 
 @given(st.lists(st.tuples(NODE, NODE), max_size=30))
 def test_two_pairs_share_a_component_exactly_when_a_path_of_shared_nodes_joins_them(pairs):
-    names = components(*np.array(pairs, np.int64).reshape(-1, 2).T)
+    names = component_list(*np.array(pairs, np.int64).reshape(-1, 2).T)
     square = (len(pairs), len(pairs))
     joined = np.array([[bool({*one} & {*other}) for other in pairs] for one in pairs], int).reshape(square)
     for _ in range(5):  # paths of up to 32 steps
@@ -49,12 +49,12 @@ def test_figures_on_the_same_clusters_take_their_weights_out_of_the_table_once()
     universe = [str(i) for i in range(300)]
     resampler, values = Resampler(universe[:40], universe=universe), np.ones((40, 2))
     weights_of_clusters.cache_clear()
-    first = resampler.totals(values)
-    assert (resampler.of(np.arange(40)[::-1]).totals(values) == first).all()
-    assert (first == bootstrap_weights(300, 0)[:, resampler.present].sum(axis=1, keepdims=True)).all()
+    first = resampler.replicate_totals(values)
+    assert (resampler.select(np.arange(40)[::-1]).replicate_totals(values) == first).all()
+    assert (first == bootstrap_weights(300, 0)[:, resampler.clusters_of_items].sum(axis=1, keepdims=True)).all()
     assert weights_of_clusters.cache_info().misses == 1
-    other = Resampler(universe[:40], universe=universe, seed=1).totals(values)
-    assert (other == bootstrap_weights(300, 1)[:, resampler.present].sum(axis=1, keepdims=True)).all()
+    other = Resampler(universe[:40], universe=universe, seed=1).replicate_totals(values)
+    assert (other == bootstrap_weights(300, 1)[:, resampler.clusters_of_items].sum(axis=1, keepdims=True)).all()
 
 
 @pytest.mark.parametrize("clusters", [4, 60])
@@ -68,16 +68,18 @@ def test_an_item_is_drawn_as_often_as_its_cluster_is_or_as_one_times_the_other_i
     resampler = Resampler([names[i] for i in first], universe=names, others=others)
     values, weights = rng.normal(size=(50, 3)), resampler.weights.astype(float)
     drawn = weights[:, first] * np.where(hang_on_two, weights[:, second], 1)
-    np.testing.assert_allclose(resampler.totals(values), drawn @ values, atol=1e-4)
+    np.testing.assert_allclose(resampler.replicate_totals(values), drawn @ values, atol=1e-4)
     some = rng.permutation(50)[:20]
-    np.testing.assert_allclose(resampler.of(some).totals(values[some]), drawn[:, some] @ values[some], atol=1e-4)
-    np.testing.assert_array_equal(np.concatenate(list(resampler.of(some).item_weights())), drawn[:, some])
+    np.testing.assert_allclose(
+        resampler.select(some).replicate_totals(values[some]), drawn[:, some] @ values[some], atol=1e-4
+    )
+    np.testing.assert_array_equal(np.concatenate(list(resampler.select(some).item_weights())), drawn[:, some])
 
 
 def test_the_interval_of_a_mean_agrees_with_scipys_bootstrap():
     values = np.random.default_rng(0).exponential(size=300)
     resampler = Resampler([str(i) for i in range(300)])
-    totals = resampler.totals(np.column_stack([values, np.ones(300)]))
+    totals = resampler.replicate_totals(np.column_stack([values, np.ones(300)]))
     low, high = percentile_interval(totals[:, 0] / totals[:, 1])
     theirs = scipy.stats.bootstrap((values,), np.mean, method="percentile", rng=np.random.default_rng(1))
     assert (low, high) == pytest.approx(tuple(theirs.confidence_interval), abs=0.01)
@@ -87,7 +89,7 @@ def test_a_hundred_copies_of_each_item_do_not_narrow_the_interval():
     values = np.random.default_rng(0).normal(size=60)
     once = Resampler([str(i) for i in range(60)])
     copies = Resampler([str(i) for i in range(60) for _ in range(100)])
-    narrow = percentile_interval(once.totals(values[:, None])[:, 0] / 60)
+    narrow = percentile_interval(once.replicate_totals(values[:, None])[:, 0] / 60)
     wide = percentile_interval(copies.totals(np.repeat(values, 100)[:, None])[:, 0] / 6000)
     assert wide == pytest.approx(narrow, abs=1e-4)
 
@@ -99,7 +101,7 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says():
         means = np.repeat(rng.normal(size=40), 5)
         values = means + rng.normal(size=200)
         resampler = Resampler([str(i // 5) for i in range(200)], seed=trial % 7)
-        low, high = percentile_interval(resampler.totals(values[:, None])[:, 0] / 200)
+        low, high = percentile_interval(resampler.replicate_totals(values[:, None])[:, 0] / 200)
         covered += low <= 0 <= high
     assert 0.88 <= covered / 200 <= 0.985
 
@@ -109,7 +111,7 @@ def test_figures_over_parts_of_one_universe_share_their_replicates():
     whole, part = Resampler(universe, universe=universe), Resampler(universe[:10], universe=universe)
     values = np.arange(30.0)[:, None]
     some = np.where(np.arange(30)[:, None] < 10, values, 0)
-    assert np.allclose(whole.totals(some), part.totals(values[:10]))
+    assert np.allclose(whole.replicate_totals(some), part.replicate_totals(values[:10]))
 
 
 @given(st.lists(st.integers(-5, 5), min_size=1, max_size=30), st.lists(st.integers(-5, 5), min_size=1, max_size=30))
@@ -133,16 +135,16 @@ def test_auc_of_each_replicate_is_that_of_its_resampled_items():
 @given(st.integers(1, 500), st.integers(0, 9))
 def test_the_interval_near_the_edge_is_clopper_pearsons(n, misses):
     misses = min(misses, n)
-    low, high = widened_interval(1 - misses / n, 1.0, 0.0, n=n, clusters=n)
+    low, high = widen_share_interval(1 - misses / n, 1.0, 0.0, n=n, clusters=n)
     exact = scipy.stats.binomtest(n - misses, n).proportion_ci(method="exact")
     assert (low, high) == pytest.approx((exact.low, exact.high))
-    assert widened_interval(misses / n, 1.0, 0.0, n=n, clusters=n) == pytest.approx((1 - high, 1 - low))
+    assert widen_share_interval(misses / n, 1.0, 0.0, n=n, clusters=n) == pytest.approx((1 - high, 1 - low))
 
 
 @pytest.mark.parametrize(("items", "is_widened"), [(9, True), (10, False)])
 def test_an_interval_of_a_share_is_widened_where_fewer_than_ten_items_are_on_a_side(items, is_widened):
     for share in (items / 60, 1 - items / 60):
-        assert (widened_interval(share, share, share, n=60, clusters=60) != (share, share)) is is_widened
+        assert (widen_share_interval(share, share, share, n=60, clusters=60) != (share, share)) is is_widened
 
 
 @pytest.mark.parametrize("n", [30, 60, 600])
@@ -153,7 +155,7 @@ def test_one_miss_more_never_raises_the_interval(n):
     for misses in range(25):
         hits = np.r_[np.zeros(misses), np.ones(n - misses)]
         replicates = weights @ hits / n
-        ends.append(widened_interval(1 - misses / n, *map(float, percentile_interval(replicates)), n=n, clusters=n))
+        ends.append(widen_share_interval(1 - misses / n, *map(float, percentile_interval(replicates)), n=n, clusters=n))
     lows, highs = np.array(ends).T
     assert (np.diff(lows[:10]) < 0).all()
     assert max(np.diff(lows).max(), np.diff(highs).max()) < 0.003
@@ -171,7 +173,7 @@ def test_the_interval_over_random_pairs_covers_though_a_sentence_stands_in_many(
         values = (effects[first] + effects[second] + rng.normal(size=size))[:, None]
         for what, others in (("one", ()), ("both", [names[i] for i in second])):
             resampler = Resampler([names[i] for i in first], universe=names, others=others)
-            sums, counts = resampler.totals(np.hstack([values, np.ones_like(values)])).T
+            sums, counts = resampler.replicate_totals(np.hstack([values, np.ones_like(values)])).T
             low, high = percentile_interval(sums / counts)
             covered[what] += bool(low <= 0 <= high)
     assert covered["both"] / rounds > 0.9

@@ -11,7 +11,7 @@ from mutations import KINDS, survivors
 from encheck.datasets.load import load
 from encheck.encoders.files import read_json
 from encheck.encoders.models_file import known_models, read_models, with_args
-from encheck.engine.results import read as read_run
+from encheck.engine.results import read_run as read_run
 from encheck.errors import ConfigError, DataError, EncheckError
 from encheck.gating.baseline import read as read_baseline
 from encheck.options import project_table

@@ -16,7 +16,7 @@ from encheck.errors import EncoderError, UsageError
 from encheck.gating.decision import decide
 from encheck.gating.gate_rows import pool_rows
 from encheck.gating.pairing import compare_all
-from encheck.training import DevCases, behaviour, select_dev_part
+from encheck.training import PlannedCases, behaviour, select_dev_part
 
 FEW = ("antonym", "synonym", "retrieval")
 
@@ -106,7 +106,9 @@ def test_by_default_a_loss_blocks_that_the_score_does_not_count(watcher):
 
 def test_a_property_changes_by_what_the_row_of_the_gate_says():
     before, after = BagOfWords(), Narrow(shared=9.0)
-    plan = DevCases([check for check in packaged_checks() if check.property == "retrieval"], "probes", select_dev_part)
+    plan = PlannedCases(
+        [check for check in packaged_checks() if check.property == "retrieval"], "probes", select_dev_part
+    )
     (row,) = decide(pool_rows(compare_all(plan.score_model(before), plan.score_model(after))[0])).rows
     found = behaviour(after, checks="retrieval", baseline=before)
     bounds = [found[f"retrieval_change{end}"] for end in ("", "_low", "_high")]

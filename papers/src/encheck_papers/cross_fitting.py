@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.errors import UsageError
-from encheck.scoring.splits import fold_of
+from encheck.scoring.splits import assign_folds
 from encheck_papers.reweighting import HUMAN
 
 Floats = NDArray[np.float64]
@@ -104,7 +104,7 @@ def _folds(clusters: Sequence[str], folds: int | Mapping[str, int]) -> NDArray[n
         return found
     if not 2 <= folds <= len(set(clusters)):
         raise UsageError(f"folds is {folds}, but should be from 2 to {len(set(clusters))}, the number of clusters")
-    return fold_of(clusters, folds=folds)
+    return assign_folds(clusters, folds=folds)
 
 
 def on_own_training_data(human: Sentences, machine: Sentences, fit: Fit) -> Logits:

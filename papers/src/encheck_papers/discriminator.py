@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from encheck.encoders.checkpoints.pretrained import quiet_transformers
 from encheck.errors import ModelError, UsageError
-from encheck.scoring.splits import fold_of
+from encheck.scoring.splits import assign_folds
 from encheck.system.files import Scratch
 from encheck_papers.cross_fitting import Scorer, Sentences
 from encheck_papers.reweighting import HUMAN
@@ -82,7 +82,7 @@ class Discriminator:
     def _parts(self, human: Sentences, machine: Sentences) -> tuple[Labelled, Labelled]:
         """Texts with their class, for training and for development; each part has equally many of both classes."""
         names = [*human.clusters, *machine.clusters]
-        is_dev = fold_of(names, folds=DEV_FOLDS) == 0
+        is_dev = assign_folds(names, folds=DEV_FOLDS) == 0
         split = len(human.texts)
         parts = []
         for chosen in (~is_dev, is_dev):

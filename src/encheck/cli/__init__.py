@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> Any:
     A fault in encheck itself ends with exit code 3; Ctrl-C and SIGTERM end with 130.
     """
     _heed(_end_at_once)
-    from encheck.system.terminal import guard_log, visible_stream
+    from encheck.system.terminal import make_log_visible, visible_stream
 
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:  # closed, as by `>&-`: no file may take its descriptor, and its output
@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> Any:
             stream = os.fdopen(opened, "w" if number else "r", encoding="utf-8", closefd=False)
             setattr(sys, name, stream)
             setattr(sys, f"__{name}__", stream)
-    guard_log()
+    make_log_visible()
     for name, own in (("stdout", "__stdout__"), ("stderr", "__stderr__")):
         given = getattr(sys, name)
         if given and given is getattr(sys, own):

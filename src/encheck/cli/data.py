@@ -144,14 +144,14 @@ def variants(
 
         encheck data variants --data mrpc:path/to/MRPC --generator synonym
     """
-    from encheck.options import Settings, mode_of, sample_of
+    from encheck.options import Settings, parse_generator_mode, parse_sample
 
     with told():
         settings = Settings(
-            store=store, spacy_model=spacy_model, lexicon=lexicon, generator_mode=mode_of(generator_mode), seed=seed,
+            store=store, spacy_model=spacy_model, lexicon=lexicon, generator_mode=parse_generator_mode(generator_mode), seed=seed,
             continuation_model=continuation_model, back_translate=back_translate, project=project(),
         )  # fmt: skip
-        _show(settings, data, generator or [], n=n, sample=sample_of(sample), skip_bad_rows=skip_bad_rows)
+        _show(settings, data, generator or [], n=n, sample=parse_sample(sample), skip_bad_rows=skip_bad_rows)
 
 
 def _show(
@@ -162,20 +162,20 @@ def _show(
     Streams the texts if there is no sample and no model writes.
     """
     from encheck.datasets.load import load, stream
-    from encheck.items.catalogue import chosen_works, list_all, list_stream
-    from encheck.items.variants import Maker
+    from encheck.items.catalogue import choose_generators, list_variants, list_variants_of_stream
+    from encheck.items.variants import VariantMaker
     from encheck.reporting.data import variant_lines
     from encheck.running.resources import open_store, resolve_english, resolve_writers
 
-    works = chosen_works(generators)
+    works = choose_generators(generators)
     with closing(open_store(settings)) as store:
-        maker = Maker(settings.seed, resolve_english(settings, store), writers=resolve_writers(settings, store))
+        maker = VariantMaker(settings.seed, resolve_english(settings, store), writers=resolve_writers(settings, store))
         is_plain = sample is None and not settings.continuation_model and not settings.back_translate
         texts = stream(data, skip_bad_rows=skip_bad_rows) if is_plain else None
         if texts is not None:
-            listings = list_stream(texts, maker, works=works, keep=n)
+            listings = list_variants_of_stream(texts, maker, works=works, keep=n)
         else:
             dataset = load(data, sample=sample, seed=settings.seed, skip_bad_rows=skip_bad_rows)
-            listings = list_all(dataset, maker, works=works, keep=n)
+            listings = list_variants(dataset, maker, works=works, keep=n)
         language = maker.english.describe()
     say(variant_lines(listings, language=language, show=n))

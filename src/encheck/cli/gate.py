@@ -160,7 +160,7 @@ def gate(
         encheck gate ./other-model sbert --for pairs --data pairs:mine.csv
         encheck gate ./candidate vectors:old.parquet --data ./help-center --queries log.txt
     """
-    from encheck.engine.gate import decide
+    from encheck.engine.gate import run_gate
 
     given = {**options, "queries": queries}
     how = {name.replace("-", "_"): value for name, value in given.items() if value is not None}
@@ -172,7 +172,7 @@ def gate(
             if value is not None and not value.strip():  # an unset variable must not silently switch an option off
                 raise UsageError(f"the value of {name} is empty (an unset variable?): give a value, or leave it out")
         try:
-            decided = decide(
+            decided = run_gate(
                 new, old, data=data or ["probes"], checks=m, names=k, own_checks=own_checks or (), purpose=purpose,
                 margin=margin, protect=protect or (), accept=accept or (), tried=tried,
                 max_false_accepts=max_false_accepts, primary=primary, threshold=threshold or (),

@@ -184,10 +184,10 @@ def score(
     """
     from encheck.comparing.predictions import lines, read_predictions, score, write
     from encheck.datasets.load import load
-    from encheck.options import scope_of, threshold_of
+    from encheck.options import parse_median_scope, parse_threshold
 
     with told():
-        scope, cut, read = scope_of(median_scope), threshold_of(threshold), read_predictions(predictions)
+        scope, cut, read = parse_median_scope(median_scope), parse_threshold(threshold), read_predictions(predictions)
         loaded = load(data, sample=None, skip_bad_rows=skip_bad_rows)
         found = score(read, loaded, threshold=cut, split=split, scope=scope, seed=seed)
         if json_file:

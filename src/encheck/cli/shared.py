@@ -17,7 +17,7 @@ import typer.core
 from encheck.errors import STOPPED, EncheckError, UsageError, unknown_name_message
 from encheck.options import GROUPS, OPTIONS, Option, Project
 from encheck.system import entry_points
-from encheck.system.terminal import LINES, visible
+from encheck.system.terminal import LINES, make_visible
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -261,9 +261,9 @@ def print_table(rows: Sequence[tuple[str, ...]]) -> None:
 def say(lines: Iterable[str]) -> None:
     """Print each line."""
     for line in lines:
-        typer.echo(visible(line))
+        typer.echo(make_visible(line))
 
 
 def tell(message: object, *, err: bool = False) -> None:
     """Print a message, which may have several lines; all output of the commands goes through here."""
-    typer.echo(visible(str(message), keep=LINES), err=err)
+    typer.echo(make_visible(str(message), keep=LINES), err=err)

@@ -14,7 +14,7 @@ from encheck.cli.shared import ModelArgs, StorePath, app, print_table, project, 
 from encheck.options import Settings
 from encheck.reporting.text import marked
 from encheck.scoring.item import ItemRow
-from encheck.scoring.scores import kind_named
+from encheck.scoring.scores import find_kind
 
 if TYPE_CHECKING:
     from encheck.options import RunSettings
@@ -107,15 +107,15 @@ def describe(rows: Sequence[ItemRow], scorer: Scorer | None) -> Iterator[str]:
     """Lines that show each row with its edits marked and, with a scorer, its scores now."""
     for row in rows:
         yield f"{row.item}  ({row.case})"
-        kind = kind_named(row.kind)
+        kind = find_kind(row.kind)
         if kind and kind.note:
             yield f"  {kind.note(row)}"
         yield f"  source           {row.source}"
         yield from _side(row, "near", scorer)
-        if kind and kind.is_contest:
+        if kind and kind.compares_near_and_far:
             yield from _side(row, "far", scorer)
             yield f"  margin           {row.near.score - row.far.score:+.4f}"
-        elif kind and kind.weighed_as == "turned":
+        elif kind and kind.score_form == "turned":
             now = f", now {scorer(*_pair(row, 'source')):.4f}" if scorer else ""
             yield f"  turned {row.far.score:.4f}{now}"
         yield ""
@@ -149,10 +149,12 @@ def rescore(settings: Settings, rows: Sequence[ItemRow]) -> Scorer:
     before = service.model.fingerprint()
     pairs = []
     for row in rows:  # the sides that were scored; `source` is that of the other order
-        kind = kind_named(row.kind)
-        other = "far" if kind and kind.is_contest else "source" if kind and kind.weighed_as == "turned" else ""
+        kind = find_kind(row.kind)
+        other = (
+            "far" if kind and kind.compares_near_and_far else "source" if kind and kind.score_form == "turned" else ""
+        )
         pairs += [_pair(row, side) for side in ("near", other) if side]
-    score = service.scorer_anew(pairs)
+    score = service.similarity_function_uncached(pairs)
     if service.model.fingerprint() != before:
         log.warning("%s learns from a run's texts, but here only from this item's: its scores differ", service.label)
     return lambda first, second: float(score([first], [second])[0])
@@ -171,4 +173,4 @@ def shrinker(settings: Settings, run: RunSettings) -> Shrink:
     )  # fmt: skip
     service = EncoderService.open(settings, progress=Progress())
     english = resolve_english(settings, service.store)
-    return shrinking.shrinker(service, english=english, seed=settings.seed)
+    return shrinking.row_shrinker(service, english=english, seed=settings.seed)

@@ -19,7 +19,7 @@ app.add_typer(store_app, name="store")
 def store(context: typer.Context, path: StorePath = None) -> None:
     """List the models whose embeddings are stored."""
     from encheck.options import Settings
-    from encheck.running.resources import store_named
+    from encheck.running.resources import open_named_store
     from encheck.store import default_store_path
 
     context.obj = path
@@ -30,7 +30,7 @@ def store(context: typer.Context, path: StorePath = None) -> None:
         tell(f"{where}: empty")
         return
     with told():
-        opened = store_named(Settings(store=where, project=project()))
+        opened = open_named_store(Settings(store=where, project=project()))
         rows = [("model", "kind", "fingerprint", "rows", "MB")]
         rows += [(s.name, s.kind, s.fingerprint, str(s.rows), f"{s.bytes / 1e6:.1f}") for s in opened.contents()]
         tell(f"{where}: {opened.size() / 1e6:.1f} MB of at most {opened.limit / 1e6:.0f} MB")

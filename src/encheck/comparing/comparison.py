@@ -26,7 +26,7 @@ from encheck.gating.contamination import contaminations
 from encheck.gating.pairing import RANKS, itemwise_metric
 from encheck.gating.reference import beats_chance, measured_items, metric_values, property_differences
 from encheck.ids import CaseId
-from encheck.metrics import named
+from encheck.metrics import find_metric
 from encheck.metrics.metric import CALIBRATED
 from encheck.reporting.profile import ADJUSTED, chance_of
 from encheck.reporting.text import plain_name
@@ -205,7 +205,7 @@ def _of_case(
         for table, scale in zip(cut, scales, strict=True)
     ])  # fmt: skip
     first = cut[0]
-    if not any(beats_chance(metric.heads(first), metric, own, own) for own in won):
+    if not any(beats_chance(metric.value_rows(first), metric, own, own) for own in won):
         return
     for i in np.flatnonzero((won != HALF).all(axis=0) & (won.min(axis=0) < HALF) & (won.max(axis=0) > HALF)):
         wrong, right = (
@@ -328,6 +328,6 @@ def _whole(models: Sequence[ComparedModel]) -> list[list[str]]:
 def _is_whole(declared: Declaration) -> bool:
     """Whether the metric that judges a check is not computed from items."""
     try:
-        return bool(declared.metric) and not declared.gates and named(declared.metric).values is None
+        return bool(declared.metric) and not declared.gates and find_metric(declared.metric).values is None
     except UsageError:
         return True

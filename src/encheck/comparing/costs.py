@@ -22,7 +22,7 @@ from encheck.comparing.models import ComparedModel
 from encheck.gating.balance import part_of
 from encheck.gating.pairing import RANKS, chance_of, declared_of, endpoint_of, gating_metric
 from encheck.gating.reference import beats_chance
-from encheck.running.speed import BYTES_A_NUMBER, Speed, bytes_a_million
+from encheck.running.speed import BYTES_A_NUMBER, Speed, bytes_per_million_vectors
 from encheck.scoring.frame import CaseScores
 from encheck.statistics.bootstrap import Figure, Resampler, percentile_interval
 from encheck.system.typed_files import Count
@@ -145,7 +145,7 @@ class ModelCost:
         speed, dimension = row.cost.speed, row.cost.dimension
         return cls(
             row.name, row.quality.figure if row.quality else None, row.behaviour.figure if row.behaviour else None,
-            {family: one.figure for family, one in row.families.items()}, dimension, bytes_a_million(dimension),
+            {family: one.figure for family, one in row.families.items()}, dimension, bytes_per_million_vectors(dimension),
             documents * BYTES_A_NUMBER * dimension, speed.texts_a_second if speed else None,
             speed.p50 if speed else None, speed.p95 if speed else None, row.cost.price, row.cost.is_stored,
         )  # fmt: skip
@@ -231,7 +231,7 @@ def _quality(tables: Tables, data: str, seed: int) -> tuple[str, BootstrapFigure
     """The primary endpoint of the search, by the gate's name."""
     for table in tables.values():
         if table.data == data and (metric := endpoint_of(table)):
-            values = metric.per_item(table, RANKS)
+            values = metric.item_values(table, RANKS)
             return metric.label, _resampled(values, Resampler(table.clusters, seed=seed))
     return None
 
@@ -243,10 +243,14 @@ def check_shares(tables: Tables, seed: int, *, but: str | None) -> tuple[CheckSh
         if table.data != but and table.items and part_of(declared_of(table).family)
         and (metric := gating_metric(table)[0]) and metric.kind == "rate"
     ]  # fmt: skip
-    universe = sorted({cluster for table, metric in known for cluster in metric.heads(table).clusters})
+    universe = sorted({cluster for table, metric in known for cluster in metric.value_rows(table).clusters})
     shares = []
     for table, metric in known:
-        heads, values, chance = metric.heads(table), metric.per_item(table, RANKS), chance_of(table, metric) or 0.0
+        heads, values, chance = (
+            metric.value_rows(table),
+            metric.item_values(table, RANKS),
+            chance_of(table, metric) or 0.0,
+        )
         rate = _resampled(values, Resampler(heads.clusters, universe=universe, seed=seed))
         value, replicates = (np.maximum(one - chance, 0.0) / (1 - chance) for one in (rate.value, rate.replicates))
         shares.append(CheckShare(
@@ -266,7 +270,7 @@ def families(checks: Iterable[CheckShare]) -> dict[str, BootstrapFigure]:
 
 
 def _resampled(values: Floats, resampler: Resampler) -> BootstrapFigure:
-    totals = resampler.totals(np.column_stack([values, np.ones(len(values))]))
+    totals = resampler.replicate_totals(np.column_stack([values, np.ones(len(values))]))
     with np.errstate(invalid="ignore", divide="ignore"):
         return BootstrapFigure(float(values.mean()), totals[:, 0] / totals[:, 1])
 

@@ -14,10 +14,10 @@ import numpy as np
 
 from encheck.gating.pairing import RANKS, ModelScores, common_items, itemwise_metric
 from encheck.gating.reference import beats_chance, counted_clusters, measured_items, metric_values, unchanged
-from encheck.metrics import Metric, named
+from encheck.metrics import Metric, find_metric
 from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import Scale
-from encheck.statistics.sharing import interval_of_mean, numbered, sharing_of
+from encheck.statistics.sharing import cached_sharing, mean_interval, number_units
 from encheck.verdict import MIN_CLUSTERS
 
 
@@ -69,7 +69,7 @@ class CaseDifference:
 
 def flips_count(d: CaseDifference) -> bool:
     """Whether single items of a case are won or lost."""
-    metric = named(d.figure)
+    metric = find_metric(d.figure)
     return metric.kind == "rate" and metric.unit == "item"
 
 
@@ -100,7 +100,7 @@ def in_common(several: Sequence[Mapping[str, CaseScores]]) -> list[dict[str, Cas
         pairs = [list(zip(tables[case].items, tables[case].texts, strict=True)) for tables in several]
         common = set(pairs[0]).intersection(*pairs[1:])
         for cut, tables, own in zip(found, several, pairs, strict=True):
-            cut[case] = tables[case].of(np.array([i for i, pair in enumerate(own) if pair in common], np.intp))
+            cut[case] = tables[case].select(np.array([i for i, pair in enumerate(own) if pair in common], np.intp))
     return found
 
 
@@ -112,10 +112,10 @@ def _difference(
         for table, scale in zip((before, after), scales, strict=True)
     )
     same = unchanged(metric, before, after, old == new)
-    heads = metric.heads(before)
+    heads = metric.value_rows(before)
     moved = np.where(same, 0.0, new - old)
-    sharing = sharing_of(numbered(heads.things))
-    ends = sharing.change_interval(moved) if metric.kind == "rate" else interval_of_mean(sharing.errors(moved))
+    sharing = cached_sharing(number_units(heads.shared_units))
+    ends = sharing.change_interval(moved) if metric.kind == "rate" else mean_interval(sharing.estimate_errors(moved))
     low, high = (0.0 if same.all() else end[0] for end in ends)
     is_won = metric.kind == "rate" and metric.unit == "item"
     lost, gained = (tuple(heads.items[i] for i in np.flatnonzero(moved == sign)) if is_won else () for sign in (-1, 1))

@@ -26,7 +26,7 @@ from encheck.comparing.models import ComparedModel
 from encheck.datasets.load import known_data_sets
 from encheck.errors import UsageError
 from encheck.ids import ItemId
-from encheck.metrics import named
+from encheck.metrics import find_metric
 from encheck.reporting.results import write_named
 from encheck.reporting.text import data_name
 from encheck.reporting.view import printed, printed_interval
@@ -337,7 +337,7 @@ def tidy_rows(found: ModelComparison) -> Iterator[TidyRow]:
                 continue
             declared = model.declared[row.check]
             try:
-                chance = declared.chance if row.metric == declared.metric else named(row.metric or "").chance
+                chance = declared.chance if row.metric == declared.metric else find_metric(row.metric or "").chance
             except UsageError:
                 chance = None
             tidy = TidyRow(

@@ -13,7 +13,7 @@ from encheck.comparing.models import ComparedModel
 from encheck.errors import UsageError
 from encheck.gating import contamination
 from encheck.gating.reference import has_better_side
-from encheck.metrics import named
+from encheck.metrics import find_metric
 from encheck.metrics.health import recall_at_1
 from encheck.reporting.decisions import NextStep, VerdictBanner
 from encheck.reporting.gate.words import OF_THE_SPACE
@@ -21,8 +21,8 @@ from encheck.reporting.html import page as html
 from encheck.reporting.text import pieces
 from encheck.reporting.view import printed, sentence
 from encheck.run_file import Result
-from encheck.scoring.item import edits_of
-from encheck.system.terminal import visible
+from encheck.scoring.item import parse_edits
+from encheck.system.terminal import make_visible
 from encheck.verdict import MIN_CLUSTERS
 
 MOST_ALONE, MOST_OF_PROPERTY, MOST_OTHERS = 10, 3, 10  # items shown: per model, per property of a model, others
@@ -186,7 +186,7 @@ def _details(found: ModelComparison) -> dict[str, list[CaseRows]]:
     for case, d in first.items():
         others = [(name, some[case]) for name, some in by_case.items() if case in some]
         rows = [(found.first.name, d.before, None), *((name, one.after, one) for name, one in others)]
-        label = named(d.figure).label
+        label = find_metric(d.figure).label
         cases[d.property].append(CaseRows(d.check, d.level, d.data, label, d.n, d.clusters, found.surface_of(d), rows))
     return cases
 
@@ -194,7 +194,7 @@ def _details(found: ModelComparison) -> dict[str, list[CaseRows]]:
 def _label(figure: str) -> str:
     """A metric in words; its name if encheck does not know it."""
     try:
-        return named(figure).label or sentence(figure)
+        return find_metric(figure).label or sentence(figure)
     except UsageError:
         return sentence(figure)
 
@@ -229,9 +229,9 @@ def _card(found: ModelComparison, flip: Flip) -> FlipCard:
         at = columns["item"].index(flip.item)
         scored.append((ItemScores(model.name, columns["near_score"][at], columns["far_score"][at]), columns, at))
     (wrong, columns, at), (right, _, _) = scored
-    source = visible(columns["source"][at])
+    source = make_visible(columns["source"][at])
     near, far = (
-        pieces(source, visible(columns[side][at] or ""), edits_of(columns[f"{side}_edits"][at]))
+        pieces(source, make_visible(columns[side][at] or ""), parse_edits(columns[f"{side}_edits"][at]))
         for side in ("near", "far")
     )
     return FlipCard(flip, wrong, right, MarkedTexts(source, near, far))

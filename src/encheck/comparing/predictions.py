@@ -22,12 +22,20 @@ from numpy.typing import NDArray
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.reader import BadRows, binary_label, file_ending, lines_of, table_rows
 from encheck.errors import DataError, UsageError, no_pair_message
-from encheck.metrics.nonobvious import LINES, RULES, Cases, at_threshold, auc_n, mean_average_precision, queries
-from encheck.metrics.thresholds import by_folds
+from encheck.metrics.nonobvious import (
+    CONSTANT_PREDICTIONS,
+    RULES,
+    PredictedPairs,
+    auc_n,
+    group_by_question,
+    mean_average_precision,
+    threshold_figure,
+)
+from encheck.metrics.thresholds import predict_by_cluster_folds
 from encheck.reporting.failures import rounded
 from encheck.reporting.results import write_named
 from encheck.reporting.text import table
-from encheck.scoring.pairs import CELLS, Scope, SentencePair, difficulty
+from encheck.scoring.pairs import CELLS, Scope, SentencePair, classify_difficulty
 from encheck.scoring.scores import PairScores, Scale
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import Estimate
@@ -168,7 +176,7 @@ def _by_ids(
 class ScoredPredictions:
     """The figures of a prediction file; `baselines` maps a figure to those of constant and random predictions."""
 
-    cases: Cases
+    cases: PredictedPairs
     figures: tuple[Estimate, ...]
     baselines: Mapping[str, Mapping[str, float]]
     excluded: int
@@ -201,7 +209,9 @@ def score(
         given[rows], np.array([p.label for p in pairs], np.int8), resampler, Scale(0.0), items=tuple(pairs)
     )
     predicted, params = _predicted(predictions, rows, scores, threshold)
-    cases = Cases(scores, difficulty(pairs, scope=scope), predicted, {"median_scope": str(scope), **params})
+    cases = PredictedPairs(
+        scores, classify_difficulty(pairs, scope=scope), predicted, {"median_scope": str(scope), **params}
+    )
     figures = tuple(_figures(cases, ranked=predictions.scores is not None))
     return ScoredPredictions(cases, figures, {e.metric: _baselines(cases, e.metric) for e in figures}, excluded)
 
@@ -215,7 +225,7 @@ def _predicted(
         return (scores.values >= threshold).astype(float), {"threshold": threshold}
     if predictions.predicted is not None:
         return predictions.predicted[rows], {}
-    chosen = by_folds(scores.values, scores.labels, [item.cluster for item in scores.items])
+    chosen = predict_by_cluster_folds(scores.values, scores.labels, [item.cluster for item in scores.items])
     if not chosen.is_complete:
         raise DataError(
             f"{predictions.path} has scores, and no threshold can be chosen for them: the pairs outside a fold of "
@@ -224,28 +234,28 @@ def _predicted(
     return chosen.predicted, chosen.params
 
 
-def _figures(cases: Cases, *, ranked: bool) -> Iterator[Estimate]:
+def _figures(cases: PredictedPairs, *, ranked: bool) -> Iterator[Estimate]:
     there = {i for i, name in enumerate(CELLS) if cases.difficulty.counts[name]}
     yield from (
-        at_threshold(cases, name=name) for name, (cells, _) in RULES.items() if name == "f1" or there >= {*cells}
+        threshold_figure(cases, name=name) for name, (cells, _) in RULES.items() if name == "f1" or there >= {*cells}
     )
     if ranked and {1, 3} <= there:
         yield auc_n(cases)
-    if ranked and queries(cases.scores):
+    if ranked and group_by_question(cases.scores):
         yield mean_average_precision(cases)
 
 
-def _baselines(cases: Cases, metric: str) -> dict[str, float]:
+def _baselines(cases: PredictedPairs, metric: str) -> dict[str, float]:
     """The figures of always 1, always 0 and a coin; for rankings, those of a random order."""
     if metric == "auc_n":
         return {"random": 0.5}
     if metric == "map":
-        labels = [cases.scores.labels[at] for at in queries(cases.scores)]
+        labels = [cases.scores.labels[at] for at in group_by_question(cases.scores)]
         return {"random": float(np.mean([random_average_precision(len(of), int(of.sum())) for of in labels]))}
     count = len(cases.predicted)
     return {
-        name: at_threshold(replace(cases, predicted=np.full(count, chance)), name=metric).value
-        for name, chance in LINES.items()
+        name: threshold_figure(replace(cases, predicted=np.full(count, chance)), name=metric).value
+        for name, chance in CONSTANT_PREDICTIONS.items()
     }
 
 
@@ -273,10 +283,10 @@ def lines(scored: ScoredPredictions) -> Iterator[str]:
     if "threshold" in scored.cases.params:
         folds = scored.cases.params.get("folds")
         yield f"threshold {scored.cases.params['threshold']:.4g}" + (f" (mean of {folds} folds)" if folds else "")
-    rows = [("figure", "value [95% CI]", "n", "clusters", *(name.replace("_", " ") for name in LINES))]
+    rows = [("figure", "value [95% CI]", "n", "clusters", *(name.replace("_", " ") for name in CONSTANT_PREDICTIONS))]
     for e in scored.figures:
         _, low, high = rounded(e.value, e.low, e.high)
-        beside = (scored.baselines[e.metric].get(name) for name in LINES)
+        beside = (scored.baselines[e.metric].get(name) for name in CONSTANT_PREDICTIONS)
         constant = ("-" if x is None or np.isnan(x) else f"{x + 0.0:.3f}" for x in beside)
         rows.append((e.metric, f"{e.value + 0.0:.4f} [{low}, {high}]", str(e.n), str(e.clusters), *constant))
     yield from table(rows)

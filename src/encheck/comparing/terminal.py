@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from encheck.comparing.comparison import NO_EVIDENCE, Compared, ModelComparison, PropertyCell, tallies
 from encheck.comparing.differences import CaseDifference, flips_count
 from encheck.gating import contamination
-from encheck.metrics import named
+from encheck.metrics import find_metric
 from encheck.reporting.text import percent, table
 from encheck.reporting.view import printed, sentence
 from encheck.verdict import MIN_CLUSTERS
@@ -133,4 +133,4 @@ def _cells(d: CaseDifference, surface: str) -> tuple[str, ...]:
     change = f"{d.difference:+.3f} [{d.low:+.3f}, {d.high:+.3f}]"
     flips = [str(len(f)) if flips_count(d) else "-" for f in (d.lost, d.gained)]
     values = (f"{d.before:.3f}", f"{d.after:.3f}", surface, change)
-    return (sentence(d.check), d.level, d.data, named(d.figure).label, *values, *flips, f"{d.n} ({d.clusters})")
+    return (sentence(d.check), d.level, d.data, find_metric(d.figure).label, *values, *flips, f"{d.n} ({d.clusters})")

@@ -12,7 +12,7 @@ import numpy as np
 from encheck.datasets.reader import PairRow
 from encheck.errors import DataError
 from encheck.similarity import words
-from encheck.statistics.clusters import components
+from encheck.statistics.clusters import component_list
 from encheck.types import content_hash
 
 ALIKE = 0.8  # the minimum overlap of the distinct words of two near-duplicates
@@ -26,7 +26,7 @@ def clusters_of(rows: Sequence[PairRow]) -> list[str]:
     """
     first = np.fromiter((word_bag_number(row.first) for row in rows), np.int64, len(rows))
     second = np.fromiter((word_bag_number(row.second) for row in rows), np.int64, len(rows))
-    roots = components(first, second)
+    roots = component_list(first, second)
     least: dict[int, str] = {}
     for root, row in zip(roots, rows, strict=True):
         text = row.first if row.first < row.second else row.second
@@ -95,7 +95,7 @@ def near_duplicates(texts: Sequence[str]) -> tuple[int, ...]:
     if not edges:
         return tuple(range(len(texts)))
     every = [*edges, *((i, i) for i in range(len(texts)))]
-    roots = components(np.array([a for a, _ in every], np.int64), np.array([b for _, b in every], np.int64))
+    roots = component_list(np.array([a for a, _ in every], np.int64), np.array([b for _, b in every], np.int64))
     first: dict[int, int] = {}
     root_of = {a: root for root, (a, _) in zip(roots, every, strict=True)}
     return tuple(first.setdefault(root_of[i], i) for i in range(len(texts)))

@@ -12,7 +12,7 @@ import numpy as np
 from encheck.datasets.splitting import sentences, words_of
 from encheck.ids import ItemId
 from encheck.scoring.documents import Documents
-from encheck.statistics.clusters import components
+from encheck.statistics.clusters import component_list
 from encheck.types import Group, content_hash
 
 MOST_BODIES = 1_000  # passages searched by titles and headings: each is encoded again, without them
@@ -154,7 +154,7 @@ def with_clusters(queries: Sequence[CollectionQuery]) -> tuple[CollectionQuery, 
     numbers: dict[str, int] = {}
     ends = [numbers.setdefault(document, len(queries) + len(numbers)) for _, document in edges]
     starts = [i for i, _ in edges]
-    roots = components(np.array(starts, np.int64), np.array(ends, np.int64)) if edges else []
+    roots = component_list(np.array(starts, np.int64), np.array(ends, np.int64)) if edges else []
     first: dict[int, str] = {}
     for root, (_, document) in zip(roots, edges, strict=True):
         first[root] = min(first.get(root, document), document)

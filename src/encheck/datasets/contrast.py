@@ -30,7 +30,7 @@ from encheck.errors import DataError
 from encheck.ids import PYTEST_MARKERS, ItemId
 from encheck.scoring.contrasts import Contrast
 from encheck.scoring.triplets import Triplet
-from encheck.statistics.clusters import components
+from encheck.statistics.clusters import component_list
 from encheck.types import content_hash
 
 log = logging.getLogger("encheck")
@@ -102,7 +102,7 @@ def contest_clusters(rows: Sequence[ContestRow]) -> list[str]:
     width = len(rows[0].texts)
     ends = [places.setdefault(text, len(places)) for row in rows for text in row.texts]
     edges = np.array(ends, np.int64).reshape(-1, width)
-    roots = components(np.repeat(edges[:, 0], width), edges.ravel())[::width]
+    roots = component_list(np.repeat(edges[:, 0], width), edges.ravel())[::width]
     first: dict[int, str] = {}
     for root, row in zip(roots, rows, strict=True):
         first[root] = min(first.get(root, row.texts[0]), *row.texts)

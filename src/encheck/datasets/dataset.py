@@ -174,7 +174,7 @@ class Dataset:
                 and not (apart and bool(content_words(first) & content_words(second)))
             ):
                 name = ItemId.of(self.name, content_hash(first, second), "random", 1, purpose, 0)
-                found[first, second] = SentencePair(name, first, second, 0, cluster, other=other)
+                found[first, second] = SentencePair(name, first, second, 0, cluster, second_cluster=other)
                 if len(found) == count:
                     break
         return tuple(found.values())

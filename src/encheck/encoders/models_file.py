@@ -16,7 +16,7 @@ from encheck.encoders.model_config import ModelConfig
 from encheck.errors import ConfigError, UsageError, unknown_name_message
 from encheck.similarity import SIMILARITIES
 from encheck.system import entry_points
-from encheck.system.documents import config_text
+from encheck.system.documents import read_config_text
 from encheck.system.typed_files import Place, invalid_values
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _option_problem(adapter: str, known: Mapping[str, type | tuple[str, ...]], n
 
 def read_models(path: Path) -> dict[str, ModelConfig]:
     """The entries of one models.yaml; ConfigError names the line of an error."""
-    text = config_text(path, most=MOST_BYTES)
+    text = read_config_text(path, most=MOST_BYTES)
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:

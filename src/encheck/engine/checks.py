@@ -24,7 +24,7 @@ from encheck.errors import UsageError, unknown_name_message
 from encheck.ids import CaseId
 from encheck.items import OwnProperty
 from encheck.options import Settings
-from encheck.running.labels import data_labels, labels
+from encheck.running.labels import data_labels, model_labels
 from encheck.system import entry_points
 from encheck.system.files import expand_home
 
@@ -101,7 +101,7 @@ class Case:
         return CaseId(self.check, self.model, self.data, str(self.level))
 
 
-def claims_on(claim: Claim, data: Iterable[str]) -> list[Claim]:
+def expand_claim(claim: Claim, data: Iterable[str]) -> list[Claim]:
     """The claim itself; for the user's own properties, one claim for each property in the data."""
     own = claim.items
     if not isinstance(own, OwnProperty) or own.name:
@@ -112,22 +112,24 @@ def claims_on(claim: Claim, data: Iterable[str]) -> list[Claim]:
     ]
 
 
-def name_of(function: str, claim: Claim) -> str:
+def check_name(function: str, claim: Claim) -> str:
     """The name of a check in results and baselines: its test without `test_`, after the user's own property."""
     stem = function.removeprefix("test_")
     return f"{claim.items.name}_{stem}" if isinstance(claim.items, OwnProperty) else stem
 
 
-def cases(models: Sequence[str], data: Sequence[str], function: str, claim: Claim, tested: str) -> list[Case]:
+def cases_of_claim(models: Sequence[str], data: Sequence[str], function: str, claim: Claim, tested: str) -> list[Case]:
     """Every model x data x level of one claim; for the user's own property, only data that have it."""
     own, named = claim.items, data_labels(data)
     if isinstance(own, OwnProperty):
         named = {label: spec for label, spec in named.items() if own.name in properties_of(spec, own.kind)}
-    test = f"test_{name_of(function, claim)}"
-    return [Case(test, claim, m, d, level, tested) for m in labels(models) for d in named for level in claim.levels]
+    test = f"test_{check_name(function, claim)}"
+    return [
+        Case(test, claim, m, d, level, tested) for m in model_labels(models) for d in named for level in claim.levels
+    ]
 
 
-def clashes(selected: Iterable[tuple[Any, str, Case]]) -> Iterator[tuple[Any, str]]:
+def find_name_clashes(selected: Iterable[tuple[Any, str, Case]]) -> Iterator[tuple[Any, str]]:
     """Yield (test, error message) for each (test, place, case) whose id in results and baselines is not unique."""
     by_id: dict[str, list[tuple[Any, str]]] = {}
     for test, place, case in selected:
@@ -145,7 +147,7 @@ def clashes(selected: Iterable[tuple[Any, str, Case]]) -> Iterator[tuple[Any, st
 TEXTS_PER_SECOND = 150  # a small encoder on two CPU cores
 
 
-def roughly(cases: Sequence[Case], data: Mapping[str, Dataset]) -> str:
+def estimate_work(cases: Sequence[Case], data: Mapping[str, Dataset]) -> str:
     """Estimate the items, texts and time of these cases, before anything is made or encoded."""
     models = {case.model for case in cases}
     sizes = [max(len(data[c.data].groups), 1) for c in cases]
@@ -169,7 +171,7 @@ class Check:
     @property
     def name(self) -> str:
         """The name of its function without `test_`, after the user's own property."""
-        return name_of(self.function.__name__, self.claim)
+        return check_name(self.function.__name__, self.claim)
 
     @property
     def markers(self) -> set[str]:
@@ -184,7 +186,7 @@ class Check:
 
     def cases(self, settings: Settings) -> list[Case]:
         """Every model x data x level of it."""
-        return cases(settings.models, settings.data, self.function.__name__, self.claim, self.property)
+        return cases_of_claim(settings.models, settings.data, self.function.__name__, self.claim, self.property)
 
 
 def packaged_checks(data: Sequence[str] = (), packages: Iterable[str] = ()) -> tuple[Check, ...]:
@@ -194,10 +196,10 @@ def packaged_checks(data: Sequence[str] = (), packages: Iterable[str] = ()) -> t
     or have existing names.
     """
     found = (*shipped_checks(), *checks_of_packages(tuple(packages)))
-    return tuple(Check(function, one) for function, claim in found for one in claims_on(claim, data))
+    return tuple(Check(function, one) for function, claim in found for one in expand_claim(claim, data))
 
 
-def checks_in(file: str | Path) -> tuple[Check, ...]:
+def load_checks_of_file(file: str | Path) -> tuple[Check, ...]:
     """The checks in a user's Python file, which is executed.
 
     UsageError if the file cannot be imported or has no check.
@@ -225,7 +227,7 @@ def checks_in(file: str | Path) -> tuple[Check, ...]:
     return own
 
 
-def refuse_twice(checks: Sequence[Check]) -> None:
+def refuse_duplicate_names(checks: Sequence[Check]) -> None:
     """Raise UsageError if two checks have the same name, since results would mix them up."""
     for name, count in Counter(check.name for check in checks).items():
         if count > 1:
@@ -250,30 +252,30 @@ def select_checks(checks: Sequence[Check], selection: Selection, names: str | No
     chosen = tuple(checks)
     if selection is not None and selection != "":
         text = selection if isinstance(selection, str) else " or ".join(selection)
-        tree = _parsed(text, f"checks={text!r}")
+        tree = _parse_expression(text, f"checks={text!r}")
         properties = sorted({name for check in checks for name in check.markers})
         for name in (node.id for node in ast.walk(tree) if isinstance(node, ast.Name)):
             if name not in properties:
                 raise UsageError(f"checks={text!r}: {unknown_name_message('property', name, properties)}")
-        chosen = tuple(check for check in chosen if _holds(tree.body, check.markers.__contains__))
+        chosen = tuple(check for check in chosen if _matches(tree.body, check.markers.__contains__))
         if not chosen:
             raise UsageError(
                 f"checks={text!r} selects no check. Remedy: name a property that has checks: antonym or jumble"
             )
     if names is not None:
-        tree = _parsed(names, f"-k {names!r}")
+        tree = _parse_expression(names, f"-k {names!r}")
         words = {check: (f"test_{check.name}".lower(), check.property.lower()) for check in chosen}
         chosen = tuple(
             check
             for check in chosen
-            if _holds(tree.body, lambda word, of=words[check]: any(word.lower() in name for name in of))  # type: ignore[misc]
+            if _matches(tree.body, lambda word, of=words[check]: any(word.lower() in name for name in of))  # type: ignore[misc]
         )
         if not chosen:
             raise UsageError(f"-k {names!r} selects no check. Remedy: a part of a check's name, such as antonym")
     return chosen
 
 
-def _parsed(text: str, given: str) -> ast.Expression:
+def _parse_expression(text: str, given: str) -> ast.Expression:
     """Parse the expression; UsageError, starting with `given`, for anything but names, and, or, not, brackets."""
     allowed = (ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.Name, ast.Load)
     try:
@@ -288,12 +290,12 @@ def _parsed(text: str, given: str) -> ast.Expression:
     return tree
 
 
-def _holds(node: ast.expr, is_named: Callable[[str], bool]) -> bool:
+def _matches(node: ast.expr, is_named: Callable[[str], bool]) -> bool:
     """Whether a check matches an expression; `is_named` says whether a name belongs to the check."""
     if isinstance(node, ast.BoolOp):
         every = all if isinstance(node.op, ast.And) else any
-        return every(_holds(value, is_named) for value in node.values)
+        return every(_matches(value, is_named) for value in node.values)
     if isinstance(node, ast.UnaryOp):
-        return not _holds(node.operand, is_named)
+        return not _matches(node.operand, is_named)
     assert isinstance(node, ast.Name)
     return is_named(node.id)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from encheck.engine.folder import from_here
+from encheck.engine.folder import relative_to_here
 from encheck.engine.measure import measure_case
 from encheck.engine.recorder import Conclusion, Recorder
 from encheck.errors import BaselineError
@@ -29,13 +29,13 @@ from encheck.gating.replicates import (
 from encheck.gating.types import ExitCode, Judged, Noise, UnjudgedSearch
 from encheck.gating.unjudged import Pool, judge_pool
 from encheck.gating.weighing import LogAnswers, Weighed, refuse_other_kind, scores_of_baseline, scores_of_run, weigh
-from encheck.options import Settings, recorded
+from encheck.options import Settings, settings_for_results
 from encheck.reporting.answers import asked_queries
 from encheck.reporting.gate import record
 from encheck.reporting.markdown import ENDED
 from encheck.reporting.profile import printed_rows
 from encheck.run_file import Reference, Role, RunFile
-from encheck.running.labels import labels
+from encheck.running.labels import model_labels
 from encheck.running.subject import Subject
 
 if TYPE_CHECKING:
@@ -43,11 +43,13 @@ if TYPE_CHECKING:
     from encheck.engine.evaluation import Evaluation
 
 FINISHED = (0, 1)  # pytest's: nothing failed, something failed
-NOTHING = 5  # nothing was measured
+NOTHING_MEASURED = 5  # nothing was measured
 INTERRUPTED = 2
 
 
-def refuse_beforehand(queries: Path | None, replicates: int, save: Path | None, baselines: Sequence[Path] = ()) -> None:
+def refuse_unusable_options(
+    queries: Path | None, replicates: int, save: Path | None, baselines: Sequence[Path] = ()
+) -> None:
     """Check early what would otherwise fail at the end.
 
     `baselines` are the folders to compare with. BaselineError if no baseline can be saved at `save`, or for too few
@@ -102,19 +104,19 @@ def conclude(recorder: Recorder, settings: Settings, status: int, options: GateO
     An interrupted or unusable run keeps its own status. With both, only a candidate that passes is saved. UsageError if
     the run and a baseline cannot be compared.
     """
-    is_weighed = bool(options.baselines) and status in (*FINISHED, NOTHING)
-    is_done = status in FINISHED or (status == NOTHING and not recorder.measured_nothing)
+    is_weighed = bool(options.baselines) and status in (*FINISHED, NOTHING_MEASURED)
+    is_done = status in FINISHED or (status == NOTHING_MEASURED and not recorder.measured_nothing)
     if not is_weighed and not (options.save and is_done):
         left = ["the gate did not decide"] * bool(options.baselines) + ["no baseline was saved"] * bool(options.save)
         problem = f"nothing was measured: {' and '.join(left)}" if left else ""
-        if status not in (*FINISHED, NOTHING):
+        if status not in (*FINISHED, NOTHING_MEASURED):
             how = "the run was interrupted" if status == INTERRUPTED else f"the run stopped early (exit code {status})"
             problem = f"{how}: {' and '.join(left or ['the results are incomplete'])}"
         return Conclusion(status, problems=(problem,) if problem else ())
 
-    results = recorder.results(settings=recorded(settings), end=Conclusion(status))
+    results = recorder.results(settings=settings_for_results(settings), end=Conclusion(status))
     dimensions = {one.label: one.dimension for one in results.models}
-    model, *names = labels(settings.models)
+    model, *names = model_labels(settings.models)
     side = scores_of_run(results, recorder.items, model)
     replicates = {label: scores_of_run(results, recorder.items, label) for label in names}
     end, weighed = Conclusion(status), list[Weighed]()
@@ -130,12 +132,12 @@ def conclude(recorder: Recorder, settings: Settings, status: int, options: GateO
                 noise = None
                 if replicates:
                     before = scores_of_baseline(baseline, next(iter(replicates.values())))
-                    noise = _noise(before, baseline.model.dimension, replicates, dimensions, options.primary)
+                    noise = _replicate_noise(before, baseline.model.dimension, replicates, dimensions, options.primary)
                 weighed.append(
                     weigh(
                         baseline, results, recorder.items, model=model, seed_noise=noise,
-                        people=lambda one, baseline, found: _judged_by_people(one, baseline, found, recorder, settings),
-                        primary=options.primary, purpose=options.purpose, vectors=recorder.vectors(model),
+                        people=lambda one, baseline, found: _judge_answers_by_people(one, baseline, found, recorder, settings),
+                        primary=options.primary, purpose=options.purpose, vectors=recorder.vector_sample(model),
                         documents=recorder.document_lengths(model), thresholds=options.thresholds,
                         index=recorder.index if baseline is options.baselines[0] else None,
                     )
@@ -145,7 +147,7 @@ def conclude(recorder: Recorder, settings: Settings, status: int, options: GateO
         if len({w.decision.baseline for w in weighed}) < len(weighed):
             last = weighed[-1].decision
             weighed[-1] = replace(weighed[-1], decision=replace(last, baseline=f"{last.baseline} (anchor)"))
-        end = _gate_end(weighed, results, recorder, settings, status, options)
+        end = _conclude_gate(weighed, results, recorder, settings, status, options)
     if options.save and end.gate and (end.gate.outcome != "pass" or end.status):
         why = f"the gate's outcome is {end.gate.outcome}, and the run's exit code {end.status}"
         return replace(end, problems=(*end.problems, f"no baseline was saved: {why}"))
@@ -154,12 +156,12 @@ def conclude(recorder: Recorder, settings: Settings, status: int, options: GateO
         if replicates and weighed:
             noise = weighed[0].noise if weighed[0].decision.replicates else None
         elif replicates:
-            noise = _noise(side, dimensions[model], replicates, dimensions)
-        save(options.save, results, side.tables, model=model, seed_noise=noise, vectors=recorder.vectors(model))
+            noise = _replicate_noise(side, dimensions[model], replicates, dimensions)
+        save(options.save, results, side.tables, model=model, seed_noise=noise, vectors=recorder.vector_sample(model))
     return end
 
 
-def _noise(
+def _replicate_noise(
     baseline: ModelScores, dimension: int | None, replicates: Mapping[str, ModelScores],
     dimensions: Mapping[str, int | None], primary: str | None = None,
 ) -> Noise | None:  # fmt: skip
@@ -168,7 +170,7 @@ def _noise(
     return seed_noise([baseline, *check_replicates(baseline, replicates).values()], primary=primary)
 
 
-def _judged_by_people(
+def _judge_answers_by_people(
     one: LogAnswers, baseline: str, found: UnjudgedSearch, recorder: Recorder, settings: Settings
 ) -> Judged | None:
     """People's judgements of a search's answers; None without a query log. UsageError for an invalid file."""
@@ -182,7 +184,7 @@ def _judged_by_people(
     return judge_pool(pool, answers, baseline=baseline)
 
 
-def _gate_end(
+def _conclude_gate(
     weighed: Sequence[Weighed],
     results: RunFile,
     recorder: Recorder,
@@ -191,10 +193,10 @@ def _gate_end(
     options: GateOptions,
 ) -> Conclusion:
     """The conclusion of a gate; a failed check, or data without any measurement, fails the run."""
-    judged = from_here(unjudged.judgements_path(settings.queries)) if settings.queries else ""
+    judged = relative_to_here(unjudged.judgements_path(settings.queries)) if settings.queries else ""
     shown = record.GateEvidence(recorder.items, recorder.documents, options.folder, judged)
     gate = record.with_texts(weighed, options.inconclusive, shown)
-    rows, declared = printed_rows(results, next(iter(labels(settings.models)))), results.declarations
+    rows, declared = printed_rows(results, next(iter(model_labels(settings.models)))), results.declarations
     with_baselines = zip(gate.against, options.baselines, strict=True)
     gate = replace(gate, against=tuple(record.with_figures(one, rows, base, declared) for one, base in with_baselines))
     first = options.baselines[0]
@@ -202,7 +204,7 @@ def _gate_end(
     beside = {key: figure for key, figure in figures.items() if figure}
     end = Conclusion(status, baseline=beside, searched=weighed[0].searched, weighed=weighed)
     if status != 1 or gate.outcome == "block":
-        code: ExitCode = 1 if status == 1 else gate.exit_code or (5 if status == NOTHING else 0)
+        code: ExitCode = 1 if status == 1 else gate.exit_code or (5 if status == NOTHING_MEASURED else 0)
         return replace(end, status=code, gate=replace(gate, exit_code=code))
     problem = (
         f"the gate's outcome is {gate.outcome}, but the run fails: a check failed its own threshold, or could "
@@ -211,20 +213,20 @@ def _gate_end(
     return replace(end, gate=replace(gate, exit_code=1), problems=(problem,))
 
 
-def with_contamination(
+def add_contamination(
     end: Conclusion, recorder: Recorder, settings: Settings, baselines: Sequence[Baseline] = ()
 ) -> Conclusion:
     """The conclusion with contamination rows: the model against each baseline, else later models against the first.
 
     They exist only if the run was on both sorts of probes. Seed replicates are not candidates.
     """
-    results = recorder.results(settings=recorded(settings), end=Conclusion(0))
+    results = recorder.results(settings=settings_for_results(settings), end=Conclusion(0))
     editions = {data.name: data.version for data in results.data}
     used = {name for pair in data_pairs(editions) for name in pair}
     if not used:
         return end
     results = replace(results, checks=tuple(row for row in results.checks if row.data in used))
-    first, *later = labels(settings.models)
+    first, *later = model_labels(settings.models)
     side = scores_of_run(results, recorder.items, first)
     pairs = [((one.name, first), scores_of_baseline(one, side), side) for one in baselines]
     if not baselines and not settings.seed_replicates:
@@ -237,23 +239,23 @@ def with_contamination(
     return replace(end, contamination=tuple(rows))
 
 
-def with_references(end: Conclusion, recorder: Recorder, settings: Settings) -> Conclusion:
+def add_references(end: Conclusion, recorder: Recorder, settings: Settings) -> Conclusion:
     """The conclusion of a completed run, with contamination rows and reference models."""
     if end.status not in ENDED:
         return end
-    end = end if recorder.first_look else with_contamination(end, recorder, settings)
-    return replace(end, references=tuple(_references(recorder, settings)))
+    end = end if recorder.first_look else add_contamination(end, recorder, settings)
+    return replace(end, references=tuple(_compare_with_references(recorder, settings)))
 
 
-def _references(recorder: Recorder, settings: Settings) -> Iterator[Reference]:
+def _compare_with_references(recorder: Recorder, settings: Settings) -> Iterator[Reference]:
     """Compare the models of a run with those whose item scores ship, if these were measured on the data.
 
     A parent that does not ship comes first, without properties if the store lacks its vectors.
     """
-    results = recorder.results(settings=recorded(settings), end=Conclusion(0))
+    results = recorder.results(settings=settings_for_results(settings), end=Conclusion(0))
     baselines = list(shipped(results))
     for model in results.models if baselines else ():
-        side, parent = scores_of_run(results, recorder.items, model.label), recorder.parent(model.label)
+        side, parent = scores_of_run(results, recorder.items, model.label), recorder.parent_of(model.label)
         rows = printed_rows(results, model.label)
         if parent and parent.label not in SHIPPED:
             scores = recorder.parent_scores.items()
@@ -275,7 +277,7 @@ def _references(recorder: Recorder, settings: Settings) -> Iterator[Reference]:
                 yield Reference(model.label, name, role, is_same and not is_itself, found, by)
 
 
-def first_profile(evaluation: Evaluation, functions: Mapping[str, CheckFunction]) -> list[str]:
+def first_look_lines(evaluation: Evaluation, functions: Mapping[str, CheckFunction]) -> list[str]:
     """The lines that a first look of an evaluation shows; log messages do not interrupt them.
 
     `functions` are the checks by their cases' ids.
@@ -287,9 +289,9 @@ def first_profile(evaluation: Evaluation, functions: Mapping[str, CheckFunction]
         warnings.simplefilter("ignore")
         for case in evaluation.cases:
             function = functions.get(str(case.id))
-            if function and evaluation.sees(case):
+            if function and evaluation.is_measured(case):
                 judgement = measure_case(case, evaluation, function)
                 if any(row.estimate for row in judgement.rows):  # the other cases' own tests report errors
-                    recorder.take(judgement.measured(function))
+                    recorder.add_case(judgement.outcome(function))
         recorder.described.append(evaluation.describe())
-        return list(lines(recorder.results(settings=recorded(evaluation.settings), end=Conclusion(0))))
+        return list(lines(recorder.results(settings=settings_for_results(evaluation.settings), end=Conclusion(0))))

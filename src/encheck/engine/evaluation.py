@@ -14,7 +14,14 @@ from encheck.encoders.files import architecture_of, weights_of
 from encheck.encoders.objects import UNIDENTIFIED
 from encheck.encoders.protocol import Model, PartialEncoder
 from encheck.engine.checks import Case
-from encheck.engine.first_look import Look, LookDecision, Mode, SharedDecision, decide, look_of
+from encheck.engine.first_look import (
+    FirstLookPlan,
+    LookDecision,
+    Mode,
+    SharedDecision,
+    decide_whether_to_stop,
+    plan_first_look,
+)
 from encheck.engine.locks import Locks
 from encheck.engine.measured import ProcessDescription
 from encheck.errors import NOT_IN_FIRST_LOOK, EncheckError, NothingToMeasure
@@ -24,25 +31,25 @@ from encheck.gating.reference import has_shipped
 from encheck.generators.phenomenon import validity_of
 from encheck.ids import ItemId
 from encheck.items import OwnProperty
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.language.english import English
 from encheck.options import Settings, model_options
 from encheck.reporting.failures import failure_message
 from encheck.run_file import DataEntry, ModelEntry, Selection
 from encheck.running.bench import Bench, Request
-from encheck.running.labels import labels
+from encheck.running.labels import model_labels
 from encheck.running.notes import Notes
-from encheck.running.parents import Parent, known_parent
+from encheck.running.parents import ParentModel, find_parent
 from encheck.running.resources import (
-    in_shards,
     open_store,
     resolve_data,
     resolve_english,
     resolve_index,
     resolve_models,
     resolve_writers,
+    shard_loader,
 )
-from encheck.running.subject import Subject, texts_of
+from encheck.running.subject import Subject, texts_by_role
 from encheck.scoring.documents import Answers, SearchingQuery
 from encheck.scoring.frame import Columns
 from encheck.scoring.item import Items
@@ -65,7 +72,7 @@ Show = Callable[["Evaluation"], object]
 
 
 @dataclass(frozen=True)
-class ComparedWith:
+class GateComparison:
     """The comparison of a gate: saved baselines, or the label of the evaluation's model `old`."""
 
     baselines: tuple[Baseline, ...] = ()
@@ -76,7 +83,7 @@ class ComparedWith:
 class Evaluation:
     """The cases of a run, and the bench of models, data and store that they are measured on; `open` makes one.
 
-    A part of it is an evaluation too, made by `on`: its `bench` has the data of the part, `whole` all data, and `seen`
+    A part of it is an evaluation too, made by `on`: its `bench` has the data of the part, `whole` all data, and `measured_cases`
     the ids of the cases that the part measures. `existing` has all cases by name, selected or not. `against` is the
     comparison of a gate, or None.
     """
@@ -89,12 +96,12 @@ class Evaluation:
     notes: Notes
     locks: Locks
     existing: Mapping[str, Case] = field(default_factory=dict)
-    against: ComparedWith | None = None
+    against: GateComparison | None = None
     mode: Mode = ""
     quiet: bool = False
     decision: LookDecision = field(default_factory=LookDecision)
-    seen: frozenset[str] | None = None
-    parents: Mapping[str, Parent] = field(default_factory=dict)
+    measured_cases: frozenset[str] | None = None
+    parents: Mapping[str, ParentModel] = field(default_factory=dict)
     _shared: SharedDecision
     _last: dict[str, Scores] = field(default_factory=dict)
 
@@ -105,7 +112,7 @@ class Evaluation:
         cases: Sequence[Case],
         *,
         existing: Mapping[str, Case] = MappingProxyType({}),
-        against: ComparedWith | None = None,
+        against: GateComparison | None = None,
         loaded: Mapping[str, Model] | None = None,
         run: str | None = None,
         mode: Mode = "",
@@ -123,12 +130,12 @@ class Evaluation:
             store = open_store(settings)
             locks = Locks(store.path, clock, run=run)
             subjects = resolve_models(settings, store, loaded)
-            english = resolve_english(settings, store, lock=locks.parsing)
-            writers = resolve_writers(settings, store, locks=locks.encoding)
-            shards = in_shards(settings, quiet=quiet, is_gated=against is not None)
+            english = resolve_english(settings, store, lock=locks.lock_for_parsing)
+            writers = resolve_writers(settings, store, locks=locks.locks_for_encoding)
+            shards = shard_loader(settings, quiet=quiet, is_gated=against is not None)
             data = resolve_data(settings, shared=run, in_shards=shards)
             index = resolve_index(settings, subjects.values(), data.values())
-            maker = Maker(settings.seed, english, writers)
+            maker = VariantMaker(settings.seed, english, writers)
             bench = Bench(subjects, data, store, maker=maker, clock=clock, index=index)
         except BaseException:
             log.removeHandler(notes)
@@ -150,54 +157,60 @@ class Evaluation:
         bench, progress = self.bench, Progress(quiet=self.quiet)
         requests: list[Request] = [(c.model, c.data, c.claim, c.level) for c in self.cases]
         while True:
-            with self.locks.run_if_free() as is_ours:
+            with self.locks.run_lock_if_free() as is_ours:
                 decision, look = self._shared.read() if self.mode else LookDecision(), None
                 if is_ours and (decision is None or not self.mode):
-                    bench.try_out(requests, locks=self.locks.if_free, progress=progress)
+                    bench.smoke_test_models(requests, locks=self.locks.locks_if_free, progress=progress)
                 if is_ours and decision is None:
-                    look, decision = decide(bench, requests, self.mode, locks=self.locks.encoding, progress=progress)
+                    look, decision = decide_whether_to_stop(
+                        bench, requests, self.mode, locks=self.locks.locks_for_encoding, progress=progress
+                    )
                     self._shared.write(decision)
                     if look and not decision.stops:
-                        bench.count_time_of(look.drawn)
-                        bench.count_time_of(look.bench)
+                        bench.add_time_of(look.drawn)
+                        bench.add_time_of(look.bench)
                         if show:
-                            show(self._on_look(look, decision, requests))
+                            show(self._restrict_to_look(look, decision, requests))
                 if decision and decision.stops:
-                    look = look or look_of(bench, requests, self.mode)
+                    look = look or plan_first_look(bench, requests, self.mode)
                     if look:  # its texts are encoded by this process or another worker
-                        look.bench.prepare(look.requests, locks=self.locks.encoding, progress=progress)
-                    return self._on_look(look, decision, requests)
+                        look.bench.prepare(look.requests, locks=self.locks.locks_for_encoding, progress=progress)
+                    return self._restrict_to_look(look, decision, requests)
                 if decision:
-                    return self._all_prepared(requests, progress)
-            with bench.clock.standing(for_others=False):  # another worker of the run has yet to decide
+                    return self._prepare_everything(requests, progress)
+            with bench.clock.paused(for_others=False):  # another worker of the run has yet to decide
                 time.sleep(PAUSE)
 
-    def on(self, bench: Bench) -> Self:
+    def with_bench(self, bench: Bench) -> Self:
         """This evaluation on the models and data of a different bench."""
         return replace(self, bench=bench, whole=bench, _last={})
 
-    def _on_look(self, look: Look | None, decision: LookDecision, requests: Sequence[Request]) -> Self:
+    def _restrict_to_look(
+        self, look: FirstLookPlan | None, decision: LookDecision, requests: Sequence[Request]
+    ) -> Self:
         """The evaluation of a first look's part of the data, or of no data if there is no part."""
         measured = look.requests if look else ()
         both = zip(self.cases, requests, strict=True)
         seen = frozenset(str(case.id) for case, request in both if request in measured)
-        return replace(self, bench=look.bench if look else self.bench, decision=decision, seen=seen, _last={})
+        return replace(self, bench=look.bench if look else self.bench, decision=decision, measured_cases=seen, _last={})
 
-    def _all_prepared(self, requests: Sequence[Request], progress: Progress) -> Self:
-        self.bench.prepare(requests, locks=self.locks.encoding, progress=progress)
+    def _prepare_everything(self, requests: Sequence[Request], progress: Progress) -> Self:
+        self.bench.prepare(requests, locks=self.locks.locks_for_encoding, progress=progress)
         if self.against or self.settings.save_baseline:
-            against = self.against or ComparedWith()
+            against = self.against or GateComparison()
             samples = [baseline.sample for baseline in against.baselines if baseline.sample]
-            self.bench.compare(samples, old=against.old, locks=self.locks.encoding, progress=progress)
+            self.bench.encode_comparison_texts(
+                samples, old=against.old, locks=self.locks.locks_for_encoding, progress=progress
+            )
         if PROBES not in self.bench.data or self.against:
             return self
         store, scorer, subjects = self.bench.store, self.bench.scorer, self.bench.subjects
-        parents = {label: known_parent(one, self.settings, store, scorer) for label, one in subjects.items()}
+        parents = {label: find_parent(one, self.settings, store, scorer) for label, one in subjects.items()}
         return replace(self, parents={label: parent for label, parent in parents.items() if parent})
 
-    def sees(self, case: Case) -> bool:
+    def is_measured(self, case: Case) -> bool:
         """Whether the case is measured: always, unless the run stops after a first look."""
-        return self.seen is None or str(case.id) in self.seen
+        return self.measured_cases is None or str(case.id) in self.measured_cases
 
     def items(self, case: Case) -> Items:
         """The items of the case."""
@@ -212,13 +225,13 @@ class Evaluation:
         name = str(case.id)
         if name not in self._last:
             self._last.clear()
-            self.bench.refuse_failed(case.model)
-            if not self.sees(case):
+            self.bench.refuse_failed_model(case.model)
+            if not self.is_measured(case):
                 raise NothingToMeasure(NOT_IN_FIRST_LOOK)
             self._last[name] = self.bench.scores(case.model, case.data, self.items(case))
         return self._last[name]
 
-    def row(
+    def make_row(
         self, case: Case, estimate: Estimate | None, verdict: Verdict | None, lines: FloorAndAim | None, reason: str
     ) -> CheckResult:
         """A row of results.json; adds a note for a figure that names a model."""
@@ -228,7 +241,7 @@ class Evaluation:
         if estimate and (named := estimate.params.get("ranks_by")):
             figure = f"{estimate.value:.2f} ({case.check})"
             log.warning("%s ranks the paraphrases of %s by %s: Spearman %s", case.model, case.data, named, figure)
-        items = self.bench.found(case.data, case.claim, case.level)
+        items = self.bench.cached_items(case.data, case.claim, case.level)
         return CheckResult(
             id=case.id.figure(metric),
             check=case.check,
@@ -246,13 +259,13 @@ class Evaluation:
 
     def _validity(self, case: Case) -> Validity | None:
         """The validity of the items' generator, if it was read or belongs to a phenomenon; None for written items."""
-        items = self.bench.found(case.data, case.claim, case.level)
-        parts = ItemId(items.every[0].id).parts_or_none if items and items.every else None
+        items = self.bench.cached_items(case.data, case.claim, case.level)
+        parts = ItemId(items.all_items[0].id).parts_or_none if items and items.all_items else None
         if not parts or any(group.variants for group in self.bench.data[case.data].groups):
             return None
         return validity_of(parts.relation)
 
-    def judged(self, case: Case, estimate: Estimate, declared: tuple[Floor, float] | None) -> CheckResult:
+    def judge_figure(self, case: Case, estimate: Estimate, declared: tuple[Floor, float] | None) -> CheckResult:
         """The row of a deciding figure, with its verdict; `declared` are the check's floor and aim.
 
         The user's threshold replaces both, the model's own before the project's. In a table of thresholds,
@@ -276,37 +289,39 @@ class Evaluation:
         )
         limit_of = getattr(self.bench.subjects[case.model].model, "limit_of", None)
         if terms.decides and limit_of and (cause := estimate.params.get("cause")):  # the cause of a broken contract
-            texts = [text for item in self.items(case).kept for text, _ in item.pairs]
+            texts = [text for item in self.items(case).included for text, _ in item.pairs]
             if limit := limit_of(texts):
                 estimate = replace(estimate, params={**estimate.params, "cause": f"{limit}; {cause}"})
         ruling = judge_by_terms(estimate, terms)
-        return self.row(case, estimate, ruling.verdict, ruling.lines, ruling.reason)
+        return self.make_row(case, estimate, ruling.verdict, ruling.lines, ruling.reason)
 
-    def message(self, case: Case, row: CheckResult) -> str:
+    def failure_message(self, case: Case, row: CheckResult) -> str:
         """The terminal's message on a failure: the figure, the worst examples, and the command that shows one."""
         settings = self.settings
-        model = model_options(case.model, labels(settings.models)[case.model], settings.model_args)
-        every, scores = self.items(case).every, self.scores(case)
+        model = model_options(case.model, model_labels(settings.models)[case.model], settings.model_args)
+        every, scores = self.items(case).all_items, self.scores(case)
         return failure_message(row, every, scores, model=model, folder=settings.report_dir)
 
-    def columns(self, case: Case) -> Columns:
+    def item_columns(self, case: Case) -> Columns:
         """The items of a case with their scores, by column."""
         items, scores = self.items(case), self.scores(case)
-        listed = items.kept
+        listed = items.included
         if items.whole:
-            listed, scores = items.whole.shown(scores, seed=self.settings.seed)
-        return scores.frame(case.id, listed).to_columns()
+            listed, scores = items.whole.select_for_report(scores, seed=self.settings.seed)
+        return scores.to_item_frame(case.id, listed).to_columns()
 
-    def part_of_whole(self, case: Case) -> FirstLookItems | None:
+    def first_look_positions(self, case: Case) -> FirstLookItems | None:
         """The positions of a first look's items among all items of the case, if a reference was measured on the data.
 
         None for a run on all items.
         """
-        if self.seen is None or not has_shipped(case.data, self.whole.data[case.data].fingerprint):
+        if self.measured_cases is None or not has_shipped(case.data, self.whole.data[case.data].fingerprint):
             return None
         items = self.whole.items(case.data, case.claim, case.level)
-        listed = self.whole.scorer.unmeasured(items).frame(case.id, items.kept).to_columns()
-        both = (self.columns(case), listed)
+        listed = (
+            self.whole.scorer.list_with_placeholder_scores(items).to_item_frame(case.id, items.included).to_columns()
+        )
+        both = (self.item_columns(case), listed)
         mine, every = (scored_table(case.id, case.property, some, case.claim.declared) for some in both)
         return FirstLookItems.of(mine, every)
 
@@ -315,25 +330,25 @@ class Evaluation:
         import pyarrow
 
         parent, items = self.parents.get(case.model), self.items(case)
-        if parent is None or items.whole or any(item.repeats for item in items.kept):
+        if parent is None or items.whole or any(item.repeated_texts for item in items.included):
             return None
         if (scores := parent.scores(case.data, items)) is None:
             return None
-        columns = scores.frame(case.id, items.kept).to_columns()
+        columns = scores.to_item_frame(case.id, items.included).to_columns()
         types = [(name, pyarrow.float64()) for name in PARENT_COLUMNS]
         return pyarrow.table({name: columns[name] for name in PARENT_COLUMNS}, schema=pyarrow.schema(types))
 
-    def documents(self, case: Case) -> list[tuple[int, str, str]]:
+    def first_documents(self, case: Case) -> list[tuple[int, str, str]]:
         """(row, id, text) of the documents that a case's queries rank first, by this model or the baselines; sorted.
 
         Empty unless a gate shows them, and for items that search no documents.
         """
-        scores, first = self.scores(case), self.items(case).kept[0]
+        scores, first = self.scores(case), self.items(case).included[0]
         if self.against is None or not isinstance(scores, RankedScores | LoggedScores):
             return []
         assert isinstance(first, SearchingQuery)
         cases = [b.cases[name] for b in self.against.baselines if (name := case.id.of_any_model) in b.cases]
-        known = (Answers.of(text) for kept in cases for text in kept.answers)
+        known = (Answers.parse(text) for kept in cases for text in kept.answers)
         ids, texts = first.documents.ids, first.documents.texts
         rows = {row for answers in (*scores.answers, *known) for row in answers.first if row < len(ids)}
         return [(row, ids[row], texts[row]) for row in sorted(rows)]
@@ -351,7 +366,7 @@ class Evaluation:
             encoded={label: subject.encoded for label, subject in subjects.items()},
             look=self.decision.look,
             rest=self.decision.rest,
-            parents={model: parent.measured(self.bench.data) for model, parent in self.parents.items()},
+            parents={model: parent.with_scales(self.bench.data) for model, parent in self.parents.items()},
             vectors={label: one.packed() for label, s in subjects.items() if (one := s.state.sample)},
             documents={label: some for label, s in subjects.items() if (some := s.state.documents)},
         )
@@ -374,7 +389,7 @@ class Evaluation:
     def _has_items(self, case: Case) -> bool:
         """Whether the data have items for a case; True if that is unknown."""
         try:
-            return bool(self.whole.items(case.data, case.claim, case.level).every)
+            return bool(self.whole.items(case.data, case.claim, case.level).all_items)
         except NothingToMeasure:
             return False
         except EncheckError:
@@ -383,12 +398,12 @@ class Evaluation:
     def _text_counts(self) -> dict[str, int]:
         """The number of distinct texts that each property needs, for all models of the run together."""
         texts: dict[str, set[tuple[str, str]]] = {}
-        for case in filter(self.sees, self.cases):
-            items = self.bench.found(case.data, case.claim, case.level)
-            kept = items.kept if items else ()
+        for case in filter(self.is_measured, self.cases):
+            items = self.bench.cached_items(case.data, case.claim, case.level)
+            kept = items.included if items else ()
             pairs = (pair for item in (*kept, *items.tuning) for pair in item.pairs) if items else ()
             texts.setdefault(case.property, set()).update((case.model, text) for pair in pairs for text in pair)
-            texts[case.property].update((case.model, text) for some in texts_of(kept).values() for text in some)
+            texts[case.property].update((case.model, text) for some in texts_by_role(kept).values() for text in some)
         return {name: len(some) for name, some in texts.items()}
 
     def _describe_data(self, name: str) -> DataEntry:
@@ -425,7 +440,7 @@ class Evaluation:
         if isinstance(model, PartialEncoder):  # the cases with texts that a file of vectors lacks
             for case in (case for case in self.cases if case.model == subject.label and self._has_items(case)):
                 try:
-                    self.bench.refuse_lacking(case.model, case.data, self.items(case))
+                    self.bench.refuse_missing_vectors(case.model, case.data, self.items(case))
                 except NothingToMeasure:
                     lacks.append(case.id.of_any_model)
         return ModelEntry(

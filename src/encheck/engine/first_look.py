@@ -23,8 +23,8 @@ from encheck.errors import CheckError, NothingToMeasure
 from encheck.items.builders import classified
 from encheck.options import Settings
 from encheck.run_file import FirstLook, RemainingWork, RemainingWorkOfModel
-from encheck.running.bench import Bench, Plan, Request, missing
-from encheck.running.speed import tokens_a_text
+from encheck.running.bench import Bench, EncodingPlan, Request, missing_from_store
+from encheck.running.speed import mean_tokens_per_text
 from encheck.running.subject import Pair, Subject, Texts
 from encheck.scoring.item import Items
 from encheck.store import text_key
@@ -35,12 +35,12 @@ from encheck.system.typed_files import as_json, read_typed
 from encheck.types import Group, content_hash
 
 Mode = Literal["", "show", "ask", "stop"]  # no look; a look; one that may stop the run; one that stops it
-MOST_TEXTS = 2_500  # texts that a model computes for a first look
-MOST_SECONDS = 300.0  # that the rest may take; otherwise the run stops
+MAX_TEXTS = 2_500  # texts that a model computes for a first look
+MAX_SECONDS = 300.0  # that the rest may take; otherwise the run stops
 WHY = {
     "quick": "--quick",
     "price": "the model costs money",
-    "time": f"the rest takes over {MOST_SECONDS / 60:g} minutes",
+    "time": f"the rest takes over {MAX_SECONDS / 60:g} minutes",
 }
 BEGIN, ENOUGH, ROUNDS = 10, 0.9, 8  # clusters per kind of edit; the share of the limit that is close enough; attempts
 WARM = 0.8  # with this share of texts stored there is no look; calibration texts of a look alone are never stored
@@ -50,11 +50,11 @@ CONTRACT_ITEMS = 40  # per contract
 FEWEST = 64  # texts to time a model by
 SOME = 256  # sample of documents
 CHARACTERS_A_TOKEN = 4  # in English, without a tokenizer
-Amount = tuple[float, Sequence[str]]  # the number of texts that the store lacks, and a sample of them
+TextAmount = tuple[float, Sequence[str]]  # the number of texts that the store lacks, and a sample of them
 
 
 @dataclass(frozen=True)
-class Look:
+class FirstLookPlan:
     """The requests of a first look, and its part of the data.
 
     The part has the clusters of `drawn` in which the requests have items: `clusters` counts them, `of` all clusters.
@@ -63,12 +63,12 @@ class Look:
 
     bench: Bench
     requests: tuple[Request, ...]
-    plan: Plan
+    plan: EncodingPlan
     drawn: Bench
     clusters: int
     of: int
-    every: Plan = field(default_factory=Plan)
-    outside: Plan = field(default_factory=Plan)
+    every: EncodingPlan = field(default_factory=EncodingPlan)
+    outside: EncodingPlan = field(default_factory=EncodingPlan)
 
     @property
     def texts(self) -> int:
@@ -83,7 +83,7 @@ class Look:
     @property
     def share(self) -> float:
         """The number of all clusters divided by the number drawn."""
-        return self.of / max(_clusters(self.drawn), 1)
+        return self.of / max(_count_clusters(self.drawn), 1)
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class SharedDecision:
             write_text(self._path, as_json(decision))
 
 
-def mode_of(settings: Settings, *, is_junit: bool) -> Mode:
+def first_look_mode(settings: Settings, *, is_junit: bool) -> Mode:
     """Whether a run looks first: never if it needs all items; with JUnit or --full it then continues."""
     if settings.save_baseline or settings.engine:
         return ""
@@ -124,50 +124,50 @@ def mode_of(settings: Settings, *, is_junit: bool) -> Mode:
     return "show" if settings.full or is_junit else "ask"
 
 
-def decide(
+def decide_whether_to_stop(
     bench: Bench, requests: Sequence[Request], mode: Mode, *, locks: Locks, progress: Progress
-) -> tuple[Look | None, LookDecision]:
+) -> tuple[FirstLookPlan | None, LookDecision]:
     """Encode a first look, and say whether the run stops after it.
 
     There is no look if everything needs few texts, or all are stored. If the run continues, a model that learns from
     the run's texts is left out of the look.
     """
-    requests = _usable(bench, requests, mode)
-    if mode != "stop" and _is_warm(bench, requests):
+    requests = _requests_for_look(bench, requests, mode)
+    if mode != "stop" and _is_mostly_stored(bench, requests):
         return None, LookDecision()
-    look = first_look(bench, requests, most=MOST_TEXTS)
+    look = largest_affordable_part(bench, requests, most=MAX_TEXTS)
     if look is None:
-        plan = bench.plan(requests) if mode == "stop" else Plan()
-        if max((len(plan.needs(one)) for one in bench.subjects.values()), default=0) <= MOST_TEXTS:
+        plan = bench.plan_encoding(requests) if mode == "stop" else EncodingPlan()
+        if max((len(plan.needs(one)) for one in bench.subjects.values()), default=0) <= MAX_TEXTS:
             return None, LookDecision()
         return None, LookDecision(True, FirstLook(0, 0, 0, 0), RemainingWork(WHY["quick"], ()))
     searched = [bench.data[name].collection for name in {data for _, data, *_ in requests}]
-    if look.of_texts + sum(len(one.documents) + len(one.queries) for one in searched if one) <= MOST_TEXTS:
+    if look.of_texts + sum(len(one.documents) + len(one.queries) for one in searched if one) <= MAX_TEXTS:
         return None, LookDecision()
     subjects = [one for label, one in bench.subjects.items() if label in look.plan.pairs]
-    rests = [_rest_of(look, one, bench, requests) for one in subjects]
-    is_stored = not any(missing(one, look.plan.needs(one), bench.store) for one in subjects)
+    rests = [_estimate_remaining_work(look, one, bench, requests) for one in subjects]
+    is_stored = not any(missing_from_store(one, look.plan.needs(one), bench.store) for one in subjects)
     if mode != "stop" and is_stored and not any(rest.texts for rest in rests):
         return None, LookDecision()
-    rates = {one.label: _encode_timed(look, one, bench, locks, progress) for one in subjects}
-    look.bench.repeat(look.requests, locks=locks)
+    rates = {one.label: _encode_and_time(look, one, bench, locks, progress) for one in subjects}
+    look.bench.encode_repeats(look.requests, locks=locks)
     seconds = {one.model: one.characters * rate for one in rests if (rate := rates[one.model]) is not None}
     why = "quick" if mode == "stop" else ""
     if mode == "ask" and any(rest.price and rest.texts for rest in rests):
         why = "price"
-    elif mode == "ask" and sum(seconds.values()) > MOST_SECONDS:
+    elif mode == "ask" and sum(seconds.values()) > MAX_SECONDS:
         why = "time"
     timed = tuple(replace(one, seconds=seconds.get(one.model)) for one in rests)
     seen = FirstLook(look.texts, look.of_texts, look.clusters, look.of)
     return look, LookDecision(bool(why), seen, RemainingWork(WHY.get(why, ""), timed))
 
 
-def look_of(bench: Bench, requests: Sequence[Request], mode: Mode) -> Look | None:
+def plan_first_look(bench: Bench, requests: Sequence[Request], mode: Mode) -> FirstLookPlan | None:
     """The look of a run, equal in all of its workers; nothing is encoded."""
-    return first_look(bench, _usable(bench, requests, mode), most=MOST_TEXTS)
+    return largest_affordable_part(bench, _requests_for_look(bench, requests, mode), most=MAX_TEXTS)
 
 
-def _usable(bench: Bench, requests: Sequence[Request], mode: Mode) -> list[Request]:
+def _requests_for_look(bench: Bench, requests: Sequence[Request], mode: Mode) -> list[Request]:
     """The requests that a look may use. Models that learn from the run's texts take part only if the run stops.
 
     Otherwise a part of the texts would change the model.
@@ -175,15 +175,17 @@ def _usable(bench: Bench, requests: Sequence[Request], mode: Mode) -> list[Reque
     return [one for one in requests if mode == "stop" or not isinstance(bench.subjects[one[0]].model, FittedModel)]
 
 
-def _encode_timed(look: Look, subject: Subject, bench: Bench, locks: Locks, progress: Progress) -> float | None:
+def _encode_and_time(
+    look: FirstLookPlan, subject: Subject, bench: Bench, locks: Locks, progress: Progress
+) -> float | None:
     """Encode the look with one model; return the seconds per character, or None if too little was computed.
 
     Some of the remaining texts are encoded too, for a better estimate, except with a priced model.
     """
-    label, lacking = subject.label, missing(subject, look.plan.needs(subject), bench.store)
+    label, lacking = subject.label, missing_from_store(subject, look.plan.needs(subject), bench.store)
     also: list[Pair] = []
     if len(lacking) < FEWEST and not subject.config.price:
-        left, pairs = _left(look, subject, bench), dict.fromkeys(look.every.pairs.get(label, ()))
+        left, pairs = _texts_left(look, subject, bench), dict.fromkeys(look.every.pairs.get(label, ()))
         if subject.kind == "vector":
             pairs = dict.fromkeys((text, text) for text in dict.fromkeys(text for pair in pairs for text in pair))
         keys = ((pair, text_key(*pair) if subject.kind == "pair" else text_key(pair[0])) for pair in pairs)
@@ -199,27 +201,35 @@ def _encode_timed(look: Look, subject: Subject, bench: Bench, locks: Locks, prog
     return (subject.state.seconds - before) / characters
 
 
-def first_look(bench: Bench, requests: Sequence[Request], *, most: int) -> Look | None:
+def largest_affordable_part(bench: Bench, requests: Sequence[Request], *, most: int) -> FirstLookPlan | None:
     """The largest part for which the headline checks need at most `most` texts of a model; None if nothing fits.
 
     These texts include the contracts'. Searches are left out, because their figures depend on all documents. Other
     checks that need no further texts are measured too.
     """
     there = [one for one in requests if bench.data[one[1]].collection is None and one[2].family != CONTRACT]
-    contracts = _contracts(bench, requests)
-    chosen, ranks = headlines(there), {name: _by_kind(data, bench.seed) for name, data in bench.data.items()}
+    contracts = _contract_items(bench, requests)
+    chosen, ranks = (
+        headline_requests(there),
+        {name: _clusters_by_edit(data, bench.seed) for name, data in bench.data.items()},
+    )
 
     def first(count: int) -> dict[str, set[str]]:
         return {name: {one for names in kinds.values() for one in names[:count]} for name, kinds in ranks.items()}
 
-    known: dict[int, Look] = {}
+    known: dict[int, FirstLookPlan] = {}
     count, largest = BEGIN, max((len(names) for kinds in ranks.values() for names in kinds.values()), default=0)
     for _ in range(ROUNDS if chosen else 0):
         count = min(count, largest)
-        drawn = _part(bench, first(count))
-        seen = tuple(one for one in chosen if _is_seen(drawn, one))
-        part, measured = _part(bench, _used(drawn, seen), given=contracts), (*seen, *contracts) if seen else ()
-        known[count] = look = Look(part, measured, part.plan(measured), drawn, _clusters(part), _clusters(bench))
+        drawn = _bench_of_clusters(bench, first(count))
+        seen = tuple(one for one in chosen if _is_measurable_in_part(drawn, one))
+        part, measured = (
+            _bench_of_clusters(bench, _clusters_with_items(drawn, seen), given=contracts),
+            (*seen, *contracts) if seen else (),
+        )
+        known[count] = look = FirstLookPlan(
+            part, measured, part.plan_encoding(measured), drawn, _count_clusters(part), _count_clusters(bench)
+        )
         if look.texts <= most and (count == largest or look.texts >= ENOUGH * most):
             break
         count = max(1, int(0.97 * count * most / max(look.texts, 1)))
@@ -231,45 +241,45 @@ def first_look(bench: Bench, requests: Sequence[Request], *, most: int) -> Look 
 
     look, count = fitting[max(fitting)], max(fitting)
     inside, more = first(count), first(count + OUTSIDE)
-    outside = _part(bench, {name: more[name] - inside[name] for name in ranks})
+    outside = _bench_of_clusters(bench, {name: more[name] - inside[name] for name in ranks})
     has = {label: set(look.plan.needs(one)) for label, one in look.bench.subjects.items()}
     further = [
         one
         for one in there
-        if one not in look.requests and one[2].family not in UNSEEN and _is_seen(look.bench, one)
-        and set(look.bench.plan([one]).needs(look.bench.subjects[one[0]])) <= has[one[0]]
+        if one not in look.requests and one[2].family not in UNSEEN and _is_measurable_in_part(look.bench, one)
+        and set(look.bench.plan_encoding([one]).needs(look.bench.subjects[one[0]])) <= has[one[0]]
     ]  # fmt: skip
     measured = (*look.requests, *further)
-    every, others = look.drawn.plan(there), outside.plan(there)
-    return replace(look, requests=measured, plan=look.bench.plan(measured), every=every, outside=others)
+    every, others = look.drawn.plan_encoding(there), outside.plan_encoding(there)
+    return replace(look, requests=measured, plan=look.bench.plan_encoding(measured), every=every, outside=others)
 
 
-def _is_warm(bench: Bench, requests: Sequence[Request]) -> bool:
+def _is_mostly_stored(bench: Bench, requests: Sequence[Request]) -> bool:
     """Whether the store has all models' texts of a few clusters that a look would take last."""
     there = [one for one in requests if bench.data[one[1]].collection is None and one[2].family != CONTRACT]
     last = {
-        name: {one for names in _by_kind(data, bench.seed).values() for one in names[-OUTSIDE:]}
+        name: {one for names in _clusters_by_edit(data, bench.seed).values() for one in names[-OUTSIDE:]}
         for name, data in bench.data.items()
     }
-    plan = _part(bench, _used(_part(bench, last), there)).plan(there)
+    plan = _bench_of_clusters(bench, _clusters_with_items(_bench_of_clusters(bench, last), there)).plan_encoding(there)
     needs = {one.label: plan.needs(one) for one in bench.subjects.values() if one.label in plan.pairs}
-    lacking = [len(missing(bench.subjects[label], some, bench.store)) for label, some in needs.items()]
+    lacking = [len(missing_from_store(bench.subjects[label], some, bench.store)) for label, some in needs.items()]
     return bool(needs) and sum(lacking) <= (1 - WARM) * sum(map(len, needs.values()))
 
 
-def _contracts(bench: Bench, requests: Iterable[Request]) -> dict[Request, Items]:
+def _contract_items(bench: Bench, requests: Iterable[Request]) -> dict[Request, Items]:
     """Some items of each contract, evenly spaced over the whole data: one broken text breaks a contract."""
     found = {}
     for one in requests:
         with suppress(NothingToMeasure, CheckError):
             if one[2].family == CONTRACT and bench.data[one[1]].collection is None:
                 items = bench.items(*one[1:])
-                step = max(1, len(items.kept) // CONTRACT_ITEMS)
-                found[one] = replace(items, kept=items.kept[::step][:CONTRACT_ITEMS], whole=None)
+                step = max(1, len(items.included) // CONTRACT_ITEMS)
+                found[one] = replace(items, included=items.included[::step][:CONTRACT_ITEMS], whole=None)
     return found
 
 
-def headlines(requests: Iterable[Request]) -> list[Request]:
+def headline_requests(requests: Iterable[Request]) -> list[Request]:
     """For each property its headline checks, at their first level; if it has none, its other checks."""
     first: dict[tuple[str, str, int], Request] = {}
     for one in sorted(requests, key=lambda one: str(one[3])):
@@ -280,7 +290,7 @@ def headlines(requests: Iterable[Request]) -> list[Request]:
     return [one for key, one in first.items() if key in standing or (one[0], one[1], one[2].property) not in named]
 
 
-def _by_kind(data: Dataset, seed: int) -> dict[str, list[str]]:
+def _clusters_by_edit(data: Dataset, seed: int) -> dict[str, list[str]]:
     """The clusters with each kind of written edit, and those without edits, in a seeded order."""
     kinds: dict[str, set[str]] = {"": set()} if data.groups else {"": set(data.universe)}
     for group in data.groups:
@@ -289,7 +299,9 @@ def _by_kind(data: Dataset, seed: int) -> dict[str, list[str]]:
     return {kind: in_seeded_order(clusters, seed=seed) for kind, clusters in sorted(kinds.items())}
 
 
-def _part(bench: Bench, clusters: Mapping[str, Container[str]], *, given: Mapping[Request, Items] = {}) -> Bench:
+def _bench_of_clusters(
+    bench: Bench, clusters: Mapping[str, Container[str]], *, given: Mapping[Request, Items] = {}
+) -> Bench:
     """The bench of these clusters, by data. Names come from all data, so variants equal those of the run.
 
     The requests of `given` have these items.
@@ -303,56 +315,58 @@ def _part(bench: Bench, clusters: Mapping[str, Container[str]], *, given: Mappin
     return Bench(bench.subjects, parts, bench.store, maker=maker, clock=bench.clock, items=items)
 
 
-def _used(bench: Bench, requests: Iterable[Request]) -> dict[str, set[str]]:
+def _clusters_with_items(bench: Bench, requests: Iterable[Request]) -> dict[str, set[str]]:
     """The clusters in which requests have items, by data."""
     used: dict[str, set[str]] = {name: set() for name in bench.data}
     for _, data, claim, level in requests:
         with suppress(NothingToMeasure, CheckError):
-            used[data] |= {item.cluster for item in bench.items(data, claim, level).kept}
+            used[data] |= {item.cluster for item in bench.items(data, claim, level).included}
     return used
 
 
-def _clusters(bench: Bench) -> int:
+def _count_clusters(bench: Bench) -> int:
     return sum(len(data.universe) for data in bench.data.values())
 
 
-def _is_seen(bench: Bench, request: Request) -> bool:
+def _is_measurable_in_part(bench: Bench, request: Request) -> bool:
     """Whether the request measures something here and is not a search."""
     try:
-        return bench.items(*request[1:]).kept[0].kind.is_sampled
+        return bench.items(*request[1:]).included[0].kind.is_sampled
     except (NothingToMeasure, CheckError):
         return False
 
 
-def _left(look: Look, subject: Subject, bench: Bench) -> dict[bytes, tuple[str, ...]]:
+def _texts_left(look: FirstLookPlan, subject: Subject, bench: Bench) -> dict[bytes, tuple[str, ...]]:
     """The texts that the store lacks for all requests on the drawn clusters, apart from those of the look."""
     own, here = look.plan.needs(subject), look.every.needs(subject)
-    return missing(subject, {key: texts for key, texts in here.items() if key not in own}, bench.store)
+    return missing_from_store(subject, {key: texts for key, texts in here.items() if key not in own}, bench.store)
 
 
-def _rest_of(look: Look, subject: Subject, bench: Bench, requests: Iterable[Request]) -> RemainingWorkOfModel:
+def _estimate_remaining_work(
+    look: FirstLookPlan, subject: Subject, bench: Bench, requests: Iterable[Request]
+) -> RemainingWorkOfModel:
     """Estimate what is left for a model after the look: on its part, on other clusters, in searches and tasks.
 
     The estimates for other clusters and for a search's documents use samples, and so do those of characters and tokens.
     Pairs that rerank a search are not counted.
     """
     here, others = look.every.needs(subject), look.outside.needs(subject)
-    left, lacking = _left(look, subject, bench), missing(subject, others, bench.store)
+    left, lacking = _texts_left(look, subject, bench), missing_from_store(subject, others, bench.store)
     away = len(here) * (look.share - 1) * len(lacking) / max(len(others), 1)
     requests = [one for one in requests if one[0] == subject.label]
-    amounts: list[Amount] = [(len(left), _joined(left.values())), (away, _joined(lacking.values()))]
+    amounts: list[TextAmount] = [(len(left), _join_texts(left.values())), (away, _join_texts(lacking.values()))]
     for name in dict.fromkeys(data for _, data, *_ in requests):
         collection = bench.data[name].collection
         if collection and isinstance(subject.model, Encoder):
             roles: Texts = {"document": sorted(collection.documents.values(), key=content_hash)[:SOME]}
-            needs = Plan(roles={subject.label: roles}).needs(subject)
-            lacking = missing(subject, needs, bench.store)
+            needs = EncodingPlan(roles={subject.label: roles}).needs(subject)
+            lacking = missing_from_store(subject, needs, bench.store)
             total = len(collection.documents) + len(collection.queries)
-            amounts.append((total * len(lacking) / max(len(needs), 1), _joined(lacking.values())))
-    amounts = [one for one in (*amounts, in_tasks(subject, bench, requests)) if one[0]]
+            amounts.append((total * len(lacking) / max(len(needs), 1), _join_texts(lacking.values())))
+    amounts = [one for one in (*amounts, missing_task_texts(subject, bench, requests)) if one[0]]
 
     characters = sum(count * sum(map(len, some)) / len(some) for count, some in amounts)
-    means = [tokens_a_text(subject, some) for _, some in amounts]
+    means = [mean_tokens_per_text(subject, some) for _, some in amounts]
     counted = [count * mean for (count, _), mean in zip(amounts, means, strict=True) if mean is not None]
     is_counted = len(counted) == len(amounts)
     tokens = round(sum(counted) if is_counted else characters / CHARACTERS_A_TOKEN)
@@ -362,12 +376,12 @@ def _rest_of(look: Look, subject: Subject, bench: Bench, requests: Iterable[Requ
     return RemainingWorkOfModel(subject.label, texts, characters, tokens, is_counted, price, dollars)
 
 
-def in_tasks(subject: Subject, bench: Bench, requests: Iterable[Request]) -> Amount:
+def missing_task_texts(subject: Subject, bench: Bench, requests: Iterable[Request]) -> TextAmount:
     """All texts of downstream tasks that the store lacks: a look never uses a part of a task."""
-    plan = bench.plan(one for one in requests if one[2].items is classified)
-    lacking = missing(subject, plan.needs(subject), bench.store)
-    return len(lacking), _joined(lacking.values())
+    plan = bench.plan_encoding(one for one in requests if one[2].items is classified)
+    lacking = missing_from_store(subject, plan.needs(subject), bench.store)
+    return len(lacking), _join_texts(lacking.values())
 
 
-def _joined(some: Iterable[tuple[str, ...]]) -> list[str]:
+def _join_texts(some: Iterable[tuple[str, ...]]) -> list[str]:
     return [" ".join(texts) for texts in some]

@@ -19,7 +19,7 @@ from encheck.reporting.html import page
 from encheck.reporting.html import page as html
 from encheck.reporting.results import ITEMS, RESULTS, write_items, write_results
 from encheck.run_file import RunFile
-from encheck.running.labels import label_of
+from encheck.running.labels import safe_label
 from encheck.scoring.run_items import RunItems
 from encheck.system import files
 from encheck.system.documents import read_json
@@ -40,7 +40,7 @@ CLEARED = (
 )  # the last, only some gates have
 
 
-def clear(folder: Path) -> None:
+def remove_earlier_report(folder: Path) -> None:
     """Remove an earlier run's files, complete or not, so that a killed run leaves no mix of two.
 
     A baseline stays. UsageError if something cannot be removed, or if files with these names are not from a run.
@@ -68,11 +68,11 @@ def clear(folder: Path) -> None:
             ) from error
 
 
-def place_of(settings: Settings, folder: str | None, *, started: datetime) -> Path:
+def report_folder(settings: Settings, folder: str | None, *, started: datetime) -> Path:
     """The folder of a run: the given one, or a new one, reports/<time>-<first model>."""
     if folder:
         return Path(folder)
-    stem = f"{started:%Y-%m-%dT%H-%M-%S}-{label_of(Path(settings.models[0]).name)}"
+    stem = f"{started:%Y-%m-%dT%H-%M-%S}-{safe_label(Path(settings.models[0]).name)}"
     for number in count(1):  # if another run already has that name
         place = settings.root / "reports" / (stem if number == 1 else f"{stem}-{number}")
         try:
@@ -86,12 +86,12 @@ def place_of(settings: Settings, folder: str | None, *, started: datetime) -> Pa
     return place
 
 
-def from_here(place: Path) -> str:
+def relative_to_here(place: Path) -> str:
     """The path relative to the working directory, if it is inside."""
     return str(place.relative_to(Path.cwd()) if place.is_relative_to(Path.cwd()) else place)
 
 
-def write(
+def write_report(
     place: Path,
     results: RunFile,
     items: RunItems,

@@ -10,9 +10,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from encheck.engine.checks import Check, Selection, checks_in, packaged_checks, refuse_twice, select_checks
-from encheck.engine.results import Results, read
-from encheck.engine.run import measure, named_models, scratch_store
+from encheck.engine.checks import (
+    Check,
+    Selection,
+    load_checks_of_file,
+    packaged_checks,
+    refuse_duplicate_names,
+    select_checks,
+)
+from encheck.engine.results import Results, read_run
+from encheck.engine.run import measure_checks, name_models, temporary_store_option
 from encheck.errors import BaselineError, EncheckError, NothingToCompare, UsageError, unknown_name_message
 from encheck.options.settings import OptionValue
 from encheck.system.files import expand_home
@@ -145,7 +152,7 @@ def gate(
     >>> decided.outcome, decided.exit_code, decided.partial.weighed
     ('block', 1, ('number',))
     """
-    decided = decide(
+    decided = run_gate(
         new, old, data=data, checks=checks, own_checks=own_checks, purpose=purpose, margin=margin, protect=protect,
         accept=accept, tried=tried, max_false_accepts=max_false_accepts, primary=primary, threshold=threshold,
         anchor=anchor, twins=twins, inconclusive=inconclusive, save_baseline=save_baseline, report_dir=report_dir,
@@ -169,10 +176,10 @@ class FinishedGate:
 
     def write(self, place: Path) -> None:
         """Write the report; EncheckError if that fails."""
-        from encheck.engine.folder import write
+        from encheck.engine.folder import write_report
         from encheck.gating.advice import ADAPTER
 
-        write(place, self.raw, self.items, searched=self.end.searched, documents=self.documents)
+        write_report(place, self.raw, self.items, searched=self.end.searched, documents=self.documents)
         if self.end.weighed and (index := self.end.weighed[0].index) and index.adapter:
             index.adapter.save(place / ADAPTER, {"new": self.raw.models[0].fingerprint})
 
@@ -191,7 +198,7 @@ class FinishedGate:
         )  # fmt: skip
 
 
-def decide(
+def run_gate(
     new: object,
     old: object,
     *,
@@ -221,12 +228,12 @@ def decide(
     `command` is the typed command: with it, the report gets a new folder below reports/ unless one is named.
     """
     from encheck.datasets.load import with_property
-    from encheck.engine.conclusion import GateOptions, refuse_beforehand
+    from encheck.engine.conclusion import GateOptions, refuse_unusable_options
     from encheck.gating.baseline import read as read_baseline
     from encheck.gating.pairing import ENDPOINTS
     from encheck.gating.purpose import DECIDED_BY, Purpose
-    from encheck.options import Settings, project_table, refuse_place, threshold_of
-    from encheck.options.settings import from_keywords
+    from encheck.options import Settings, parse_threshold, project_table, refuse_unwritable_folder
+    from encheck.options.settings import settings_from_keywords
 
     if refused := [name for name in OF_A_RUN if options.get(name)]:
         raise UsageError(f"{refused[0]} is an option of a run: a gate measures all items of a new and an old model")
@@ -235,7 +242,7 @@ def decide(
     if inconclusive is not None and inconclusive not in COUNTS_AS:
         raise UsageError(unknown_name_message("inconclusive", inconclusive, COUNTS_AS))
     thresholds = [threshold] if isinstance(threshold, int | float) else list(threshold)
-    thresholds = [one for one in map(threshold_of, thresholds) if one is not None]
+    thresholds = [one for one in map(parse_threshold, thresholds) if one is not None]
     if thresholds:
         options = {**options, "threshold": thresholds[0]}  # which checks of labelled pairs use
     for n, twin in enumerate(twins):
@@ -248,20 +255,26 @@ def decide(
             )
     asked = with_property([data] if isinstance(data, str) else list(data), options.get("property"))
     packages = Settings(project=project_table(Path("pyproject.toml"))).chosen_packages
-    every = (*packaged_checks(asked, packages), *(check for file in own_checks for check in checks_in(file)))
-    refuse_twice(every)
+    every = (*packaged_checks(asked, packages), *(check for file in own_checks for check in load_checks_of_file(file)))
+    refuse_duplicate_names(every)
     chosen = None if checks is None and names is None else select_checks(every, checks, names)
-    anchors = (read_baseline(_as_path(anchor)),) if anchor else ()
-    save = _as_path(save_baseline) if save_baseline else None
-    folders = [path for path in (_folder(old), _as_path(anchor) if anchor else None) if path]
-    for folder in (*folders, _folder(new)):
-        if folder and report_dir and _as_path(report_dir).resolve() == folder.resolve():
+    anchors = (read_baseline(_expand_path(anchor)),) if anchor else ()
+    save = _expand_path(save_baseline) if save_baseline else None
+    folders = [path for path in (_run_or_baseline_folder(old), _expand_path(anchor) if anchor else None) if path]
+    for folder in (*folders, _run_or_baseline_folder(new)):
+        if folder and report_dir and _expand_path(report_dir).resolve() == folder.resolve():
             raise UsageError(f"--report-dir={report_dir} is a folder that this gate reads: name another one")
     queries = options.get("queries")
-    refuse_beforehand(Path(str(queries)) if queries else None, len(twins), save, folders)
+    refuse_unusable_options(Path(str(queries)) if queries else None, len(twins), save, folders)
 
-    first, new_run = _saved(old), _run_in(new)
-    held = [] if purpose else _held_by_run(new_run[0]) if new_run else _held_by(asked, has_log=bool(queries))
+    first, new_run = _load_baseline(old), _read_single_model_run(new)
+    held = (
+        []
+        if purpose
+        else decidable_purposes_of_run(new_run[0])
+        if new_run
+        else decidable_purposes(asked, has_log=bool(queries))
+    )
     aim = None
     if purpose is not None or margin is not None or max_false_accepts is not None or protect or accept or tried != 1:
         guess = "pairs" if max_false_accepts is not None else next(iter(held), "search")
@@ -279,30 +292,32 @@ def decide(
                  "own_checks": list(own_checks), "data": None if data in ("probes", ["probes"]) else data}  # fmt: skip
         if extra := [name for name, value in {**given, **options}.items() if value]:
             raise UsageError(f"{extra[0]} is for models that are measured now, but both runs are over: leave it out")
-        place = _as_path(report_dir) if report_dir else None
-        return _of_run(*new_run, replace(how, baselines=(first, *anchors)), place, command=command or "")
+        place = _expand_path(report_dir) if report_dir else None
+        return _decide_from_run(*new_run, replace(how, baselines=(first, *anchors)), place, command=command or "")
     is_stored = any(str(one).startswith("vectors:") for one in (new, old))  # stored vectors lack other texts
     selected = {check.property for check in (every if chosen is None else chosen)}
     decisive = {name for name, property_ in DECIDED_BY.items() if property_ in selected}
     is_for_another = aim.name != "change" if aim else bool(decisive.intersection(held))
     if is_for_another and not is_stored:
-        asked = with_built_in_data(asked, first)
-    first = first or shipped_baseline(old, asked, options)
+        asked = add_built_in_data(asked, first)
+    first = first or find_shipped_baseline(old, asked, options)
     if new_run:
         raise UsageError(f"{new} is the folder of a run, so OLD has to be one too, or a baseline, but it is {old!r}")
     given_args = options.get("model_arg") or ()
     texts = [given_args] if isinstance(given_args, str) else list(given_args)  # type: ignore[arg-type]
     is_labelled = any(":" in str(text).partition("=")[0] for text in texts)  # one name may belong to two models
     is_same = isinstance(old, str | Path) and str(old) == str(new) and not is_labelled
-    specs, loaded = named_models([new, *twins, *([] if first or is_same else [old])], is_each_once=False)
-    with scratch_store(options) as store:
-        settings = from_keywords(specs, asked, {**options, **store, "report_dir": report_dir})
+    specs, loaded = name_models([new, *twins, *([] if first or is_same else [old])], is_each_once=False)
+    with temporary_store_option(options) as store:
+        settings = settings_from_keywords(specs, asked, {**options, **store, "report_dir": report_dir})
         if settings.report_dir:
-            refuse_place(str(settings.report_dir))
-        return _measured(settings, loaded, every, chosen, len(twins), first, how, command=command, quiet=quiet)
+            refuse_unwritable_folder(str(settings.report_dir))
+        return _measure_and_decide(
+            settings, loaded, every, chosen, len(twins), first, how, command=command, quiet=quiet
+        )
 
 
-def _held_by(data: Sequence[str], *, has_log: bool) -> list[str]:
+def decidable_purposes(data: Sequence[str], *, has_log: bool) -> list[str]:
     """The purposes that can be decided with these data, before they are loaded, in order of precedence."""
     from encheck.datasets.load import holds_search, load, may_hold_pairs
 
@@ -316,10 +331,10 @@ def _held_by(data: Sequence[str], *, has_log: bool) -> list[str]:
         return []
     finally:
         log.disabled = False
-    return [name for name, is_held in _decided_by(loaded).items() if is_held]
+    return [name for name, is_held in purposes_decided_by(loaded).items() if is_held]
 
 
-def _decided_by(data: Iterable[Dataset]) -> dict[str, bool]:
+def purposes_decided_by(data: Iterable[Dataset]) -> dict[str, bool]:
     """Whether the data can decide each purpose, in order of precedence."""
     from encheck.gating.weighing import is_user_data
 
@@ -331,7 +346,7 @@ def _decided_by(data: Iterable[Dataset]) -> dict[str, bool]:
     }
 
 
-def _held_by_run(results: Results) -> list[str]:
+def decidable_purposes_of_run(results: Results) -> list[str]:
     """The purposes that can be decided with a run, in order of precedence."""
     from encheck.gating.purpose import DECIDED_BY
     from encheck.gating.weighing import is_user_data
@@ -340,7 +355,7 @@ def _held_by_run(results: Results) -> list[str]:
     return [name for name, property_ in DECIDED_BY.items() if property_ in measured]
 
 
-def with_built_in_data(data: list[str], old: Baseline | None) -> list[str]:
+def add_built_in_data(data: list[str], old: Baseline | None) -> list[str]:
     """The data and the built-in sentences, if a saved baseline has these too."""
     from encheck.datasets.load import data_label
     from encheck.gating.weighing import BUILT_IN
@@ -349,7 +364,7 @@ def with_built_in_data(data: list[str], old: Baseline | None) -> list[str]:
     return data if not has_them or BUILT_IN in map(data_label, data) else [BUILT_IN, *data]
 
 
-def _measured(
+def _measure_and_decide(
     settings: Settings,
     loaded: Mapping[str, Model],
     every: Sequence[Check],
@@ -362,23 +377,23 @@ def _measured(
     quiet: bool,
 ) -> FinishedGate:
     """Evaluate the new model, its twins, and the old one if it has no baseline; then decide."""
-    from encheck.engine.conclusion import conclude, refuse_models, with_contamination
-    from encheck.engine.evaluation import ComparedWith
-    from encheck.engine.folder import from_here, place_of
-    from encheck.engine.index import refuse_other_texts
+    from encheck.engine.conclusion import add_contamination, conclude, refuse_models
+    from encheck.engine.evaluation import GateComparison
+    from encheck.engine.folder import relative_to_here, report_folder
+    from encheck.engine.index import refuse_missing_document_vectors
     from encheck.engine.recorder import Conclusion
     from encheck.gating.weighing import refuse_kinds, refuse_other_edition, refuse_other_search
-    from encheck.options import recorded
+    from encheck.options import settings_for_results
     from encheck.reporting.view import unused_threshold
-    from encheck.running.labels import labels
+    from encheck.running.labels import model_labels
 
-    names = list(labels(settings.models))
+    names = list(model_labels(settings.models))
     mine = names[: 1 + twins]
     old = "" if first else names[-1] if len(names) > len(mine) else names[0]  # the same model is measured once
     saved = (*((first,) if first else ()), *how.baselines)
     for baseline in saved:
         refuse_other_search(baseline, settings.search_index)
-    measured = checks_to_weigh(every, chosen, settings)
+    measured = select_gate_checks(every, chosen, settings)
 
     def refuse(subjects: Mapping[str, Subject], data: Mapping[str, Dataset]) -> None:
         for baseline in saved:
@@ -386,27 +401,27 @@ def _measured(
         refuse_models(saved, {label: subjects[label] for label in mine})
         if old:
             refuse_kinds(repr(old), subjects[old].kind, mine[0], subjects[mine[0]].kind)
-            refuse_other_texts(subjects[old], data.values())
+            refuse_missing_document_vectors(subjects[old], data.values())
         if how.purpose and how.purpose.name != "change":
             _refuse_undecided(how.purpose, data.values(), measured)
 
-    recorder = measure(
-        settings, measured, every=every, loaded=loaded, against=ComparedWith(saved, old), refuse=refuse, quiet=quiet,
+    recorder = measure_checks(
+        settings, measured, every=every, loaded=loaded, against=GateComparison(saved, old), refuse=refuse, quiet=quiet,
     )  # fmt: skip
-    first = first or _baseline_of(recorder.of([old]), settings, old)
-    settings, recorder = replace(settings, models=settings.models[: len(mine)]), recorder.of(mine)
+    first = first or _baseline_from_run(recorder.select_models([old]), settings, old)
+    settings, recorder = replace(settings, models=settings.models[: len(mine)]), recorder.select_models(mine)
     place = settings.report_dir
     if command is not None:
-        place = place_of(settings, str(place) if place else None, started=recorder.started)
-    how = replace(how, baselines=(first, *how.baselines), folder=from_here(place) if place else "")
+        place = report_folder(settings, str(place) if place else None, started=recorder.started)
+    how = replace(how, baselines=(first, *how.baselines), folder=relative_to_here(place) if place else "")
     refusal = None
     try:
         end = conclude(recorder, settings, recorder.status, how)
-        end = with_contamination(end, recorder, settings, how.baselines)
+        end = add_contamination(end, recorder, settings, how.baselines)
     except UsageError as error:
         refusal, end = error, Conclusion(4, problems=(str(error),))
     raw = recorder.results(
-        settings=recorded(settings), end=end, folder=place.name if place else "", command=command or "",
+        settings=settings_for_results(settings), end=end, folder=place.name if place else "", command=command or "",
         notes=() if any(one.decision.thresholds for one in end.weighed) else unused_threshold(
             settings.threshold, recorder.rows.values()
         ),
@@ -414,7 +429,7 @@ def _measured(
     return FinishedGate(raw, recorder.items, recorder.documents, end, place, refusal)
 
 
-def checks_to_weigh(every: Sequence[Check], chosen: Sequence[Check] | None, settings: Settings) -> list[Check]:
+def select_gate_checks(every: Sequence[Check], chosen: Sequence[Check] | None, settings: Settings) -> list[Check]:
     """The checks to measure: those that a gate uses, or the `chosen` ones, and always the contracts."""
     from encheck.claims import CONTRACT
     from encheck.gating.pairing import is_weighed
@@ -434,7 +449,7 @@ def _refuse_undecided(purpose: Purpose, data: Iterable[Dataset], measured: Seque
     from encheck.language.prose import languages_of
 
     data = list(data)
-    held = _decided_by(data)
+    held = purposes_decided_by(data)
     if not held[purpose.name]:
         others = [f". For what these data hold: --for {name}" for name, is_held in held.items() if is_held]
         raise UsageError(f"--for {purpose.name} needs data that decide: {NEEDS[purpose.name]}{''.join(others)}")
@@ -454,26 +469,28 @@ def _refuse_undecided(purpose: Purpose, data: Iterable[Dataset], measured: Seque
         refuse_protected(purpose, languages_of(texts))
 
 
-def _baseline_of(recorder: Recorder, settings: Settings, label: str) -> Baseline:
+def _baseline_from_run(recorder: Recorder, settings: Settings, label: str) -> Baseline:
     """The baseline of the old model; NothingToCompare if nothing was measured for it."""
     from encheck.engine.recorder import Conclusion
     from encheck.gating.baseline import Baseline
     from encheck.gating.weighing import scores_of_run
-    from encheck.options import recorded
+    from encheck.options import settings_for_results
 
-    raw = recorder.results(settings=recorded(settings), end=Conclusion(0))
+    raw = recorder.results(settings=settings_for_results(settings), end=Conclusion(0))
     tables = scores_of_run(raw, recorder.items, label).tables
     if not tables and not recorder.index:
         why = raw.models[0].error or next((row.reason for row in raw.checks if row.reason), "")
         raise NothingToCompare(f"{label} could not be measured, so there is nothing to compare with: {why}")
-    return Baseline.of(raw, tables, model=label, vectors=recorder.vectors(label), may_be_empty=True)
+    return Baseline.of(raw, tables, model=label, vectors=recorder.vector_sample(label), may_be_empty=True)
 
 
-def _of_run(results: Results, label: str, how: GateOptions, place: Path | None, *, command: str) -> FinishedGate:
+def _decide_from_run(
+    results: Results, label: str, how: GateOptions, place: Path | None, *, command: str
+) -> FinishedGate:
     """The decision on the folder of a run, without a comparison of vectors; UsageError if the run is incomplete."""
     from encheck.engine.recorder import Conclusion
     from encheck.gating.weighing import weigh
-    from encheck.options import refuse_place
+    from encheck.options import refuse_unwritable_folder
     from encheck.reporting.gate import record
 
     there = {f"{row.check}/{row.data}/{row.level}" for row in results.rows}
@@ -485,7 +502,7 @@ def _of_run(results: Results, label: str, how: GateOptions, place: Path | None, 
         why = f"it has no row of {lacking}" if lacking else f"its exit code is {results.exit_code}"
         raise UsageError(f"the run {results.raw.run.id} was cut short: {why}. Run it again, without -x")
     if place:
-        refuse_place(str(place))
+        refuse_unwritable_folder(str(place))
     weighed = [
         weigh(b, results.raw, results.items, model=label, primary=how.primary, purpose=how.purpose)
         for b in how.baselines
@@ -498,23 +515,23 @@ def _of_run(results: Results, label: str, how: GateOptions, place: Path | None, 
     return FinishedGate(raw, results.items, {}, Conclusion(code, gate, weighed=weighed), place)
 
 
-def _saved(old: object) -> Baseline | None:
+def _load_baseline(old: object) -> Baseline | None:
     """The baseline in this folder, or that of the run's only model; None for a model."""
     from encheck.gating.baseline import SUMMARY, Baseline
     from encheck.gating.baseline import read as read_baseline
     from encheck.gating.weighing import scores_of_run
     from encheck.reporting.results import RESULTS
 
-    folder = _folder(old)
+    folder = _run_or_baseline_folder(old)
     if folder is None:
         return None
     if (folder / SUMMARY).is_file() or not (folder / RESULTS).is_file():
         return read_baseline(folder)
-    results, label = _run_in(folder)  # type: ignore[misc]
+    results, label = _read_single_model_run(folder)  # type: ignore[misc]
     return Baseline.of(results.raw, scores_of_run(results.raw, results.items, label).tables, model=label)
 
 
-def shipped_baseline(old: object, data: Sequence[str], options: Mapping[str, OptionValue]) -> Baseline | None:
+def find_shipped_baseline(old: object, data: Sequence[str], options: Mapping[str, OptionValue]) -> Baseline | None:
     """The shipped scores of the default model on the embedded probes.
 
     None for a different model, different settings, or different data.
@@ -537,11 +554,11 @@ def shipped_baseline(old: object, data: Sequence[str], options: Mapping[str, Opt
     return found if is_same and has_shipped("probes", load_data("probes", sample=None).fingerprint) else None
 
 
-def _as_path(given: str | Path) -> Path:
+def _expand_path(given: str | Path) -> Path:
     return expand_home(given)
 
 
-def _folder(given: object) -> Path | None:
+def _run_or_baseline_folder(given: object) -> Path | None:
     """The folder of a run or of a baseline, complete or not; None for a model, and for a known model's name."""
     from encheck.encoders.models_file import known_models
     from encheck.gating.baseline import SUMMARY
@@ -558,12 +575,12 @@ def _folder(given: object) -> Path | None:
     return None if is_name and given in known_models(settings.models_file) else path
 
 
-def _run_in(given: object) -> tuple[Results, str] | None:
+def _read_single_model_run(given: object) -> tuple[Results, str] | None:
     """The run in this folder and its only model; None for a model. UsageError if it has several."""
-    folder = _folder(given)
+    folder = _run_or_baseline_folder(given)
     if folder is None:
         return None
-    results = read(folder)
+    results = read_run(folder)
     names = [model.label for model in results.raw.models]
     if len(names) != 1:
         raise UsageError(f"{folder} holds a run of {len(names)} models ({', '.join(names)}), but should hold one")

@@ -19,7 +19,7 @@ from encheck.gating.old_index import IndexSearch, IndexVectors, OldIndex, faulty
 from encheck.gating.reindex import DocumentLengths, RoleVectors, VectorSample
 from encheck.indexes.in_use import faults_of
 from encheck.indexes.sources import FreshVectors
-from encheck.running.service import EncoderService, lengths_of, stable_fingerprint
+from encheck.running.service import EncoderService, count_lengths, stable_fingerprint
 from encheck.running.subject import Encoded, Role, Subject
 from encheck.store import Store
 from encheck.types import content_hash
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Vectors = NDArray[np.float32]
 
 
-def old_index_of(evaluation: Evaluation, old: str) -> OldIndex | None:
+def compare_with_old_index(evaluation: Evaluation, old: str) -> OldIndex | None:
     """Decide whether the document index of the model `old` can stay if the first model replaces it.
 
     The first data set with documents is used. An index given as stored vectors is audited first. None if the data have
@@ -42,8 +42,8 @@ def old_index_of(evaluation: Evaluation, old: str) -> OldIndex | None:
     if collection is None or not isinstance(before.model, Encoder) or not isinstance(after.model, Encoder):
         return None
     search = IndexSearch.of(collection, seed=evaluation.settings.seed)
-    new = _vectors_of(after, search, bench.store, are_wanted=isinstance(before.model, PartialEncoder))
-    was = _vectors_of(before, search, bench.store)
+    new = _index_vectors(after, search, bench.store, are_wanted=isinstance(before.model, PartialEncoder))
+    was = _index_vectors(before, search, bench.store)
     if new is None or was is None:
         return None
     if isinstance(before.model, StoredVectors):
@@ -51,13 +51,13 @@ def old_index_of(evaluation: Evaluation, old: str) -> OldIndex | None:
         source = after.model.index if isinstance(after.model, StoredVectors) else after.model
         if faults := faults_of(before.model.index, FreshVectors(after.label, source, "document", made), made):
             return faulty_index(faults, len(search.documents))
-    samples = [_sample(before, was, search), _sample(after, new, search)]
+    samples = [_vector_sample(before, was, search), _vector_sample(after, new, search)]
     lengths = [DocumentLengths.of([s.lengths[key] for key in s.roles["document"].keys]) for s in reversed(samples)]
     counted = next((one for one in lengths if one.unit == "tokens"), lengths[0])
     return old_index(was, new, search, reindex.compare(*samples, documents=counted))
 
 
-def refuse_other_texts(subject: Subject, data: Iterable[Dataset]) -> None:
+def refuse_missing_document_vectors(subject: Subject, data: Iterable[Dataset]) -> None:
     """Before encoding, raise UsageError for stored vectors that lack some of the documents, or all texts."""
     if not isinstance(subject.model, PartialEncoder):
         return
@@ -79,23 +79,25 @@ def refuse_other_texts(subject: Subject, data: Iterable[Dataset]) -> None:
         )
 
 
-def _vectors_of(
+def _index_vectors(
     subject: Subject, search: IndexSearch, store: Store, *, are_wanted: bool = False
 ) -> IndexVectors | None:
     """A model's vectors of the documents and queries; None without documents."""
     assert isinstance(subject.model, Encoder)
-    documents = _encoded(subject, search.documents, "document", store, are_wanted=are_wanted)
+    documents = _role_vectors(subject, search.documents, "document", store, are_wanted=are_wanted)
     if documents is None:
         return None
-    queries = _encoded(subject, search.queries, "query", store, are_wanted=are_wanted) if search.queries else None
+    queries = _role_vectors(subject, search.queries, "query", store, are_wanted=are_wanted) if search.queries else None
     return IndexVectors(documents, queries, subject.model.similarity)
 
 
-def _encoded(subject: Subject, texts: Sequence[str], role: Role, store: Store, *, are_wanted: bool) -> Vectors | None:
+def _role_vectors(
+    subject: Subject, texts: Sequence[str], role: Role, store: Store, *, are_wanted: bool
+) -> Vectors | None:
     """The vectors of texts in a role, from the run or a file; otherwise, if they `are_wanted`, encoded now."""
     known, model = subject.roles.get(role), subject.model
     if known and all(text in known.rows for text in texts):
-        return known.of(texts)
+        return known.vectors_of(texts)
     if isinstance(model, PartialEncoder):
         return None if model.lacks(texts, role=role) else model.encode(texts, role=role)
     if not are_wanted or subject.error or isinstance(model, FittedModel):
@@ -103,7 +105,7 @@ def _encoded(subject: Subject, texts: Sequence[str], role: Role, store: Store, *
     return EncoderService(replace(subject, state=Encoded()), store).encode(texts, role=role)
 
 
-def _sample(subject: Subject, vectors: IndexVectors, search: IndexSearch) -> VectorSample:
+def _vector_sample(subject: Subject, vectors: IndexVectors, search: IndexSearch) -> VectorSample:
     """All vectors of a model, for the comparison with another model."""
     roles: dict[TextRole, RoleVectors] = {
         "document": RoleVectors(tuple(map(content_hash, search.documents)), vectors.documents)
@@ -114,7 +116,7 @@ def _sample(subject: Subject, vectors: IndexVectors, search: IndexSearch) -> Vec
     lengths = {
         key: length
         for role, one in reversed(roles.items())  # a text that is both counts as a document
-        for key, length in zip(one.keys, lengths_of(subject.model, texts[role], role=role), strict=True)
+        for key, length in zip(one.keys, count_lengths(subject.model, texts[role], role=role), strict=True)
     }
     settings, dimension = EncodingSettings.of(subject.model), int(vectors.documents.shape[1])
     return VectorSample(settings, vectors.similarity, dimension, lengths, roles, stable_fingerprint(subject))

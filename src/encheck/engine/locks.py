@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 
 from encheck.encoders.protocol import devices_of
-from encheck.running.labels import label_of
+from encheck.running.labels import safe_label
 from encheck.system.lock import WorkClock
 
 log = logging.getLogger("encheck")
@@ -26,7 +26,7 @@ PATIENCE = 5.0  # seconds that a run waits for another before it says so
 
 
 @dataclass(frozen=True)
-class Holder:
+class LockHolder:
     """The holder of a lock: its process, start time, and run."""
 
     pid: int = 0
@@ -34,7 +34,7 @@ class Holder:
     run: str = ""
 
     @classmethod
-    def of(cls, lock: str) -> Holder:
+    def read_signature(cls, lock: str) -> LockHolder:
         """Read the signature next to the lock; an empty holder if that fails."""
         try:
             signed = json.loads(Path(f"{lock}.by").read_text("utf-8"))
@@ -56,34 +56,34 @@ class Locks:
         self._store, self._clock, self._run = store, clock, run
         self._name = run or f"pid {os.getpid()}"
 
-    def encoding(self, model: object) -> Iterator[AbstractContextManager[object]]:
+    def locks_for_encoding(self, model: object) -> Iterator[AbstractContextManager[object]]:
         """Yield the locks to take before this model encodes: that of the run, then those of its devices.
 
         They are made one by one on demand, since finding the devices can import torch.
         """
         if self._run is not None:
-            yield self._held(self._run, "encodes")
-        for device in places(devices_of(model)):
-            yield self._held(self._path(device), f"encodes on {device}")
+            yield self._hold(self._run, "encodes")
+        for device in device_names(devices_of(model)):
+            yield self._hold(self._path(device), f"encodes on {device}")
 
-    def if_free(self, model: object) -> Iterator[AbstractContextManager[bool]]:
+    def locks_if_free(self, model: object) -> Iterator[AbstractContextManager[bool]]:
         """The locks of the model's devices; each returns False if another process has it."""
-        for device in places(devices_of(model)):
-            yield self._held(self._path(device))
+        for device in device_names(devices_of(model)):
+            yield self._hold(self._path(device))
 
-    def run_if_free(self) -> AbstractContextManager[bool]:
+    def run_lock_if_free(self) -> AbstractContextManager[bool]:
         """The lock of the run; it returns False if another worker has it."""
-        return nullcontext(True) if self._run is None else self._held(self._run)
+        return nullcontext(True) if self._run is None else self._hold(self._run)
 
-    def parsing(self) -> AbstractContextManager[object]:
+    def lock_for_parsing(self) -> AbstractContextManager[object]:
         """The lock for parsing: other processes wait, then find the parses in the store."""
-        return self._held(self._path("parse"), "parses for the same store")
+        return self._hold(self._path("parse"), "parses for the same store")
 
     def _path(self, what: str) -> str:
-        return f"{self._store}.{label_of(what)}.lock"
+        return f"{self._store}.{safe_label(what)}.lock"
 
     @contextmanager
-    def _held(self, path: str, does: str = "") -> Iterator[bool]:
+    def _hold(self, path: str, does: str = "") -> Iterator[bool]:
         """Hold this lock and sign next to it.
 
         If another process has it, return False without `does`; otherwise wait. `does` describes what the holder does. A
@@ -100,12 +100,12 @@ class Locks:
                 return
             told = None
             while not lock.is_locked:
-                holder = Holder.of(path)
+                holder = LockHolder.read_signature(path)
                 is_ours = path == self._run or holder.run == self._name
-                with self._clock.standing(for_others=not is_ours), suppress(Timeout):
+                with self._clock.paused(for_others=not is_ours), suppress(Timeout):
                     lock.acquire(timeout=PATIENCE)
                     break
-                holder = Holder.of(path)
+                holder = LockHolder.read_signature(path)
                 if path != self._run and holder.run != self._name and holder != told:
                     log.warning("waiting for another run that %s%s", does, holder)
                     told = holder
@@ -113,7 +113,7 @@ class Locks:
         signature = Path(f"{path}.by")
         try:
             with suppress(OSError):  # the signature is optional
-                signature.write_text(json.dumps(asdict(Holder(os.getpid(), since, self._name))), "utf-8")
+                signature.write_text(json.dumps(asdict(LockHolder(os.getpid(), since, self._name))), "utf-8")
             yield True
         finally:
             with suppress(OSError):
@@ -121,10 +121,10 @@ class Locks:
             lock.release()
 
 
-def places(devices: tuple[str, ...]) -> list[str]:
+def device_names(devices: tuple[str, ...]) -> list[str]:
     """The machine's names of the devices, sorted, so that processes do not deadlock.
 
-    >>> places(("cuda", "cpu", "cuda:0"))
+    >>> device_names(("cuda", "cpu", "cuda:0"))
     ['cpu', 'cuda:0']
     """
     names = [name.strip() for name in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if name.strip()]

@@ -11,14 +11,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from encheck.claims import claim_entry, floor_and_aim
-from encheck.engine.recorder import as_row
+from encheck.engine.recorder import result_row
 from encheck.errors import CheckError, EncheckError, NothingToMeasure, UsageError
 from encheck.types import CheckResult, Estimate, Verdict
 
 if TYPE_CHECKING:
     from encheck.engine.checks import Case
     from encheck.engine.evaluation import Evaluation
-    from encheck.engine.measured import MeasuredCase
+    from encheck.engine.measured import CaseOutcome
     from encheck.scoring.scores import Scores
 
 
@@ -63,7 +63,7 @@ class Judgement:
 
     def report(self, *estimates: Estimate) -> None:
         """Record figures that do not decide."""
-        self.rows += [self.evaluation.row(self.case, estimate, None, None, "") for estimate in estimates]
+        self.rows += [self.evaluation.make_row(self.case, estimate, None, None, "") for estimate in estimates]
 
     def judge(self, given: Estimate | Scores | None = None, *, at_least: float | None = None) -> None:
         """Record the figures of `show`, then judge the metric by the claim's floor and aim, or by `at_least`.
@@ -77,17 +77,17 @@ class Judgement:
             if claim.metric is None:
                 raise UsageError("judge() uses the metric of @claim, which declares none")
             for figure in claim.show:
-                shown = figure(scores, **self._options(figure))
+                shown = figure(scores, **self._settings_for(figure))
                 self.report(*([shown] if isinstance(shown, Estimate) else shown))
-            estimate = claim.metric(scores, **self._options(claim.metric))
-        row = self.evaluation.judged(self.case, estimate, floor_and_aim(claim, estimate.metric, at_least))
+            estimate = claim.metric(scores, **self._settings_for(claim.metric))
+        row = self.evaluation.judge_figure(self.case, estimate, floor_and_aim(claim, estimate.metric, at_least))
         self.rows.append(row)
         if row.verdict in ("fail", "error"):
             raise CheckFailedError(row)
         if row.verdict == "known_failure":
             raise KnownFailureError(row)
 
-    def _options(self, function: Callable[..., object]) -> dict[str, Any]:
+    def _settings_for(self, function: Callable[..., object]) -> dict[str, Any]:
         """The settings of the run that this function takes by name."""
         wanted = inspect.signature(getattr(function, "estimate", function)).parameters
         return {name: getattr(self.evaluation.settings, name) for name in SETTINGS if name in wanted}
@@ -101,22 +101,22 @@ class Judgement:
             for row in self.rows
         )
 
-    def end(self, verdict: Verdict, reason: str) -> None:
+    def record_ending(self, verdict: Verdict, reason: str) -> None:
         """Record why the check ended, unless it already has a verdict."""
         if not any(row.verdict for row in self.rows):
-            self.rows.append(self.evaluation.row(self.case, None, verdict, None, reason))
+            self.rows.append(self.evaluation.make_row(self.case, None, verdict, None, reason))
 
-    def measured(self, function: Callable[..., object]) -> MeasuredCase:
+    def outcome(self, function: Callable[..., object]) -> CaseOutcome:
         """The outcome of this case, for the run's results."""
-        from encheck.engine.measured import MeasuredCase
+        from encheck.engine.measured import CaseOutcome
         from encheck.scoring.run_items import item_table
 
         evaluation, case = self.evaluation, self.case
-        rows, claim = tuple(map(as_row, self.rows)), claim_entry(function, property=case.property)
+        rows, claim = tuple(map(result_row, self.rows)), claim_entry(function, property=case.property)
         if not any(row.estimate for row in self.rows):
-            return MeasuredCase(rows, claim)
-        return MeasuredCase(
-            rows, claim, evaluation.part_of_whole(case), evaluation.documents(case),
+            return CaseOutcome(rows, claim)
+        return CaseOutcome(
+            rows, claim, evaluation.first_look_positions(case), evaluation.first_documents(case),
             item_table(evaluation.columns(case)), evaluation.parent_scores(case),
         )  # fmt: skip
 
@@ -136,16 +136,16 @@ def measure_case(case: Case, evaluation: Evaluation, function: Callable[..., obj
         if judgement.is_undecided:
             raise CheckError(message_never_judged(case.check))
     except NothingToMeasure as nothing:
-        judgement.end("skipped", str(nothing))
+        judgement.record_ending("skipped", str(nothing))
     except (CheckFailedError, KnownFailureError):
         pass  # its row is recorded
     except AssertionError as failure:
-        judgement.end("fail", str(failure))
+        judgement.record_ending("fail", str(failure))
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # also sys.exit, and what pytest raises to skip or fail a test
         raised: dict[str, Verdict] = {"Skipped": "skipped", "Failed": "fail"}
-        judgement.end(raised.get(type(error).__name__, "error"), str(error))
+        judgement.record_ending(raised.get(type(error).__name__, "error"), str(error))
     return judgement
 
 

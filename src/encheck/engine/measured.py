@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 from encheck.gating.baseline import FirstLookItems
 from encheck.gating.reindex import DocumentLengths, PackedSample
 from encheck.run_file import DataEntry, FirstLook, ModelEntry, RemainingWork, Result, Selection
-from encheck.running.parents import MeasuredParent
+from encheck.running.parents import ParentScales
 from encheck.system.typed_files import as_values, restore_typed
 from encheck.types import ClaimEntry
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class CaseFigures:
+class CaseOutcomeWithoutItems:
     """The outcome of one case without its items: its rows, and the entry of its check.
 
     `part` has the positions of a first look's items among all items of the case, `documents` has (row, id, text) of the
@@ -34,7 +34,7 @@ class CaseFigures:
 
 
 @dataclass(frozen=True)
-class MeasuredCase(CaseFigures):
+class CaseOutcome(CaseOutcomeWithoutItems):
     """The outcome of one case: `items` are a table of `item_schema`, None if nothing was measured.
 
     `parent_scores` has the columns near_score and far_score of the items for the model's parent, if it has one.
@@ -43,24 +43,26 @@ class MeasuredCase(CaseFigures):
     items: Table | None = None
     parent_scores: Table | None = None
 
-    def sent(self) -> str:
+    def serialise(self) -> str:
         """Serialise to text, which pytest's reports can carry. Figures keep every digit."""
-        figures = CaseFigures(**{one.name: getattr(self, one.name) for one in fields(CaseFigures)})
+        figures = CaseOutcomeWithoutItems(
+            **{one.name: getattr(self, one.name) for one in fields(CaseOutcomeWithoutItems)}
+        )
         tables = [one for one in (self.items, self.parent_scores) if one is not None]
-        return json.dumps([as_values(figures), *(b64encode(_stream_of(table)).decode() for table in tables)])
+        return json.dumps([as_values(figures), *(b64encode(_arrow_stream(table)).decode() for table in tables)])
 
     @classmethod
-    def received(cls, text: str) -> Self:
-        """What a process of this run has `sent`."""
+    def deserialise(cls, text: str) -> Self:
+        """What a process of this run has `serialise`."""
         from pyarrow import ipc
 
         values, *tables = json.loads(text)
-        figures = restore_typed(CaseFigures, values)
+        figures = restore_typed(CaseOutcomeWithoutItems, values)
         read = [ipc.open_stream(b64decode(table)).read_all() for table in tables]
         return cls(figures.rows, figures.claim, figures.part, figures.documents, *read)
 
 
-def _stream_of(table: Table) -> bytes:
+def _arrow_stream(table: Table) -> bytes:
     """The table as a stream of Arrow's interprocess format."""
     import pyarrow
 
@@ -88,20 +90,20 @@ class ProcessDescription:
     encoded: Mapping[str, int]
     look: FirstLook | None = None
     rest: RemainingWork | None = None
-    parents: Mapping[str, MeasuredParent] = field(default_factory=dict)
+    parents: Mapping[str, ParentScales] = field(default_factory=dict)
     vectors: Mapping[str, PackedSample] = field(default_factory=dict)
     documents: Mapping[str, DocumentLengths] = field(default_factory=dict)
 
-    def sent(self) -> str:
+    def serialise(self) -> str:
         """As text, which a worker of xdist sends when it ends."""
         return json.dumps(as_values(self))
 
     @classmethod
-    def received(cls, text: str) -> Self:
-        """What a process of this run has `sent`."""
+    def deserialise(cls, text: str) -> Self:
+        """What a process of this run has `serialise`."""
         return restore_typed(cls, json.loads(text))
 
-    def of(self, models: Collection[str]) -> Self:
+    def select_models(self, models: Collection[str]) -> Self:
         """The description of these models alone."""
         calibrated = [{m: scale for m, scale in one.calibration.items() if m in models} for one in self.data]
         return replace(

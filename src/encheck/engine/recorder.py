@@ -16,7 +16,7 @@ from encheck.errors import NOT_IN_FIRST_LOOK
 if TYPE_CHECKING:
     from pyarrow import Table
 
-    from encheck.engine.measured import MeasuredCase, ProcessDescription
+    from encheck.engine.measured import CaseOutcome, ProcessDescription
     from encheck.gating.baseline import FirstLookItems
     from encheck.gating.old_index import OldIndex
     from encheck.gating.reindex import DocumentLengths, VectorSample
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         Result,
         RunFile,
     )
-    from encheck.running.parents import MeasuredParent
+    from encheck.running.parents import ParentScales
     from encheck.scoring.run_items import RunItems
     from encheck.types import CheckResult, ClaimEntry, Estimate
 
@@ -57,7 +57,7 @@ class Conclusion:
     references: tuple[Reference, ...] = ()
 
 
-def as_row(result: CheckResult) -> Result:
+def result_row(result: CheckResult) -> Result:
     """A row of results.json; numbers that could not be computed are None."""
     from encheck.run_file import Result, SurfaceFigure
 
@@ -118,16 +118,16 @@ class Recorder:
         self.cut_short: list[str] = []
         self.index: OldIndex | None = None
 
-    def add(self, report: Any) -> None:
+    def add_report(self, report: Any) -> None:
         """Read the results in a test report."""
         if carried := getattr(report, "encheck", None):
-            from encheck.engine.measured import MeasuredCase
+            from encheck.engine.measured import CaseOutcome
 
-            self.take(MeasuredCase.received(carried), report.duration)
-        elif report.when == CRASHED and _check_named(report.nodeid) in self.selected:
+            self.add_case(CaseOutcome.deserialise(carried), report.duration)
+        elif report.when == CRASHED and _check_of_test_id(report.nodeid) in self.selected:
             self.cut_short.append(f"{report.nodeid} was cut short: its process died")
 
-    def take(self, measured: MeasuredCase, seconds: float = 0.0) -> None:
+    def add_case(self, measured: CaseOutcome, seconds: float = 0.0) -> None:
         """Add the outcome of one case and the seconds to measure it."""
         if not measured.rows:
             return
@@ -147,18 +147,18 @@ class Recorder:
             texts = {row: (name, text) for row, name, text in measured.documents}
             self.documents.setdefault(first.case.of_any_model, {}).update(texts)  # other models' documents stay
 
-    def select(self, ids: Iterable[str]) -> None:
+    def note_selected(self, ids: Iterable[str]) -> None:
         """Note the ids of the selected checks, since a check that crashes has no report."""
-        self.selected |= set(map(_check_named, ids))
+        self.selected |= set(map(_check_of_test_id, ids))
 
-    def of(self, models: Collection[str]) -> Recorder:
+    def select_models(self, models: Collection[str]) -> Recorder:
         """The part of these models, by their labels, as in a run of only these."""
         part = copy.copy(self)
         part.rows = {name: row for name, row in self.rows.items() if row.model in models}
         cases = {str(row.case) for row in part.rows.values()}
         part._tables, part._items = {case: table for case, table in self._tables.items() if case in cases}, None
         part.claims = {row.check: self.claims[row.check] for row in part.rows.values()}
-        part.described = [one.of(models) for one in self.described]
+        part.described = [one.select_models(models) for one in self.described]
         return part
 
     @property
@@ -167,7 +167,7 @@ class Recorder:
         if self._items is None:
             from encheck.scoring.run_items import RunItems
 
-            self._items = RunItems.of(self._tables)
+            self._items = RunItems.from_tables(self._tables)
         return self._items
 
     @property
@@ -213,13 +213,13 @@ class Recorder:
             for key, counts in by_check.items()
         }
 
-    def parent(self, model: str) -> MeasuredParent | None:
+    def parent_of(self, model: str) -> ParentScales | None:
         """The measured parent of this model, or None."""
         parents = [described.parents[model] for described in self.described if model in described.parents]
         scales = {name: scale for one in parents for name, scale in one.scales.items()}
         return replace(parents[0], scales=scales) if parents else None
 
-    def vectors(self, model: str) -> VectorSample | None:
+    def vector_sample(self, model: str) -> VectorSample | None:
         """Vectors of a model, to compare with another model's; None if it has none, or without a gate."""
         from encheck.gating.reindex import VectorSample
 
@@ -297,7 +297,7 @@ class Recorder:
         return RunFile(
             run=run,
             models=tuple(sorted(models, key=lambda model: model.label)),
-            data=self._data(),
+            data=self._data_entries(),
             claims={name: self.claims[name] for name in sorted(self.claims)},
             checks=tuple(replace(self.rows[key], baseline=end.baseline.get(key)) for key in sorted(self.rows)),
             selection=Selection(unselected, left_out) if unselected else None,
@@ -307,7 +307,7 @@ class Recorder:
             references=end.references,
         )
 
-    def _data(self) -> tuple[DataEntry, ...]:
+    def _data_entries(self) -> tuple[DataEntry, ...]:
         """The data sets by name, with the calibrations from all processes."""
         merged: dict[str, DataEntry] = {}
         for entry in (entry for described in self.described for entry in described.data):
@@ -324,5 +324,5 @@ class Recorder:
         )
 
 
-def _check_named(test: str) -> str:
+def _check_of_test_id(test: str) -> str:
     return test.partition("[")[0].rpartition("::")[2].removeprefix("test_")

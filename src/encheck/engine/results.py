@@ -49,25 +49,25 @@ class Results:
 
     def __repr__(self) -> str:
         """Count the verdicts, and show a table of the checks that measured something."""
-        return "\n".join([self._said, *table([HEADING, *map(_cells, self._measured)])])
+        return "\n".join([self._summary_line, *table([HEADING, *map(_row_cells, self._measured_rows)])])
 
     def _repr_html_(self) -> str:
         """The same summary for a notebook."""
         head, *rows = [
             "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
-            for cells, tag in [(HEADING, "th"), *((_cells(row), "td") for row in self._measured)]
+            for cells, tag in [(HEADING, "th"), *((_row_cells(row), "td") for row in self._measured_rows)]
         ]
-        return f"<p>{escape(self._said)}</p><table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
+        return f"<p>{escape(self._summary_line)}</p><table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
 
     @property
-    def _said(self) -> str:
+    def _summary_line(self) -> str:
         counts = Counter(str(row.verdict).replace("_", " ") for row in self.judged)
         said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) or "nothing measured"
         models = ", ".join(model.label for model in self.raw.models)
         return f"{models}: {said}" if models else said
 
     @property
-    def _measured(self) -> list[Result]:
+    def _measured_rows(self) -> list[Result]:
         return sorted((row for row in self.judged if row.verdict != "skipped"), key=lambda row: row.property)
 
     def to_arrow(self) -> Any:
@@ -116,14 +116,14 @@ class Results:
         return self.raw.run.notes
 
 
-def _cells(row: Result) -> tuple[str, ...]:
+def _row_cells(row: Result) -> tuple[str, ...]:
     """The row in the columns of `HEADING`."""
     ends = "" if row.low is None or row.high is None else f"[{row.low:.3f}, {row.high:.3f}]"
     figure = "" if row.value is None else f"{row.value:.3f} {ends}".rstrip()
     return row.property, row.check, row.model, row.data, row.level, figure, str(row.verdict).replace("_", " ")
 
 
-def read(folder: Path) -> Results:
+def read_run(folder: Path) -> Results:
     """Read the results in a run's folder; UsageError if it is not a run or is damaged."""
     from encheck.reporting.results import read_items, read_results
 

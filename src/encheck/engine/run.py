@@ -17,7 +17,7 @@ from encheck.system.memory import rare_collection
 if TYPE_CHECKING:
     from encheck.datasets.dataset import Dataset
     from encheck.encoders.protocol import Model
-    from encheck.engine.evaluation import ComparedWith
+    from encheck.engine.evaluation import GateComparison
     from encheck.engine.recorder import Recorder
     from encheck.options import Settings
     from encheck.running.subject import Subject
@@ -60,46 +60,46 @@ def run(
     ('number', 'below_aim', True)
     """
     from encheck.datasets.load import with_property
-    from encheck.engine.conclusion import GateOptions, conclude, refuse_beforehand, refuse_models, with_references
-    from encheck.engine.folder import write
-    from encheck.options import recorded, refuse_place
-    from encheck.options.settings import from_keywords
+    from encheck.engine.conclusion import GateOptions, add_references, conclude, refuse_models, refuse_unusable_options
+    from encheck.engine.folder import write_report
+    from encheck.options import refuse_unwritable_folder, settings_for_results
+    from encheck.options.settings import settings_from_keywords
     from encheck.reporting.view import unused_threshold
 
-    specs, loaded = named_models(model)
+    specs, loaded = name_models(model)
     datasets = with_property([data] if isinstance(data, str) else list(data), options.pop("property", None))
-    with scratch_store(options) as kept:
-        settings = from_keywords(specs, datasets, {**options, **kept, "report_dir": report_dir})
+    with temporary_store_option(options) as kept:
+        settings = settings_from_keywords(specs, datasets, {**options, **kept, "report_dir": report_dir})
         every = packaged_checks(datasets, settings.chosen_packages)
         chosen = select_checks(every, checks)
         if settings.report_dir:
-            refuse_place(str(settings.report_dir))
+            refuse_unwritable_folder(str(settings.report_dir))
         if save := settings.save_baseline:
-            refuse_beforehand(settings.queries, len(settings.seed_replicates), save)
-        recorder = measure(
+            refuse_unusable_options(settings.queries, len(settings.seed_replicates), save)
+        recorder = measure_checks(
             settings, chosen, every=every, loaded=loaded,
             refuse=(lambda subjects, _data: refuse_models((), subjects)) if save else None,
         )  # fmt: skip
         end = conclude(recorder, settings, recorder.status, GateOptions(save=save))
-        end = with_references(end, recorder, settings)
+        end = add_references(end, recorder, settings)
         folder = settings.report_dir
         results = recorder.results(
-            settings=recorded(settings), end=end, folder=folder.name if folder else "",
+            settings=settings_for_results(settings), end=end, folder=folder.name if folder else "",
             notes=unused_threshold(settings.threshold, recorder.rows.values()),
         )  # fmt: skip
         if folder:
-            write(folder, results, recorder.items, documents=recorder.documents)
+            write_report(folder, results, recorder.items, documents=recorder.documents)
         return Results(results, recorder.items)
 
 
 @contextmanager
-def scratch_store(options: Mapping[str, OptionValue]) -> Iterator[dict[str, str]]:
+def temporary_store_option(options: Mapping[str, OptionValue]) -> Iterator[dict[str, str]]:
     """The option `store` for a run with `no_store`: a temporary file that exists during the block."""
     with Scratch() as scratch:
         yield {"store": str(Path(scratch, "store.sqlite"))} if options.get("no_store") else {}
 
 
-def named_models(given: object, *, is_each_once: bool = True) -> tuple[list[str], dict[str, Model]]:
+def name_models(given: object, *, is_each_once: bool = True) -> tuple[list[str], dict[str, Model]]:
     """The names of these models in settings, and the models in memory by name; TypeError for other objects."""
     from encheck.running.labels import OBJECT
 
@@ -126,13 +126,13 @@ def named_models(given: object, *, is_each_once: bool = True) -> tuple[list[str]
 
 
 @rare_collection()
-def measure(
+def measure_checks(
     settings: Settings,
     checks: Sequence[Check],
     *,
     every: Sequence[Check],
     loaded: Mapping[str, Model],
-    against: ComparedWith | None = None,
+    against: GateComparison | None = None,
     refuse: Callable[[Mapping[str, Subject], Mapping[str, Dataset]], None] | None = None,
     quiet: bool = True,
 ) -> Recorder:
@@ -141,8 +141,8 @@ def measure(
     `refuse` raises an error for unusable models and data, before anything is encoded.
     """
     from encheck.engine.evaluation import Evaluation
-    from encheck.engine.first_look import mode_of
-    from encheck.engine.folder import clear
+    from encheck.engine.first_look import first_look_mode
+    from encheck.engine.folder import remove_earlier_report
     from encheck.engine.measure import measure_case
     from encheck.engine.recorder import Recorder
     from encheck.items.variants import refuse_unread_variants
@@ -150,14 +150,14 @@ def measure(
 
     functions = {case: check.function for check in checks for case in check.cases(settings)}
     recorder = Recorder()
-    recorder.select(check.name for check in checks)
+    recorder.note_selected(check.name for check in checks)
     evaluation = Evaluation.open(
         settings,
         list(functions),
         existing={case.id.of_any_model: case for check in every for case in check.cases(settings)},
         against=against,
         loaded=loaded,
-        mode="" if against else mode_of(settings, is_junit=False),
+        mode="" if against else first_look_mode(settings, is_junit=False),
         quiet=quiet,
     )
     try:
@@ -170,16 +170,16 @@ def measure(
         for dataset in evaluation.bench.data.values():
             refuse_unread_variants(dataset, [check.claim for check in every], lambda: ())
         if settings.report_dir:
-            clear(settings.report_dir)
+            remove_earlier_report(settings.report_dir)
         evaluation = evaluation.prepare()
         for case, function in functions.items():
             start = time.perf_counter()
             judgement = measure_case(case, evaluation, function)
-            recorder.take(judgement.measured(function), time.perf_counter() - start)
+            recorder.add_case(judgement.outcome(function), time.perf_counter() - start)
         if against and against.old:
-            from encheck.engine.index import old_index_of
+            from encheck.engine.index import compare_with_old_index
 
-            recorder.index = old_index_of(evaluation, against.old)
+            recorder.index = compare_with_old_index(evaluation, against.old)
         recorder.described.append(evaluation.describe())
     finally:
         evaluation.close()

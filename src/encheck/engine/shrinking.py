@@ -5,34 +5,34 @@ from __future__ import annotations
 from encheck.claims import Claim
 from encheck.engine.checks import shipped_checks
 from encheck.ids import ItemId
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.language.english import English
 from encheck.reporting.failures import Shrink
 from encheck.running.service import EncoderService
 from encheck.scoring.item import ItemRow
-from encheck.scoring.scores import KINDS, kind_named
+from encheck.scoring.scores import KINDS, find_kind
 from encheck.scoring.triplets import Triplet
 from encheck.shrinking.shrink import MakeTriplets, Shrunk, remaker, shrink
 
 
-def shrinker(service: EncoderService, *, english: English, seed: int) -> Shrink:
+def row_shrinker(service: EncoderService, *, english: English, seed: int) -> Shrink:
     """A function that shrinks a row of items.parquet for this model; `seed` is that of the row's run.
 
     UsageError for a model that cannot take new texts.
     """
-    ask, maker = service.taking_any_text().of_pairs, Maker(seed, english)
+    ask, maker = service.taking_any_text().score_pairs, VariantMaker(seed, english)
 
     def one(row: ItemRow) -> Shrunk | str:
-        kind = kind_named(row.kind)
+        kind = find_kind(row.kind)
         if kind is None or not kind.shrinks or row.source_is_second:
             shrunk = " and ".join(name for name, one in KINDS.items() if one.shrinks)
             return f"items of the kind {row.kind} are not shrunk, only {shrunk} items"
-        return shrink(triplet_of(row), ask, english, remake=_remake(row, maker))
+        return shrink(triplet_of_row(row), ask, english, remake=_edit_maker(row, maker))
 
     return one
 
 
-def triplet_of(row: ItemRow) -> Triplet:
+def triplet_of_row(row: ItemRow) -> Triplet:
     """The triplet in a row of items.parquet."""
     assert row.near.text is not None
     assert row.far.text is not None
@@ -42,19 +42,19 @@ def triplet_of(row: ItemRow) -> Triplet:
     )  # fmt: skip
 
 
-def _remake(row: ItemRow, maker: Maker) -> MakeTriplets | None:
+def _edit_maker(row: ItemRow, maker: VariantMaker) -> MakeTriplets | None:
     """A function that makes the row's edits again, or None if no packaged check made it."""
-    claim = claim_named(row.case.partition("/")[0])
-    level = None if claim is None else level_of(row.case, claim)
+    claim = find_shipped_claim(row.case.partition("/")[0])
+    level = None if claim is None else level_of_case(row.case, claim)
     return None if claim is None or level is None else remaker(claim.items, level=level, maker=maker)
 
 
-def claim_named(check: str) -> Claim | None:
+def find_shipped_claim(check: str) -> Claim | None:
     """The claim of the packaged check of this name, as in the ids of cases; None if unknown."""
     return next((claim for function, claim in shipped_checks() if function.__name__ == f"test_{check}"), None)
 
 
-def level_of(case: str, claim: Claim) -> int | str | None:
+def level_of_case(case: str, claim: Claim) -> int | str | None:
     """The claim's level of a case, from the end of its name.
 
     The level in an item's id is the generator's, which may differ: all kinds of noise have level 1.

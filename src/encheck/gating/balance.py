@@ -62,9 +62,9 @@ def property_wins(tables: Mapping[str, CaseScores], scales: Mapping[str, Scale])
     for table in tables.values():
         metric, _ = gating_metric(table)
         if metric and metric.kind == "rate" and part_of(declared_of(table).family) and len(table.items):
-            values = metric.per_item(table, scales.get(table.data, Scale(0.0)))
+            values = metric.item_values(table, scales.get(table.data, Scale(0.0)))
             chances = np.full(len(values), chance_of(table, metric) or 0.0)
-            found.setdefault(table.property, []).append((values, chances, metric.heads(table).clusters))
+            found.setdefault(table.property, []).append((values, chances, metric.value_rows(table).clusters))
     pooled = {}
     for name, some in sorted(found.items()):
         wins, guesses, names = zip(*some, strict=True)
@@ -122,7 +122,7 @@ def rate_replicates(own: Mapping[str, PropertyWins], seed: int) -> dict[str, tup
     found = {}
     for name, one in own.items():
         columns = np.column_stack([one.values, one.chances, np.ones(len(one.values))])
-        won_, chance, count = Resampler(one.clusters, universe=universe, seed=seed).totals(columns).T
+        won_, chance, count = Resampler(one.clusters, universe=universe, seed=seed).replicate_totals(columns).T
         with np.errstate(invalid="ignore", divide="ignore"):
             found[name] = (won_ / count, chance / count)
     return found

@@ -29,13 +29,13 @@ from encheck.errors import BaselineError
 from encheck.gating.reindex import PackedSample, VectorSample
 from encheck.gating.types import FEWEST_REPLICATES, Noise
 from encheck.ids import CaseId, ItemId
-from encheck.options import try_place
-from encheck.options.settings import chosen_settings
+from encheck.options import try_to_write
+from encheck.options.settings import select_settings
 from encheck.run_file import BaselineFigure, ModelEntry, RunFile
 from encheck.scoring.contrasts import CONTRAST
 from encheck.scoring.frame import CaseScores, Columns
 from encheck.scoring.scale import Floats, Scale
-from encheck.scoring.scores import item_frame
+from encheck.scoring.scores import read_item_frame
 from encheck.system import files
 from encheck.system.documents import parquet_table, read_json
 from encheck.system.typed_files import Count, Positive, as_values, read_typed
@@ -90,7 +90,7 @@ class SavedScores:
     @classmethod
     def of(cls, table: CaseScores) -> Self:
         """The saved form of a run's table."""
-        some = table.of(_order(table))
+        some = table.select(_order(table))
         first = ItemId(table.items[0]).parts_or_none
         is_unscaled = bool(table.answers) or bool(first and first.relation == CONTRAST.name)
         return cls(
@@ -100,11 +100,11 @@ class SavedScores:
 
     def has_items_of(self, table: CaseScores) -> bool:
         """Whether a run's case has the same items: kind, ids and texts."""
-        return len(self) == len(table.items) and self.lock == _lock(table.of(_order(table)))
+        return len(self) == len(table.items) and self.lock == _lock(table.select(_order(table)))
 
     def has_parts_of(self, table: CaseScores) -> bool:
         """Whether these items have the same splits and labels."""
-        return self.parts == _parts(table.of(_order(table)))
+        return self.parts == _parts(table.select(_order(table)))
 
     def facing(self, table: CaseScores) -> CaseScores:
         """These scores as a table in the order of a run, which has the same items."""
@@ -310,7 +310,7 @@ def tables_of(results: RunFile, items: Mapping[str, Mapping[str, Sequence[Any]]]
 
 def scored_table(case: CaseId, property: str, columns: Columns, declared: Declaration) -> CaseScores:  # noqa: A002
     """The table of one case, made from its items; `property` is the tested property."""
-    frame = item_frame(case, columns)
+    frame = read_item_frame(case, columns)
     labels, nothing = frame.labels or (None,) * len(frame), np.full(len(frame), np.nan)
     answer = frame.kind.answer
     own = frame.far.texts if frame.far and answer != "far" else ()
@@ -318,7 +318,7 @@ def scored_table(case: CaseId, property: str, columns: Columns, declared: Declar
     texts = zip(frame.sources, *[some for some in (near, own) if some], strict=True)
     clusters = tuple(map(content_hash, frame.clusters))  # data name them by URL, or by the title of a thread
     return CaseScores(
-        case.of_any_model, case.check, property, case.data, case.level, frame.kind.weighed_as,
+        case.of_any_model, case.check, property, case.data, case.level, frame.kind.score_form,
         frame.ids, tuple(content_hash(*some) for some in texts), clusters, frame.splits, labels,
         rounded(frame.near.scores), rounded(frame.far.scores if frame.far else nothing), declared, frame.answers,
         frame.weights, frame.slices if frame.answers else (), frame.shares, frame.gold,
@@ -351,11 +351,11 @@ def write(folder: Path, summary: BaselineSummary, cases: Mapping[str, SavedScore
             _tidy(folder)
             items, head = files.partial_path(folder / ITEMS), files.partial_path(folder / SUMMARY)
             try:
-                with files.flushed(items, to=folder / ITEMS) as file:
+                with files.open_flushed(items, to=folder / ITEMS) as file:
                     _write_items(file, cases)
                 sealed = as_values(replace(summary, items_sha256=_hash(items.read_bytes())))
                 text = _laid_out({**sealed, "checksum": checksum_of(sealed)})
-                with files.flushed(head, to=folder / SUMMARY) as file:
+                with files.open_flushed(head, to=folder / SUMMARY) as file:
                     file.write(f"{text}\n".encode())
                 files.sync_folder(folder)
                 files.move_into_place(head, folder / SUMMARY)  # from here on the folder holds the new baseline
@@ -369,7 +369,7 @@ def refuse_place(folder: Path) -> None:
     """BaselineError if no baseline can be saved in this folder. Runs before the work, and leaves no file."""
     try:
         _refuse_others(folder)
-        try_place(folder)
+        try_to_write(folder)
     except OSError as error:
         raise _unwritten(folder, error) from error
 
@@ -445,7 +445,7 @@ def _summary(
             figures.setdefault(row.case.of_any_model, {})[row.figure] = (value, low, high, row.n)
     return BaselineSummary(
         versions=results.run.versions,
-        settings=chosen_settings(BaselineSettings, results.run.settings),
+        settings=select_settings(BaselineSettings, results.run.settings),
         model=replace(about, name=shown_name(about.name, model)),
         data=tuple(
             BaselineData(one.name, one.fingerprint, one.language, one.calibration.get(model), one.version)

@@ -71,7 +71,9 @@ def contaminations(
     Only the gate split of the written probes counts: training may select checkpoints on the dev split.
     """
     for written, fresh in data_pairs(editions):
-        found = contamination(older.seen(), candidate.seen(), data=(written, fresh), names=names, seed=seed)
+        found = contamination(
+            older.select_split(), candidate.select_split(), data=(written, fresh), names=names, seed=seed
+        )
         if found:
             yield found
 
@@ -133,7 +135,7 @@ def _gain(some: list[Compared], seed: int) -> Gain:
     for one in some:
         moved = one.new - one.old
         resampler = Resampler(one.before.clusters, universe=universe, seed=seed)
-        totals = resampler.totals(np.column_stack([moved, np.ones_like(moved)]))
+        totals = resampler.replicate_totals(np.column_stack([moved, np.ones_like(moved)]))
         with np.errstate(invalid="ignore"):
             drawn.append(totals[:, 0] / totals[:, 1])
     value = float(np.mean([(one.new - one.old).mean() for one in some]))

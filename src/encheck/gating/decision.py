@@ -51,7 +51,7 @@ from encheck.gating.types import (
     UnjudgedSearch,
 )
 from encheck.statistics import hypothesis_tests as stats
-from encheck.statistics.sharing import Sharing, sharing_of, side_by_side
+from encheck.statistics.sharing import Sharing, cached_sharing, stack_units
 
 Floats = NDArray[np.float64]
 OWN_SPACE = "health"  # the family of figures that describe a model's vector space, not its behaviour
@@ -123,13 +123,13 @@ def has_headroom(one: Paired, delta: float, rule: Rule = DEFAULT) -> bool:
     """
     if one.chance is None and one.kind != "rate":
         return True
-    sharing = sharing_of(one.things)
-    if sharing.withheld:
+    sharing = cached_sharing(one.things)
+    if sharing.why_no_interval:
         return False
     if one.kind == "rate":
         low = float(sharing.rate_interval(one.baseline)[0][0])
     else:
-        found = sharing.errors(one.baseline)
+        found = sharing.estimate_errors(one.baseline)
         low = float(found.mean[0]) - float(stats.t_quantile((1 + rule.level) / 2, found.free) * found.error[0])
     return low > (one.chance or 0.0) + 2 * delta
 
@@ -209,14 +209,14 @@ def delta_of(one: Paired, rule: Rule) -> float:
 def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) -> RowStatistics:
     """The changes of all rows, with standard errors and design effects."""
     differences = [p.candidate - p.baseline for p in paired]
-    sharing = tuple(sharing_of(p.things) for p in paired)
-    errors = [s.errors(d, strata=p.strata) for s, d, p in zip(sharing, differences, paired, strict=True)]
+    sharing = tuple(cached_sharing(p.things) for p in paired)
+    errors = [s.estimate_errors(d, strata=p.strata) for s, d, p in zip(sharing, differences, paired, strict=True)]
     free = np.fmax([e.free for e in errors], 1)
     error = np.array([e.error[0] for e in errors])
     n = np.array([len(d) for d in differences], float)
     rate = np.array([p.kind == "rate" for p in paired])
     moved = [np.abs(d).sum() for d in differences]
-    effective = [s.counted(e, m)[0] for s, e, m in zip(sharing, errors, moved, strict=True)]
+    effective = [s.effective_items_of_rate(e, m)[0] for s, e, m in zip(sharing, errors, moved, strict=True)]
     design = n / np.array(effective)
     base = np.array([delta_of(p, rule) for p in paired])
     luck = np.array([seed_noise.of(p.name) for p in paired])
@@ -228,7 +228,7 @@ def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) 
         np.array([d[d > 0].sum() for d in differences], float) * rate,
         np.array([-d[d < 0].sum() for d in differences], float) * rate, rate,
         base * wider, wider, base * luck, seed_noise.free, tuple(e.scores[:, 0] for e in errors), sharing,
-        tuple("" if p.same else s.withheld for s, p in zip(sharing, paired, strict=True)),
+        tuple("" if p.same else s.why_no_interval for s, p in zip(sharing, paired, strict=True)),
     )  # fmt: skip
 
 
@@ -293,7 +293,7 @@ class RowTests:
         family = np.fmax(family, np.finfo(float).tiny)  # so that 0 keeps its number of hypotheses
         joint = np.ones(len(p))
         for group in groups.values():
-            joint[group] = stats.holm(family[group])
+            joint[group] = stats.holm_adjusted_p(family[group])
         place = np.where(is_part, owner, np.arange(len(owner)))
         larger = np.maximum(joint[place], own * (joint / family)[place])  # what its family's level allows goes with it
         adjusted = np.where(tested, np.minimum(larger, 1.0), 1.0)
@@ -333,7 +333,7 @@ def _row(one: Paired, i: int, f: RowStatistics, w: RowTests, is_good: bool, sile
         elif one.proxy:
             weak = f"optimistic proxy ({one.proxy}): it can block, but never counts towards passing"
         elif not silent and rule.needs_headroom and one.chance is None and one.kind == "rate":
-            low, high = (float(end[0]) for end in sharing_of(one.things).rate_interval(one.baseline))
+            low, high = (float(end[0]) for end in cached_sharing(one.things).rate_interval(one.baseline))
             if not low > 2 * delta:
                 ends = f"{baseline:.1%} [{low:.1%}, {high:.1%}]"
                 weak = f"no headroom: the baseline wins {ends}, so it never counts towards passing"
@@ -342,7 +342,7 @@ def _row(one: Paired, i: int, f: RowStatistics, w: RowTests, is_good: bool, sile
         one.name, one.family, one.kind, len(one.baseline), int(f.clusters[i]), baseline,
         float(one.candidate.mean()), float(f.change[i]), float(w.low[i]), float(w.high[i]), float(f.error[i]),
         delta, float(w.p[i]), float(w.adjusted[i]), outcome, gates, gates and not weak,
-        up, down, stats.mcnemar(up, down) if one.kind == "rate" else None, float(w.detectable[i]), None,
+        up, down, stats.mcnemar_p(up, down) if one.kind == "rate" else None, float(w.detectable[i]), None,
         budget=one.budget, alpha=float(w.alpha[i]), endpoint=one.endpoint,
         unseen=bool(one.unseen), doubtful=doubtful, widened=float(f.wider[i]), part_of=one.part_of,
     )  # fmt: skip
@@ -464,15 +464,15 @@ def pooled_error(f: RowStatistics, chosen: Sequence[int]) -> tuple[float, float]
 
     Items of different rows can share things, which adds to the error.
     """
-    joint = sharing_of(side_by_side([f.sharing[i].things for i in chosen]))
+    joint = cached_sharing(stack_units([f.sharing[i].things for i in chosen]))
     scores = np.concatenate([f.scores[i] / f.delta[i] for i in chosen]) / len(chosen)
-    variance = max(float(joint.together(scores[:, None])[0]), float((scores**2).sum()))
+    variance = max(float(joint.quadratic_form(scores[:, None])[0]), float((scores**2).sum()))
     return variance**0.5, joint.free
 
 
 def _beyond_items(row: GateRow, scores: Floats, sharing: Sharing, free: float, rule: Rule) -> float:
     """The part of a row's error that its items do not show: calibration error, or the error if no item differs."""
-    shown = float(np.sqrt(max(float(sharing.together(scores[:, None])[0]), 0.0)))
+    shown = float(np.sqrt(max(float(sharing.quadratic_form(scores[:, None])[0]), 0.0)))
     if row.kind == "rate" and not shown and row.change > row.low:
         return float((row.change - row.low) / stats.t_quantile((1 + rule.level) / 2, free))
     return float(np.sqrt(max(row.error**2 - shown**2, 0.0)))

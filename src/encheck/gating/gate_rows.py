@@ -35,7 +35,7 @@ from encheck.scoring.documents import Answers
 from encheck.scoring.frame import DEV_SPLIT, GATE_SPLIT, CaseScores
 from encheck.scoring.scores import Scale
 from encheck.statistics import hypothesis_tests as stats
-from encheck.statistics.sharing import codes_of, numbered, sharing_of
+from encheck.statistics.sharing import cached_sharing, number_names, number_units
 from encheck.types import content_hash
 
 Ints = NDArray[np.intp]
@@ -135,7 +135,7 @@ def row_parts(found: Sequence[Compared]) -> dict[str, RowPart]:
 
 def pool_rows(found: Sequence[Compared], slices: Mapping[str, list[Compared]] | None = None) -> list[Paired]:
     """One `Paired` per row, primary endpoints first and their `slices` last, then one per part."""
-    codes = codes_of([names for one in found for names in one.before.things])
+    codes = number_names([names for one in found for names in one.before.shared_units])
     pools = pools_of(found)
     whole = [(name, some, "") for name, some in (*group_into_rows(found).items(), *(slices or {}).items())]
     whole.sort(key=lambda entry: BUDGETS.index(entry[1][0].budget))
@@ -154,7 +154,7 @@ def pool_by_property(found: Sequence[Compared]) -> list[Paired]:
     for one in found:
         grouped.setdefault((one.before.property, one.kind), []).append(one)
     several = Counter(name for name, _ in grouped)
-    codes = codes_of([names for one in found for names in one.before.things])
+    codes = number_names([names for one in found for names in one.before.shared_units])
     pools = pools_of(found)
     made = []
     for (name, _), cases in grouped.items():
@@ -166,7 +166,7 @@ def pool_by_property(found: Sequence[Compared]) -> list[Paired]:
 
 def pool_alone(name: str, one: Compared, pool: Compared | None) -> Paired:
     """One case as a row of its own; `pool` as in `calibration_error`."""
-    return _pooled(name, [one], codes_of(one.before.things), calibration_error([one], pool))
+    return _pooled(name, [one], number_names(one.before.shared_units), calibration_error([one], pool))
 
 
 def pools_of(found: Sequence[Compared]) -> dict[str, Compared]:
@@ -187,7 +187,7 @@ def _pooled(name: str, some: Sequence[Compared], codes: Mapping[str, int], error
         strata = np.concatenate([np.zeros(len(one.old), np.intp) if one.sides is None else one.sides for one in some])
     return Paired(
         name, declared.family, metric.kind, old, new,
-        numbered([names for one in some for names in one.before.things], codes), metric.delta, error,
+        number_units([names for one in some for names in one.before.shared_units], codes), metric.delta, error,
         all(one.alike for one in some), chance, why_unseen(some), declared.proxy, first.budget,
         "" if first.budget == "behaviour" else metric.label, strata=strata,
     )  # fmt: skip
@@ -207,10 +207,10 @@ def calibration_error(some: Sequence[Compared], pool: Compared | None = None) ->
     before, after = some[0].scales
     count = len({*pool.before.clusters}) if pool else 0
     if pool is None or count < DEFAULT.min_clusters or not before.pairs == after.pairs > 0:
-        return float(np.hypot(before.error(old), after.error(new)))
+        return float(np.hypot(before.reference_error(old), after.reference_error(new)))
     moved = new * after.similarity(pool.after.near) - old * before.similarity(pool.before.near)
     clusters = np.unique(pool.before.clusters, return_inverse=True)[1].reshape(-1)
-    error = float(sharing_of(clusters).errors(moved).error[0])
+    error = float(cached_sharing(clusters).estimate_errors(moved).error[0])
     return error * float(np.sqrt(len(moved) / before.pairs))  # a gate has only a part of the calibrating pairs
 
 
@@ -227,8 +227,8 @@ def divide_items(
     old: Mapping[str, CaseScores], new: Mapping[str, CaseScores], scales: Mapping[str, Scale]
 ) -> TestedItems:
     """Divide items into tested and held-out. Both models have the same order; `scales` are the baseline's."""
-    tested = {name: table.seen(GATE_SPLIT) for name, table in old.items()}
-    aside = {name: table.seen(DEV_SPLIT) for name, table in cases_with_chance(old).items()}
+    tested = {name: table.select_split(GATE_SPLIT) for name, table in old.items()}
+    aside = {name: table.select_split(DEV_SPLIT) for name, table in cases_with_chance(old).items()}
     whole = {name for name, table in aside.items() if not table.items or len(table.items) == len(old[name].items)}
     places: dict[str, Ints] = {}
     rates = sorted(
@@ -245,13 +245,13 @@ def divide_items(
                 for name, own in keys.items()
             }
             for count in LOOKS:
-                aside |= {n: tested[n].of(np.flatnonzero(quarters[n] < count)) for n in keys}
+                aside |= {n: tested[n].select(np.flatnonzero(quarters[n] < count)) for n in keys}
                 places |= {n: np.flatnonzero(quarters[n] >= count) for n in keys}
                 if not guesses([own_figures(aside[n], scales) for n in some if aside[n].items]):
                     break
-    after = {name: table.seen(GATE_SPLIT) for name, table in new.items()}
+    after = {name: table.select_split(GATE_SPLIT) for name, table in new.items()}
     for name, at in places.items():
-        tested[name], after[name] = tested[name].of(at), after[name].of(at)
+        tested[name], after[name] = tested[name].select(at), after[name].select(at)
     return TestedItems(tested, after, {name: table for name, table in aside.items() if table.items})
 
 
@@ -282,11 +282,11 @@ def guesses(asides: Sequence[Compared]) -> str:
     is_rate = all(one.metric.kind == "rate" for one in asides)
     low, least = nan, chance + 2 * (DEFAULT.rate_delta if is_rate else DEFAULT.mean_delta)
     if len(values):
-        sharing = sharing_of(numbered([names for one in asides for names in one.before.things]))
-        if is_rate and not sharing.withheld:
+        sharing = cached_sharing(number_units([names for one in asides for names in one.before.shared_units]))
+        if is_rate and not sharing.why_no_interval:
             low = float(sharing.rate_interval(values)[0][0])
-        elif not sharing.withheld:
-            found = sharing.errors(values)
+        elif not sharing.why_no_interval:
+            found = sharing.estimate_errors(values)
             low = float(found.mean[0] - stats.t_quantile((1 + DEFAULT.level) / 2, found.free) * found.error[0])
     if low > least:
         return ""
@@ -353,9 +353,9 @@ def _slices(one: Compared) -> list[QuerySlice]:
             at.setdefault((name, str(value)), []).append(i)
     count = len(one.after.slices)
     distinct = {tuple(rows): entry for entry, rows in sorted(at.items(), reverse=True) if len(rows) < count}
-    things = numbered(one.before.things)
+    things = number_units(one.before.shared_units)
     chosen = [(entry, np.array(rows, np.intp)) for rows, entry in distinct.items()]
-    found = [QuerySlice(*entry, rows, sharing_of(things[rows]).independent) for entry, rows in chosen]
+    found = [QuerySlice(*entry, rows, cached_sharing(things[rows]).independent) for entry, rows in chosen]
     return sorted(found, key=lambda some: (-some.clusters, -len(some.queries), some.column, some.value))
 
 
@@ -422,7 +422,7 @@ def lost_queries(
         seen: Counter[tuple[str, bool]] = Counter()
         for _, n, i in (drop for drop in sorted(drops) if drop[0] < 0):
             one = some[n]
-            before, now = (next(iter(Answers.of(table.answers[i]).first), None) for table in (one.before, one.after))
+            before, now = (next(iter(Answers.parse(table.answers[i]).first), None) for table in (one.before, one.after))
             known = None if one.before.data in changed else before
             key = one.before.clusters[i], known == now
             ranked.append((key[1], seen[key], LostQuery(one.after.items[i], one.after.case, known, now)))
@@ -436,7 +436,7 @@ def unjudged_queries(some: Sequence[Compared]) -> tuple[LostQuery, ...]:
     found = []
     for one in some:
         for i, item in enumerate(one.after.items):
-            before, now = (Answers.of(table.answers[i]) for table in (one.before, one.after))
+            before, now = (Answers.parse(table.answers[i]) for table in (one.before, one.after))
             if before.first[:1] != now.first[:1] and (before.is_unjudged or now.is_unjudged):
                 rows = (answers.first[0] if answers.is_unjudged else None for answers in (before, now))
                 found.append(LostQuery(item, one.after.case, *rows))

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from encheck.datasets.clusters import near_duplicates
 from encheck.datasets.collection import Collection
 from encheck.gating.reindex import Reindex
-from encheck.metrics.search import DELTA, ndcg, recall
+from encheck.metrics.search import DELTA, ndcg_by_query, recall_by_query
 from encheck.scoring.documents import NOT_FOUND, Answers
-from encheck.scoring.vector_search import count_with_own, nearest, without_own
-from encheck.statistics.bootstrap import Figure, LogFigures, widened_interval
+from encheck.scoring.vector_search import count_including_own, drop_own_documents, search_exactly
+from encheck.statistics.bootstrap import Figure, LogBootstrap, widen_share_interval
 from encheck.system import files
 from encheck.system.typed_files import Count
 from encheck.types import content_hash
@@ -190,7 +190,7 @@ class IndexSearch:
     queries: tuple[str, ...]
     grades: tuple[Mapping[int, int], ...]
     own: tuple[int | None, ...]
-    log: LogFigures
+    log: LogBootstrap
 
     @classmethod
     def of(cls, collection: Collection, *, seed: int) -> Self:
@@ -202,7 +202,7 @@ class IndexSearch:
             tuple(query.text for query in queries),
             tuple({row[name]: grade for name, grade in query.right.items()} for query in queries),
             tuple(row[query.own] if query.own else None for query in queries),
-            LogFigures.of([query.weight for query in queries], [query.cluster for query in queries], seed=seed),
+            LogBootstrap.of([query.weight for query in queries], [query.cluster for query in queries], seed=seed),
         )
 
     @property
@@ -212,8 +212,8 @@ class IndexSearch:
 
     def find(self, queries: Vectors, documents: Vectors, *, similarity: str) -> Rows:
         """The rows of the first ten documents of each query by exact search, without the query's own document."""
-        every = nearest(queries, documents, similarity=similarity, count=count_with_own(TOP, self.own))
-        return [tuple(rows.tolist()) for rows, _ in without_own(every, self.own, count=TOP)]
+        every = search_exactly(queries, documents, similarity=similarity, count=count_including_own(TOP, self.own))
+        return [tuple(rows.tolist()) for rows, _ in drop_own_documents(every, self.own, count=TOP)]
 
 
 @dataclass(frozen=True)
@@ -341,18 +341,18 @@ def _on_old_index(own: Rows, rows: Rows, search: IndexSearch, texts: _Texts | No
     firsts = grades if search.is_judged else [{row: g for row, g in some.items() if g == TOP} for some in grades]
     named = ("recall@1", "nDCG@10") if search.is_judged else ("its own first answer first", "nDCG@10 by its own ten")
     wanted: list[tuple[str, Callable[[Sequence[Answers]], Floats], Sequence[Mapping[int, int]]]] = [
-        (named[0], partial(recall, cut=1), firsts), (named[1], ndcg, grades)
+        (named[0], partial(recall_by_query, cut=1), firsts), (named[1], ndcg_by_query, grades)
     ]  # fmt: skip
     figures = []
     for name, values, right in wanted:
         there = np.array([bool(some) for some in right])
         if not there.any():
             return None
-        log = LogFigures(search.log.weights * there, search.log.clusters, search.log.resampler)
+        log = LogBootstrap(search.log.weights * there, search.log.clusters, search.log.resampler)
         at_own, at_old = (np.nan_to_num(values(_answers(found, right))) for found in (own, rows))
         change = log.change(at_own, at_old)
         lost, won = (
-            widened_interval(share, share, share, n=int(there.sum()), clusters=log.worth)[1]
+            widen_share_interval(share, share, share, n=int(there.sum()), clusters=log.effective_clusters)[1]
             - share  # beyond what was seen
             for share in (log.mean(np.maximum(side, 0)).value for side in (at_own - at_old, at_old - at_own))
         )

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from encheck.claims import CONTRACT
 from encheck.errors import UsageError
 from encheck.gating.types import TOLERANCE, Budget, Paired, SecondaryMetric
-from encheck.metrics import Metric, margin_rate, mean_similarity, named, similarity_gap
+from encheck.metrics import Metric, find_metric, margin_rate, mean_similarity, similarity_gap
 from encheck.metrics.correlation import spearman
 from encheck.metrics.search import (
     DELTA,
@@ -36,7 +36,7 @@ from encheck.scoring.frame import GATE_SPLIT, CaseScores
 from encheck.scoring.pairs import NO_RANDOM_PAIRS
 from encheck.scoring.scores import Scale
 from encheck.statistics import hypothesis_tests as stats
-from encheck.statistics.sharing import numbered, sharing_of
+from encheck.statistics.sharing import cached_sharing, number_units
 from encheck.types import Declaration
 
 Floats = NDArray[np.float64]
@@ -64,7 +64,7 @@ def may_be_protected(declared: Declaration) -> bool:
     """Whether `--protect` can name the check: it gates by a rate, and is neither a search nor a contract."""
     if declared.reported or declared.proxy or declared.primary or declared.family == CONTRACT:
         return False
-    return not declared.gates or named(declared.gates).kind == "rate"
+    return not declared.gates or find_metric(declared.gates).kind == "rate"
 
 
 def gating_metric(table: CaseScores) -> tuple[Metric[...] | None, str]:
@@ -76,7 +76,7 @@ def gating_metric(table: CaseScores) -> tuple[Metric[...] | None, str]:
     if declared.reported:
         return None, declared.reported
     try:
-        metric = named(declared.gates) if declared.gates else BY_KIND[table.kind]
+        metric = find_metric(declared.gates) if declared.gates else BY_KIND[table.kind]
     except (KeyError, UsageError) as error:
         return None, str(error.args[0])
     return (None, metric.why_reported) if metric.why_reported else (metric, "")
@@ -87,7 +87,7 @@ def itemwise_metric(table: CaseScores) -> Metric[...] | None:
     declared = declared_of(table)
     try:
         names = [name for name in (declared.gates, declared.metric) if name]
-        metric = named(names[0]) if names else BY_KIND[table.kind]
+        metric = find_metric(names[0]) if names else BY_KIND[table.kind]
     except (KeyError, UsageError):
         return None
     return metric if metric.values else None
@@ -121,7 +121,7 @@ def endpoint_of(table: CaseScores, wanted: str | None = None) -> Metric[...] | N
     """
     if not declared_of(table).primary or not table.answers:
         return None
-    has_one = all(len(Answers.of(text).right) == 1 for text in table.answers)
+    has_one = all(len(Answers.parse(text).right) == 1 for text in table.answers)
     found = ENDPOINTS[wanted or (FIRST if has_one else NDCG)]
     return replace(found, kind="rate" if has_one and found in HITS else "mean", delta=DELTA, reported="")
 
@@ -132,9 +132,9 @@ def graded_endpoint(before: CaseScores, after: CaseScores) -> Paired:
     If a pair's scores agree within the noise of batch sizes, both models get the same score.
     """
     near = np.where(np.isclose(before.near, after.near, rtol=0, atol=TOLERANCE), before.near, after.near)
-    old, new = (spearman.per_item(table, RANKS) for table in (before, replace(after, near=near)))
+    old, new = (spearman.item_values(table, RANKS) for table in (before, replace(after, near=near)))
     same = bool((near == before.near).all())
-    return Paired(str(before.gate_row), declared_of(before).family, "mean", old, new, numbered(before.things),
+    return Paired(str(before.gate_row), declared_of(before).family, "mean", old, new, number_units(before.shared_units),
                   same=same, budget="primary", endpoint=spearman.label)  # fmt: skip
 
 
@@ -144,13 +144,13 @@ def secondary_metrics(before: CaseScores, after: CaseScores, endpoint: Metric[..
     for metric in (*ENDPOINTS.values(), hard_negative_accuracy):
         if metric.name == endpoint.name:
             continue
-        old, new = (metric.per_item(table, RANKS) for table in (before, after))
+        old, new = (metric.item_values(table, RANKS) for table in (before, after))
         there = ~(np.isnan(old) | np.isnan(new))
-        sharing = sharing_of(numbered(before.things)[there])
-        if sharing.withheld:
+        sharing = cached_sharing(number_units(before.shared_units)[there])
+        if sharing.why_no_interval:
             continue
         change = (new - old)[there]
-        errors = sharing.errors(change)
+        errors = sharing.estimate_errors(change)
         reach = float(stats.t_quantile(CONFIDENCE, errors.free) * errors.error[0])
         mean = float(change.mean())
         label = "accuracy against hard negatives" if metric is hard_negative_accuracy else metric.label
@@ -240,21 +240,21 @@ def compare(
         return None
     same = unchanged_items(before, after)
     if metric.unit != "item":
-        same = np.array([bool(same[chain].all()) for chain in before.chains])
+        same = np.array([bool(same[chain].all()) for chain in before.chain_rows])
     old, new = metric.values(before, scales[0]), metric.values(after, scales[1])
     new = np.where(same, old, new)
     if metric.contrast:
         old, new = metric.contrast(before, old), metric.contrast(after, new)
-    heads, chance = (metric.heads(before), metric.heads(after)), chance_of(before, metric)
+    heads, chance = (metric.value_rows(before), metric.value_rows(after)), chance_of(before, metric)
     budget: Budget = "primary" if endpoint else "behaviour"
     moved = sides = None
     if metric.unit == "chain":
         fell = np.nan_to_num(after.margins(scales[1]) - before.margins(scales[0]))
-        rows = np.array([chain[int(np.argmin(fell[chain]))] for chain in before.chains], np.intp)
-        moved = before.of(rows), after.of(rows)
+        rows = np.array([chain[int(np.argmin(fell[chain]))] for chain in before.chain_rows], np.intp)
+        moved = before.select(rows), after.select(rows)
     if metric.sides:  # the surface direction of each row of crossed groups: its position in the group
         sides = np.zeros(len(before.items), np.intp)
-        for group in before.chains:
+        for group in before.chain_rows:
             sides[group] = np.arange(1, len(group) + 1)
     return Compared(heads[0], heads[1], scales, metric, old, new, bool(same.all()), chance, budget, moved, sides)
 
@@ -267,13 +267,13 @@ def common_items(first: CaseScores, other: CaseScores) -> tuple[CaseScores, Case
     at = {item: i for i, item in enumerate(theirs)}
     pairs = [(i, at[item]) for i, item in enumerate(mine) if item in at]
     ours, others = np.array(pairs, np.intp).reshape(-1, 2).T
-    return first.of(ours), other.of(others)
+    return first.vectors_of(ours), other.of(others)
 
 
 def unchanged_items(before: CaseScores, after: CaseScores) -> NDArray[np.bool_]:
     """Which items have scores (searches: ranks) that agree within the noise of batch sizes and threads; shape [n]."""
     if before.answers and after.answers:
-        both = ([Answers.of(text).judged for text in table.answers] for table in (before, after))
+        both = ([Answers.parse(text).without_first_rows for text in table.answers] for table in (before, after))
         return np.array([old == new for old, new in zip(*both, strict=True)], bool)
     near = np.isclose(before.near, after.near, rtol=0, atol=TOLERANCE)
     far = np.isnan(before.far) | np.isclose(before.far, after.far, rtol=0, atol=TOLERANCE)
@@ -287,9 +287,9 @@ class ModelScores:
     tables: Mapping[str, CaseScores]
     scales: Mapping[str, Scale]
 
-    def seen(self, split: str = GATE_SPLIT) -> ModelScores:
+    def select_split(self, split: str = GATE_SPLIT) -> ModelScores:
         """The scores on one split, for data that have dev and gate splits."""
-        return ModelScores({name: table.seen(split) for name, table in self.tables.items()}, self.scales)
+        return ModelScores({name: table.select_split(split) for name, table in self.tables.items()}, self.scales)
 
 
 def compare_all(

@@ -42,13 +42,13 @@ from encheck.language.prose import english_share, languages_summary
 from encheck.statistics.false_accepts import (
     OF_USE,
     Negatives,
-    Promise,
-    promise,
-    step_of,
-    strictest_of_use,
+    ThresholdPromise,
+    judge_budget,
+    strictest_useful_threshold,
+    threshold_step,
 )
 from encheck.statistics.hypothesis_tests import units_needed
-from encheck.statistics.sharing import LEVEL, Sharing, sharing_of
+from encheck.statistics.sharing import LEVEL, Sharing, cached_sharing
 
 Floats = NDArray[np.float64]
 Answer = Literal["compare", "no", "cannot tell"]
@@ -62,7 +62,7 @@ class PairsSide:
     Without a threshold that keeps the budget it accepts no pair.
     """
 
-    promise: Promise
+    promise: ThresholdPromise
     hits: Floats
 
     @property
@@ -111,7 +111,7 @@ class PairsEndpoint:
         if self.answer != "compare":
             more = f"about {promised.needed:,}" if promised.needed else f"{units_needed(0, promised.budget):,} or more"
             return f"{more} independent negatives would decide whether it has a threshold"
-        if self.sharing.withheld:
+        if self.sharing.why_no_interval:
             return "positives that share fewer texts would decide"
         change = float(self.differences.mean())
         low, high = self.interval()
@@ -146,21 +146,21 @@ def pairs_endpoint(
         lacking = 0 if len(positives) else 1
         raise DataError(f"no pair has label {lacking}, but a gate for pairs needs both. Remedy: label some pairs")
     among = Sharing.of(shared[negatives])
-    depends_on = among.shared_with(np.ones((len(negatives), 1))).ravel().astype(np.intp)
+    depends_on = among.sum_over_sharing_items(np.ones((len(negatives), 1))).ravel().astype(np.intp)
     sides, moves = [], []
     for scores in (np.asarray(old, float), np.asarray(new, float)):
-        step = step_of(scores[negatives])  # of negatives alone, so that positives do not affect the threshold
-        strictest = strictest_of_use(scores, scores[positives], step=step)
-        made = promise(Negatives(scores[negatives], depends_on), budget=budget, strictest=strictest, step=step)
+        step = threshold_step(scores[negatives])  # of negatives alone, so that positives do not affect the threshold
+        strictest = strictest_useful_threshold(scores, scores[positives], step=step)
+        made = judge_budget(Negatives(scores[negatives], depends_on), budget=budget, strictest=strictest, step=step)
         accepted = np.zeros(len(positives)) if made.threshold is None else scores[positives] >= made.threshold
         sides.append(PairsSide(made, accepted.astype(float)))
         moves.append(_moves(scores[positives], scores[negatives], made))
-    variance = float(among.errors(moves[1] - moves[0]).variance[0])
+    variance = float(among.estimate_errors(moves[1] - moves[0]).variance[0])
     answer, reason = _answer(sides[1].promise, sides[0].promise)
     return PairsEndpoint(sides[0], sides[1], positives, Sharing.of(shared[positives]), variance, answer, reason)
 
 
-def _moves(positives: Floats, negatives: Floats, made: Promise) -> Floats:
+def _moves(positives: Floats, negatives: Floats, made: ThresholdPromise) -> Floats:
     """The effect of each negative on the hit rate through the threshold, times the number of negatives; shape [q].
 
     The slope is taken between the thresholds for two standard errors more and fewer accepted negatives.
@@ -179,7 +179,7 @@ def _moves(positives: Floats, negatives: Floats, made: Promise) -> Floats:
     return np.where(accepted, slope, 0.0)
 
 
-def _answer(new: Promise, old: Promise) -> tuple[Answer, str]:
+def _answer(new: ThresholdPromise, old: ThresholdPromise) -> tuple[Answer, str]:
     """Whether the two models can be compared, and the reason. Tests first whether a threshold is impossible."""
     budget = f"{100 * new.budget:g}%"
     if new.outcome == "broken":
@@ -389,7 +389,7 @@ def _refuse_unmeasured(
 
 def has_enough(one: Paired) -> bool:
     """Whether a component has enough items and clusters to decide; this depends on the data, not on scores."""
-    return len(one.baseline) >= FEWEST_ITEMS and sharing_of(one.things).independent >= FEWEST_CLUSTERS
+    return len(one.baseline) >= FEWEST_ITEMS and cached_sharing(one.things).independent >= FEWEST_CLUSTERS
 
 
 def _of_pairs(name: str, found: PairsEndpoint, purpose: Purpose, count: int) -> GateRow:
@@ -399,7 +399,9 @@ def _of_pairs(name: str, found: PairsEndpoint, purpose: Purpose, count: int) -> 
     alpha = (1 - LEVEL) / count / purpose.tried
     highest = found.interval(1 - alpha)[1]
     change, half = now - before, purpose.margin / 2
-    withheld = found.sharing.withheld or ("fewer than 20 positives" if len(found.positives) < FEWEST_ITEMS else "")
+    withheld = found.sharing.why_no_interval or (
+        "fewer than 20 positives" if len(found.positives) < FEWEST_ITEMS else ""
+    )
     outcome: Outcome = "inconclusive"
     if found.answer == "no" or (found.answer == "compare" and not withheld and highest < 0 and change <= -half):
         outcome = "block"

@@ -22,13 +22,13 @@ from encheck.gating.baseline import SUMMARY, Baseline, read
 from encheck.gating.decision import delta_of, has_headroom
 from encheck.gating.pairing import RANKS, ModelScores, chance_of, common_items, declared_of, unchanged_items
 from encheck.gating.types import DEFAULT, Paired
-from encheck.metrics import Metric, mean_margin, mean_similarity, named
+from encheck.metrics import Metric, find_metric, mean_margin, mean_similarity
 from encheck.run_file import ChangeVerdict, Difference, Result, Role, RunFile
 from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import Scale
 from encheck.scoring.splits import TEST
-from encheck.statistics.hypothesis_tests import holm, t_cdf
-from encheck.statistics.sharing import Sharing, interval_of_mean, numbered, sharing_of
+from encheck.statistics.hypothesis_tests import holm_adjusted_p, t_cdf
+from encheck.statistics.sharing import Sharing, cached_sharing, mean_interval, number_units
 from encheck.system.documents import read_json
 from encheck.verdict import MIN_CLUSTERS
 
@@ -74,7 +74,7 @@ def property_differences(rows: Iterable[Result], before: ModelScores, after: Mod
     judged: list[Difference] = []
     for _, of_data in groupby(sorted(found, key=lambda one: one.data), key=lambda one: one.data):
         some = list(of_data)
-        for one, p in zip(some, holm([one.p for one in some]), strict=True):
+        for one, p in zip(some, holm_adjusted_p([one.p for one in some]), strict=True):
             judged.append(replace(one, p=float(p), said=_said(one, float(p))))
     return tuple(judged)
 
@@ -90,7 +90,7 @@ def _said(one: Difference, p: float) -> ChangeVerdict:
 def has_better_side(figure: str) -> bool:
     """Whether a higher figure is better. It is not for raw similarities, so their differences mean nothing."""
     try:
-        return named(figure).base not in RISE_WITH_DAMAGE
+        return find_metric(figure).base not in RISE_WITH_DAMAGE
     except UsageError:
         return False
 
@@ -100,7 +100,7 @@ def _paired_change(row: Result, before: ModelScores, after: ModelScores) -> Diff
 
     None if fewer than two items are shared, or the figure has no values per item.
     """
-    case, metric = row.case.of_any_model, named(row.metric or "")
+    case, metric = row.case.of_any_model, find_metric(row.metric or "")
     if metric.values is None or not (case in before.tables and case in after.tables):
         return None
     first, second = map(measured_items, common_items(before.tables[case], after.tables[case]))
@@ -111,11 +111,11 @@ def _paired_change(row: Result, before: ModelScores, after: ModelScores) -> Diff
         metric_values(metric, table, side.scales.get(table.data, RANKS), epsilon=epsilon)
         for table, side in ((first, before), (second, after))
     )
-    heads, same = metric.heads(first), unchanged(metric, first, second, old == new)
+    heads, same = metric.value_rows(first), unchanged(metric, first, second, old == new)
     moved = np.where(same, 0.0, new - old)
-    sharing = sharing_of(numbered(heads.things))
-    errors, clusters = sharing.errors(moved), counted_clusters(sharing)
-    ends = sharing.change_interval(moved) if metric.kind == "rate" else interval_of_mean(errors)
+    sharing = cached_sharing(number_units(heads.shared_units))
+    errors, clusters = sharing.estimate_errors(moved), counted_clusters(sharing)
+    ends = sharing.change_interval(moved) if metric.kind == "rate" else mean_interval(errors)
     low, high = (0.0 if same.all() else float(end[0]) for end in ends)
     difference = float(moved.mean())
     p, error = 1.0, float(errors.error[0])  # two-sided, of H0: no difference
@@ -143,12 +143,12 @@ def metric_values(metric: Metric[...], table: CaseScores, scale: Scale, *, epsil
     """Each item's value of a metric; shape [n]. With `epsilon`, an item counts as won only by more than that."""
     if epsilon and metric.values and metric.kind == "rate":
         return metric.values(table, scale, epsilon=epsilon)
-    return metric.per_item(table, scale)
+    return metric.item_values(table, scale)
 
 
 def counted_clusters(sharing: Sharing) -> int:
     """The effective number of clusters of the items; below the minimum if their interval is withheld."""
-    return min(sharing.independent, MIN_CLUSTERS - 1) if sharing.withheld else sharing.independent
+    return min(sharing.independent, MIN_CLUSTERS - 1) if sharing.why_no_interval else sharing.independent
 
 
 def beats_chance(heads: CaseScores, metric: Metric[...], before: Floats, after: Floats) -> bool:
@@ -158,7 +158,7 @@ def beats_chance(heads: CaseScores, metric: Metric[...], before: Floats, after: 
     """
     one = Paired(
         heads.case, declared_of(heads).family, "rate" if metric.kind == "rate" else "mean", before, after,
-        numbered(heads.things),
+        number_units(heads.shared_units),
         delta=metric.delta, chance=chance_of(heads, metric),
     )  # fmt: skip
     return has_headroom(replace(one, baseline=after), delta_of(one, DEFAULT))
@@ -177,4 +177,4 @@ def unchanged(
 def measured_items(table: CaseScores) -> CaseScores:
     """The items that the check measures: the test part alone, if the check declares so and the data have one."""
     test = np.flatnonzero([split in TEST for split in table.splits])
-    return table.of(test) if len(test) and declared_of(table).part == "test" else table
+    return table.select(test) if len(test) and declared_of(table).part == "test" else table

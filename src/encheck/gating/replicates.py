@@ -61,7 +61,7 @@ def noise_between(pairs: Sequence[Sequence[Paired]], *, replicates: int, rule: R
 
 def paired_rows(before: ModelScores, after: ModelScores, *, rule: Rule, primary: str | None = None) -> list[Paired]:
     """The gate rows of two checkpoints that have enough items to gate."""
-    compared, _ = compare_all(before.seen(), after.seen(), primary=primary)
+    compared, _ = compare_all(before.select_split(), after.select_split(), primary=primary)
     return [p for p in pool_rows(compared) if len(p.baseline) >= rule.least(p.budget)[0]]
 
 

@@ -47,10 +47,10 @@ from numpy.typing import NDArray
 from encheck.errors import UsageError
 from encheck.gating.types import TOLERANCE, ChangedShare, Judged, Outcome, UnjudgedSearch
 from encheck.metrics.search import DELTA
-from encheck.scoring.documents import KEPT, Answers
+from encheck.scoring.documents import STORED_ANSWERS, Answers
 from encheck.scoring.frame import CaseScores
-from encheck.statistics.hypothesis_tests import look_bounds, t_cdf, tango_variance
-from encheck.statistics.sharing import korn_graubard
+from encheck.statistics.hypothesis_tests import critical_values_of_looks, t_cdf, tango_variance
+from encheck.statistics.sharing import korn_graubard_interval
 from encheck.system import files
 from encheck.system.documents import read_text
 from encheck.types import content_hash
@@ -74,7 +74,9 @@ class AnswerChanges:
     @classmethod
     def of(cls, before: Sequence[Answers], after: Sequence[Answers]) -> AnswerChanges:
         """The changes between two models' answers to the same queries, in the same order."""
-        pairs = [(old.first[:KEPT], new.first[:KEPT]) for old, new in zip(before, after, strict=True)]
+        pairs = [
+            (old.first[:STORED_ANSWERS], new.first[:STORED_ANSWERS]) for old, new in zip(before, after, strict=True)
+        ]
         first = np.array([old[:1] != new[:1] for old, new in pairs], bool)
         ten = np.array([{*old} != {*new} for old, new in pairs], bool)
         return cls(first, ten, np.array([old != new for old, new in pairs], bool))
@@ -94,7 +96,7 @@ def changed_answers(
     the interval and of both decisions.
     If no answer changed and all scores agree within the noise of batch sizes, the checkpoint counts as the same.
     """
-    change = AnswerChanges.of(*([Answers.of(text) for text in table.answers] for table in (before, after)))
+    change = AnswerChanges.of(*([Answers.parse(text) for text in table.answers] for table in (before, after)))
     same = not change.order.any() and bool(np.allclose(before.near, after.near, rtol=0, atol=TOLERANCE))
     weights = np.array(after.weights, np.float64)
     shares = tuple(
@@ -136,7 +138,7 @@ def share_of_queries(
     spread = float(((own - value * sizes) ** 2).sum()) / total**2
     if spread > 0:
         worth = min(worth, value * (1 - value) / spread)
-    low, high = (float(end) for end in korn_graubard(value, worth, inf, level=level))
+    low, high = (float(end) for end in korn_graubard_interval(value, worth, inf, level=level))
     return ChangedShare(figure, what, value, low, high, int(changed.sum()), worth)
 
 
@@ -165,7 +167,7 @@ def more_queries(found: UnjudgedSearch, *, judged: bool) -> int:
     total = bisect_left(
         range(MOST_QUERIES), True, lo=1,
         key=lambda count: judgements_needed(one.value, count, found.delta) <= one.value * count if judged
-        else float(korn_graubard(one.value, count, inf, level=1 - found.alpha)[1]) < found.delta,
+        else float(korn_graubard_interval(one.value, count, inf, level=1 - found.alpha)[1]) < found.delta,
     )  # fmt: skip
     return max(1, ceil((total - one.worth) * found.queries / one.worth))
 
@@ -373,7 +375,7 @@ def decide_at_looks(
 
 
 def _bounds(plan: tuple[int, ...], alpha: float) -> tuple[float, ...]:
-    return look_bounds(tuple(n / plan[-1] for n in plan), alpha=alpha) if plan else ()
+    return critical_values_of_looks(tuple(n / plan[-1] for n in plan), alpha=alpha) if plan else ()
 
 
 def loss_of(sample: Sample, losses: Floats) -> float:

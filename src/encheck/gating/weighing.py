@@ -74,12 +74,12 @@ from encheck.gating.types import (
 from encheck.gating.unjudged import ALPHA, changed_answers, is_unjudged
 from encheck.language.prose import english_share, languages_of, languages_summary
 from encheck.metrics.health import OF_THE_SPACE, ends_seen
-from encheck.options.settings import chosen_settings
+from encheck.options.settings import select_settings
 from encheck.run_file import ModelEntry, RunFile
 from encheck.scoring.documents import Answers
 from encheck.scoring.frame import CaseScores
-from encheck.scoring.scores import kind_named
-from encheck.statistics.sharing import numbered
+from encheck.scoring.scores import find_kind
+from encheck.statistics.sharing import number_units
 from encheck.types import LanguageResources
 
 BROKEN = ("fail", "error", "known_failure")  # known failures count too
@@ -299,7 +299,7 @@ def _of_pairs(found: _Rows, pairs: Mapping[str, tuple[CaseScores, CaseScores]], 
     """
     endpoints = {
         data: pairs_endpoint(
-            old.near, new.near, labels=[label == 1 for label in old.labels], things=numbered(old.things),
+            old.near, new.near, labels=[label == 1 for label in old.labels], things=number_units(old.shared_units),
             budget=purpose.budget or BUDGET,
         )
         for data, (old, new) in pairs.items()
@@ -321,7 +321,7 @@ def _kept_apart(name: str, some: Sequence[Compared], ends: tuple[float | None, f
         np.concatenate([(both[i].far < (np.inf if end is None else end)).astype(float) for both in tables])
         for i, end in enumerate(ends)
     )
-    things = numbered([names for both in tables for names in both[0].things])
+    things = number_units([names for both in tables for names in both[0].shared_units])
     return Paired(name, "pairs", "rate", old, new, things, endpoint="share of edits below the threshold")
 
 
@@ -401,7 +401,7 @@ class _Rows:
             sides = []
             for table, scale in zip((case.before, case.after), case.scales, strict=True):
                 answers = tuple(
-                    str(Answers.of(text).if_right) if item in places else text
+                    str(Answers.parse(text).with_unjudged_as_right) if item in places else text
                     for item, text in zip(table.items, table.answers, strict=True)
                 )
                 sides.append(case.metric.values(replace(table, answers=answers), scale))
@@ -596,7 +596,7 @@ def refuse_other_edition(baseline: Baseline, editions: Mapping[str, str], *, mod
 def _differences(baseline: Baseline, results: RunFile, model: str | None) -> list[str]:
     """The data, settings and versions that have changed since the baseline was made."""
     then = baseline.summary
-    now = chosen_settings(BaselineSettings, results.run.settings)
+    now = select_settings(BaselineSettings, results.run.settings)
     pairs: list[tuple[str, object, object]] = [
         (f"--{one.name.replace('_', '-')}", getattr(then.settings, one.name), getattr(now, one.name))
         for one in fields(BaselineSettings)
@@ -684,13 +684,13 @@ def threshold_shifts(
     found: dict[str, dict[str, dict[tuple[str, ...], tuple[float, float]]]] = {}
     for case, columns in items.items():
         if columns.get("kind") and case in baseline and baseline[case].has_items_of(run[case]):
-            kind = kind_named(columns["kind"][0])
+            kind = find_kind(columns["kind"][0])
             sides = baseline[case].facing(run[case]), run[case]
             of_data = found.setdefault(run[case].data, {})
             if kind and kind.compares == "answers":
                 of_data.setdefault(FIRST_ANSWERS, {}).update(_first_answers(columns, *sides))
             elif kind and kind.compares == "texts":
-                of_data.setdefault(LABELLED if kind.weighed_as == LABELLED else PAIRS, {}).update(
+                of_data.setdefault(LABELLED if kind.score_form == LABELLED else PAIRS, {}).update(
                     _scored_pairs(columns, *sides)
                 )
     shifts = []
@@ -721,5 +721,5 @@ def _first_answers(
     Without labels, `near` is the first answer. With labels, it is the right document, and `far` the best other one.
     """
     for i, source in enumerate(columns["source"]):
-        if len(Answers.of(now.answers[i]).right) <= 1:
+        if len(Answers.parse(now.answers[i]).right) <= 1:
             yield (source,), tuple(np.nanmax([side.near[i], side.far[i]]) for side in (before, now))

@@ -35,7 +35,7 @@ from encheck.indexes.rows import (
 from encheck.indexes.sources import FreshVectors
 from encheck.similarity import ROUNDING, cosine, words
 from encheck.statistics.bootstrap import Figure
-from encheck.statistics.hypothesis_tests import interval_of_share, units_needed, upper_of_share
+from encheck.statistics.hypothesis_tests import clopper_pearson_interval, share_upper_bound, units_needed
 from encheck.system.progress import Progress
 
 Vectors = NDArray[np.float32]
@@ -240,8 +240,8 @@ class _RowsAudit:
         counts = Counter(row.kind for row in (*faults.values(), *without_text))
         n = len(faults)
         wrong = n - counts["right"]
-        share = Figure(wrong / n, *interval_of_share(wrong, n)) if sampled else None
-        at_most = upper_of_share(wrong, n) if sampled else None
+        share = Figure(wrong / n, *clopper_pearson_interval(wrong, n)) if sampled else None
+        at_most = share_upper_bound(wrong, n) if sampled else None
         again = self._again(faults)
         outcome, reason = _verdict(
             self.fresh.label, counts, len(broken), one, again=again, share=share, at_most=at_most, groups=groups

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from encheck.encoders.stored_index import VectorBlock
 from encheck.scoring.vector_search import unit_vectors
 from encheck.similarity import ROUNDING, cosine
-from encheck.statistics.hypothesis_tests import upper_of_share
+from encheck.statistics.hypothesis_tests import share_upper_bound
 
 Vectors = NDArray[np.float32]
 Floats = NDArray[np.float64]
@@ -363,7 +363,7 @@ def explain_group(
     cause: Cause = "unknown"
     is_elsewhere = distance.mean() >= ELSEWHERE
     even = distance.std() <= EVEN * distance.mean() and (edited is not None or len(rows) >= FEWEST_UNASKED)
-    if edited and 1 - upper_of_share(edited[1] - edited[0], edited[1]) > EDITED:
+    if edited and 1 - share_upper_bound(edited[1] - edited[0], edited[1]) > EDITED:
         cause = "earlier texts"
     elif edited and edited[0] > UNEDITED * edited[1]:
         cause = "unknown"

@@ -17,7 +17,7 @@ from encheck.encoders.stored_index import StoredIndex
 from encheck.encoders.vector_table import open_table
 from encheck.errors import UsageError
 from encheck.options import Settings
-from encheck.running.labels import labels
+from encheck.running.labels import model_labels
 from encheck.running.service import EncoderService
 from encheck.similarity import SIMILARITIES
 from encheck.system.files import expand_home
@@ -102,7 +102,7 @@ def fresh_of_settings(settings: Settings, *, role: str, texts: Path | None = Non
     """
     (spec,) = settings.models
     if spec.startswith(STORED):
-        (label,) = labels([spec])
+        (label,) = model_labels([spec])
         return FreshVectors(label, open_index(spec, texts=texts, only_if_needed=True), _checked_role(role))
     found = EncoderService.open(settings)
     return _fresh_of_encoder(found.label, found.model, role)

@@ -17,27 +17,27 @@ from encheck.generators.base import OPTION, OWN_TEXT, PROBES, BesideGenerator, G
 from encheck.generators.paper import is_published
 from encheck.generators.phenomenon import MIRRORED, phenomena
 from encheck.ids import ItemId
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.scoring.both_orders import BothOrders
 from encheck.scoring.crossed import Crossed, CrossedSide
 from encheck.scoring.item import Item, Items
 from encheck.scoring.pairs import SentencePair, tuning_pairs
-from encheck.scoring.splits import TEST, measured_positions
+from encheck.scoring.splits import TEST, test_positions
 from encheck.scoring.triplets import Triplet, surface_preference
-from encheck.statistics.regression import fewest_for_folds
+from encheck.statistics.regression import min_texts_for_folds
 from encheck.types import Edit, Group, MissingNeed, Variant, content_hash
 
 LABELS, PARAPHRASES, UNEDITED_TEXT = "labelled pairs", "paraphrases", "text without written edits"
-Builder = Callable[[Dataset, int | str, Maker], Items]
+Builder = Callable[[Dataset, int | str, VariantMaker], Items]
 
 
 def against_paraphrase(far: Generator) -> Builder:
     """Triplets (source, paraphrase, variant), as in criteria 3 and 4."""
 
-    def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
+    def build(dataset: Dataset, level: int | str, maker: VariantMaker) -> Items:
         refuse_without_paraphrase(dataset)
         found = maker.variants(dataset.groups, far, level=int(level))
-        return collect(
+        return collect_items(
             dataset, (_paraphrase_triplet(dataset, g, v) for g, v in zip(dataset.groups, found, strict=True))
         )
 
@@ -50,11 +50,13 @@ def contrast(near: Generator, far: Generator) -> Builder:
     The level is the far variant's; the near one has level 1.
     """
 
-    def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
+    def build(dataset: Dataset, level: int | str, maker: VariantMaker) -> Items:
         groups = dataset.groups
         first = maker.variants(groups, near)
         second = maker.variants(groups, far, level=int(level))
-        return collect(dataset, (_contrast_triplet(dataset, *gvw) for gvw in zip(groups, first, second, strict=True)))
+        return collect_items(
+            dataset, (_contrast_triplet(dataset, *gvw) for gvw in zip(groups, first, second, strict=True))
+        )
 
     return build
 
@@ -62,13 +64,13 @@ def contrast(near: Generator, far: Generator) -> Builder:
 def contrast_of_noise(noise: Generator | Mapping[str, Generator], far: BesideGenerator) -> Builder:
     """Triplets (source, noise, noise with a different meaning): the level is the noise's, or names its kind."""
 
-    def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
+    def build(dataset: Dataset, level: int | str, maker: VariantMaker) -> Items:
         groups = dataset.groups
         if groups and all(group.variants for group in groups):
             raise NothingToMeasure(f"{dataset.name} has written edits, but none of them is noise", needs=UNEDITED_TEXT)
         near, at = (noise[str(level)], 1) if isinstance(noise, Mapping) else (noise, int(level))
         both = (maker.variants(groups, generator, level=at) for generator in (near, beside(near, far)))
-        return collect(dataset, (_contrast_triplet(dataset, *gvw) for gvw in zip(groups, *both, strict=True)))
+        return collect_items(dataset, (_contrast_triplet(dataset, *gvw) for gvw in zip(groups, *both, strict=True)))
 
     return build
 
@@ -76,9 +78,9 @@ def contrast_of_noise(noise: Generator | Mapping[str, Generator], far: BesideGen
 def edited(generator: Generator) -> Builder:
     """Pairs (source, variant), as in criterion 2."""
 
-    def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
+    def build(dataset: Dataset, level: int | str, maker: VariantMaker) -> Items:
         found = maker.variants(dataset.groups, generator, level=int(level))
-        return collect(dataset, (_edited_pair(dataset, g, v) for g, v in zip(dataset.groups, found, strict=True)))
+        return collect_items(dataset, (_edited_pair(dataset, g, v) for g, v in zip(dataset.groups, found, strict=True)))
 
     return build
 
@@ -90,41 +92,41 @@ def in_passages(phenomena: Sequence[str]) -> Builder:
     equally; a group without any gives its antonym and its synonym.
     """
 
-    def build(dataset: Dataset, level: int | str, _maker: Maker) -> Items:
-        return collect(dataset, (_passage_triplet(dataset, g, phenomena, int(level)) for g in dataset.groups))
+    def build(dataset: Dataset, level: int | str, _maker: VariantMaker) -> Items:
+        return collect_items(dataset, (_passage_triplet(dataset, g, phenomena, int(level)) for g in dataset.groups))
 
     return build
 
 
-def labelled_pairs(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
+def labelled_pairs(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
     """Paraphrases and the data's own negatives, as in criterion 1."""
     if dataset.whole:
         return dataset.whole.two_classes()
-    return _two_classes(dataset, [p for p in dataset.pairs if p.label == 0], "label 0")
+    return _positives_and_negatives(dataset, [p for p in dataset.pairs if p.label == 0], "label 0")
 
 
-def against_random_pairs(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
+def against_random_pairs(dataset: Dataset, _level: int | str, maker: VariantMaker) -> Items:
     """Paraphrases and random cross-topic pairs, as in criterion 1's alternative setup."""
     negative = dataset.reference(seed=maker.seed, purpose="random-negatives")
     if dataset.whole:
         return dataset.whole.two_classes(negative)
-    return _two_classes(dataset, negative, "random")
+    return _positives_and_negatives(dataset, negative, "random")
 
 
-def _two_classes(dataset: Dataset, negative: Sequence[SentencePair], name: str) -> Items:
+def _positives_and_negatives(dataset: Dataset, negative: Sequence[SentencePair], name: str) -> Items:
     positive = [p for p in dataset.pairs if p.label == 1]
-    refuse_few(dataset.name, {"label 1": len(positive), name: len(negative)})
+    refuse_small_class(dataset.name, {"label 1": len(positive), name: len(negative)})
     return Items((*positive, *negative))
 
 
-def refuse_few(name: str, sizes: Mapping[str, int]) -> None:
+def refuse_small_class(name: str, sizes: Mapping[str, int]) -> None:
     """NothingToMeasure if one of two classes has fewer than two pairs."""
     for kind, size in sizes.items():
         if size < 2:
             raise NothingToMeasure(f"{name} has {size} pairs of {kind}, but both classes need two", needs=LABELS)
 
 
-def both_orders(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
+def both_orders(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
     """Labelled pairs of the test part in both orders, for prediction consistency.
 
     All pairs if the data have no test part. Identical sentences, which have only one order, are excluded. A threshold
@@ -133,7 +135,7 @@ def both_orders(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     if dataset.whole:
         return dataset.whole.both_orders()
     labelled = [p for p in dataset.pairs if p.label is not None]
-    measured = [labelled[i] for i in measured_positions([p.split for p in labelled])]
+    measured = [labelled[i] for i in test_positions([p.split for p in labelled])]
     kept = tuple(
         BothOrders(ItemId(p.id).in_both_orders, p.first, p.second, int(p.label or 0), p.cluster, p.split, p.shares)
         for p in measured
@@ -157,18 +159,18 @@ def refuse_one_label(name: str, labels: Set[int]) -> None:
         )
 
 
-def graded_pairs(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
+def graded_pairs(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
     """Pairs with a graded similarity, for correlations; of the test part if there is one."""
     if dataset.whole:
         return dataset.whole.graded()
     graded = [p for p in dataset.pairs if p.score is not None]
-    refuse_no_order(dataset.name, np.array([p.score for p in graded], np.float64))
-    kept = tuple(graded[i] for i in measured_positions([p.split for p in graded]))
+    refuse_constant_scores(dataset.name, np.array([p.score for p in graded], np.float64))
+    kept = tuple(graded[i] for i in test_positions([p.split for p in graded]))
     excluded = {"no score": len(dataset.pairs) - len(graded), "not in the test part": len(graded) - len(kept)}
     return Items(kept, {reason: count for reason, count in excluded.items() if count})
 
 
-def refuse_no_order(name: str, gold: NDArray[np.float64]) -> None:
+def refuse_constant_scores(name: str, gold: NDArray[np.float64]) -> None:
     """NothingToMeasure if the human scores give no order."""
     if len(gold) < 2:
         raise NothingToMeasure(
@@ -182,7 +184,7 @@ def refuse_no_order(name: str, gold: NDArray[np.float64]) -> None:
 Outcome = Item | str
 
 
-def collect(dataset: Dataset, outcomes: Iterable[Outcome]) -> Items:
+def collect_items(dataset: Dataset, outcomes: Iterable[Outcome]) -> Items:
     """The items that were made, numbered, and the counted reasons for sentences without an item."""
     kept: list[Item] = []
     excluded: Counter[str] = Counter()
@@ -198,7 +200,7 @@ def collect(dataset: Dataset, outcomes: Iterable[Outcome]) -> Items:
             f"no sentence of {dataset.name} gives this check something to compare ({reasons})",
             needs=needs.pop() if len(needs) == 1 else "",
         )
-    return Items(tuple(_numbered_items(kept)), dict(excluded))
+    return Items(tuple(_number_duplicate_items(kept)), dict(excluded))
 
 
 def refuse_without_paraphrase(dataset: Dataset) -> None:
@@ -207,7 +209,7 @@ def refuse_without_paraphrase(dataset: Dataset) -> None:
         raise NothingToMeasure(f"every paraphrase of {dataset.name} is identical to its sentence", needs=PARAPHRASES)
 
 
-def _numbered_items(items: Iterable[Item]) -> Iterator[Item]:
+def _number_duplicate_items(items: Iterable[Item]) -> Iterator[Item]:
     """Number items with the same texts, so that their ids differ."""
     import dataclasses
 
@@ -287,7 +289,7 @@ class OwnProperty:
     kind: str
     name: str = ""
 
-    def __call__(self, dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
+    def __call__(self, dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
         """The items; NothingToMeasure if the data lack the property."""
         if not dataset.properties.get(self.name):
             raise NothingToMeasure(
@@ -300,7 +302,7 @@ class OwnProperty:
 DEVELOPMENT = "validation"
 
 
-def classified(dataset: Dataset, level: int | str, _maker: Maker) -> Items:
+def classified(dataset: Dataset, level: int | str, _maker: VariantMaker) -> Items:
     """The texts of the task that the level names: its test part with the rest for training, or all texts in folds.
 
     NothingToMeasure if the data lack the task, or if a sample leaves a class too small for the folds.
@@ -323,7 +325,7 @@ def classified(dataset: Dataset, level: int | str, _maker: Maker) -> Items:
             raise NothingToMeasure(f"{level} of {dataset.name} has {what} to learn from: take a larger --sample")
         return Items(measured, tuning=others)
 
-    counts, fewest = Counter(text.label for text in others or measured), fewest_for_folds(nested=not others)
+    counts, fewest = Counter(text.label for text in others or measured), min_texts_for_folds(nested=not others)
     label, count = min(counts.items(), key=lambda entry: entry[1])
     if count < fewest or len(counts) < 2:
         raise NothingToMeasure(
@@ -339,14 +341,16 @@ def crossed(phenomenon: str) -> Builder:
     For text without written edits, they are generated if there are generators for all three texts.
     """
 
-    def build(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
+    def build(dataset: Dataset, _level: int | str, maker: VariantMaker) -> Items:
         groups = [group for group in dataset.groups if not group.side]
-        return collect(dataset, (_crossed_item(dataset, g, phenomenon) for g in _with_edits(groups, phenomenon, maker)))
+        return collect_items(
+            dataset, (_crossed_item(dataset, g, phenomenon) for g in _generate_crossed_edits(groups, phenomenon, maker))
+        )
 
     return build
 
 
-def _with_edits(groups: Sequence[Group], phenomenon: str, maker: Maker) -> Iterator[Group | str]:
+def _generate_crossed_edits(groups: Sequence[Group], phenomenon: str, maker: VariantMaker) -> Iterator[Group | str]:
     """The groups with their written or generated edits, or the reason why a group has none."""
     bare = [group for group in groups if not group.variants]
     if phenomenon not in phenomena() or not bare:

@@ -15,28 +15,28 @@ from encheck.generators.base import Generator, beside, name_of
 from encheck.generators.continuation import CUTS, continuation
 from encheck.generators.phenomenon import generators, phenomena
 from encheck.generators.swap_chain import swap_chain
-from encheck.items.chains import with_continuations, with_sides_exchanged
-from encheck.items.variants import CHUNK, Maker
+from encheck.items.chains import add_continuations, exchange_sides
+from encheck.items.variants import CHUNK, VariantMaker
 from encheck.system import imports as own
 from encheck.types import Group, Variant
 
-Work = tuple[Generator, tuple[int, ...]]  # a generator and its levels
+GeneratorLevels = tuple[Generator, tuple[int, ...]]  # a generator and its levels
 
 
-def _declared() -> tuple[Work, ...]:
+def _listed_generators() -> tuple[GeneratorLevels, ...]:
     """The package's generators to list, sorted by name."""
     plain = [*generators().values(), *(side for one in phenomena().values() for side in one.made.values())]
-    works: list[Work] = [(one, one.levels) for one in plain if one.levels]
+    works: list[GeneratorLevels] = [(one, one.levels) for one in plain if one.levels]
     works += [(beside(generators()[name], one), (1,)) for one in generators().values() for name in one.bases]
     return tuple(sorted(works, key=lambda work: name_of(work[0])))
 
 
-WORKS = _declared()
+WORKS = _listed_generators()
 OF_MODELS = {"continuation": "--continuation-model", "back_translation": "--back-translate"}  # what models write
 
 
 @dataclass
-class Listing:
+class VariantListing:
     """The variants of one generator and level: the number of sentences with one, and reasons for the others.
 
     `made` holds the first `keep` variants, or all if `keep` is None.
@@ -65,12 +65,12 @@ class Listing:
             self.made.append((group, outcome))
 
 
-def chosen_works(names: Sequence[str]) -> tuple[Work, ...]:
+def choose_generators(names: Sequence[str]) -> tuple[GeneratorLevels, ...]:
     """Generators by their names in the listing, or your own (`module:function`, level 1); UsageError for others."""
     ours = {name_of(generator): (generator, levels) for generator, levels in WORKS}
-    found: dict[str, Work] = {}
+    found: dict[str, GeneratorLevels] = {}
     for name in dict.fromkeys(names):
-        work = ours[name] if name in ours else (_imported(name, ours), (1,))
+        work = ours[name] if name in ours else (_import_own_generator(name, ours), (1,))
         called = name_of(work[0])
         if called in found:
             raise UsageError(f"--generator={name}: another generator is also called {called}. Remedy: rename yours")
@@ -78,7 +78,7 @@ def chosen_works(names: Sequence[str]) -> tuple[Work, ...]:
     return tuple(found.values())
 
 
-def _imported(name: str, ours: Collection[str]) -> Generator:
+def _import_own_generator(name: str, ours: Collection[str]) -> Generator:
     """The user's generator of this name."""
     if option := OF_MODELS.get(name):
         raise UsageError(f"--generator={name} cannot be chosen: give {option}, and leave --generator out")
@@ -95,53 +95,57 @@ def _imported(name: str, ours: Collection[str]) -> Generator:
     return cast("Generator", generator)
 
 
-def list_all(dataset: Dataset, maker: Maker, *, works: Sequence[Work] = (), keep: int | None = None) -> list[Listing]:
+def list_variants(
+    dataset: Dataset, maker: VariantMaker, *, works: Sequence[GeneratorLevels] = (), keep: int | None = None
+) -> list[VariantListing]:
     """The listings of these generators and levels on this data set, or of all generators if none is named.
 
     Only the first `keep` variants of each are kept. Then texts are processed in batches, and memory does not grow with
     their number.
     """
-    works = works or (*WORKS, *_of_models(dataset, maker))
-    return list_stream(
+    works = works or (*WORKS, *_generators_of_models(dataset, maker))
+    return list_variants_of_stream(
         dataset.groups, maker, works=works, keep=keep,
         surveyed=[g for g in dataset.groups if not g.variants][:CHUNK],
     )  # fmt: skip
 
 
-def list_stream(
+def list_variants_of_stream(
     groups: Iterable[Group],
-    maker: Maker,
+    maker: VariantMaker,
     *,
-    works: Sequence[Work] = (),
+    works: Sequence[GeneratorLevels] = (),
     keep: int | None = None,
     surveyed: Sequence[Group] = (),
-) -> list[Listing]:
+) -> list[VariantListing]:
     """The listings for a stream of texts, without generators that need models.
 
     The names in the data are taken from the first texts, or from `surveyed`.
     """
     works, rest = works or WORKS, iter(groups)
-    listings = [[Listing(name_of(generator), level, keep=keep) for level in levels] for generator, levels in works]
+    listings = [
+        [VariantListing(name_of(generator), level, keep=keep) for level in levels] for generator, levels in works
+    ]
     while some := list(islice(rest, CHUNK)):
         surveyed = surveyed or some
         for (generator, levels), listed in zip(works, listings, strict=True):
-            theirs = _groups(generator, some, maker)
-            maker.survey(surveyed, generator)
+            theirs = _groups_for_generator(generator, some, maker)
+            maker.survey_names(surveyed, generator)
             for level, listing in zip(levels, listed, strict=True):
-                for group, outcome in zip(theirs, maker.once(theirs, generator, level=level), strict=True):
+                for group, outcome in zip(theirs, maker.make_uncached(theirs, generator, level=level), strict=True):
                     listing.add(group, outcome)
         maker.english.forget()
     return [listing for listed in listings for listing in listed]
 
 
-def _groups(generator: Generator, groups: Sequence[Group], maker: Maker) -> Sequence[Group]:
+def _groups_for_generator(generator: Generator, groups: Sequence[Group], maker: VariantMaker) -> Sequence[Group]:
     """The groups that this generator gets in a run."""
     if generator is swap_chain:
-        return [with_sides_exchanged(group) for group in groups]
-    return with_continuations(groups, maker) if generator is continuation else groups
+        return [exchange_sides(group) for group in groups]
+    return add_continuations(groups, maker) if generator is continuation else groups
 
 
-def _of_models(dataset: Dataset, maker: Maker) -> Iterator[tuple[Generator, tuple[int, ...]]]:
+def _generators_of_models(dataset: Dataset, maker: VariantMaker) -> Iterator[tuple[Generator, tuple[int, ...]]]:
     """The generators that use language or translation models, if the run has such models."""
     sources = [group.source for group in dataset.groups]
     if maker.writers.continuations is not None:

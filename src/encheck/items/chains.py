@@ -25,8 +25,8 @@ from encheck.generators.back_translation import back_translation
 from encheck.generators.continuation import CUTS, continuation, end_of
 from encheck.generators.swap_chain import SWAPS, Swapped, swap_chain
 from encheck.ids import ItemId
-from encheck.items.builders import Builder, collect, refuse_without_paraphrase
-from encheck.items.variants import Maker
+from encheck.items.builders import Builder, collect_items, refuse_without_paraphrase
+from encheck.items.variants import VariantMaker
 from encheck.scoring.chains import Chain
 from encheck.scoring.item import Items
 from encheck.scoring.pairs import tuning_pairs
@@ -40,7 +40,7 @@ UnusualShare = Callable[[Sequence[str]], float]
 Floats = NDArray[np.float32]
 
 
-def unusual_tag_pairs(maker: Maker, texts: Iterable[str]) -> UnusualShare:
+def unusual_tag_counter(maker: VariantMaker, texts: Iterable[str]) -> UnusualShare:
     """A function that gives the share of unusual pairs of neighbouring tags in a sequence of tags.
 
     Usual pairs are counted in `texts`, which should be sentences written by people.
@@ -77,40 +77,40 @@ class Surprisal:
         NaN for a text without tokens, or for one that is too long for the model.
         """
         wanted = list(dict.fromkeys(texts))
-        found = self._stored(wanted)
+        found = self._read_stored(wanted)
         if missing := [text for text in wanted if text not in found]:
             with self.model.locked():
-                found |= self._stored(missing)
-                found |= self._computed([text for text in missing if text not in found])
+                found |= self._read_stored(missing)
+                found |= self._compute_and_store([text for text in missing if text not in found])
         return np.array([found[text] for text in texts], np.float32)
 
-    def _stored(self, texts: Sequence[str]) -> dict[str, float]:
+    def _read_stored(self, texts: Sequence[str]) -> dict[str, float]:
         if self.model.store is None:
             return {}
         arrays, there = self.model.store.get("pair", self.fingerprint, [text_key(text) for text in texts])
         return {text: float(arrays[i, 0]) for i, text in enumerate(texts) if there[i]}
 
-    def _computed(self, texts: Sequence[str]) -> dict[str, float]:
-        rows = [self._row(text) for text in replace_half_surrogates(texts)]
+    def _compute_and_store(self, texts: Sequence[str]) -> dict[str, float]:
+        rows = [self._token_ids(text) for text in replace_half_surrogates(texts)]
         bits = np.full(len(texts), np.nan, np.float32)
         for positions in batches_of_one_length(np.array([len(row) for row in rows], np.intp), TOKENS_PER_BATCH):
             fit = [int(i) for i in positions if 1 < len(rows[i]) <= self.model.positions]
             if fit:
-                bits[fit] = self._bits([rows[i] for i in fit])
+                bits[fit] = self._bits_per_token([rows[i] for i in fit])
         if self.model.store is not None and texts:
             keys = [text_key(text) for text in texts]
             self.model.store.put("pair", self.fingerprint, keys, bits[:, None], name=self.model.name)
         self.computed += len(texts)
         return dict(zip(texts, bits.tolist(), strict=True))
 
-    def _row(self, text: str) -> list[int]:
+    def _token_ids(self, text: str) -> list[int]:
         """The tokens of a text after a start token, so that the first word also has a context."""
         tokenizer = self.model.tokenizer
         row: list[int] = tokenizer(text, verbose=False)["input_ids"]
         begin = tokenizer.eos_token_id if tokenizer.bos_token_id is None else tokenizer.bos_token_id
         return row if begin is None or row[:1] == [begin] else [begin, *row]
 
-    def _bits(self, rows: Sequence[Sequence[int]]) -> Floats:
+    def _bits_per_token(self, rows: Sequence[Sequence[int]]) -> Floats:
         import torch
 
         padded = self.model.tokenizer.pad({"input_ids": rows}, return_tensors="pt", padding_side="right")
@@ -126,7 +126,7 @@ class Surprisal:
 
 PIVOTS = ("pivot=a", "pivot=b")
 Pivot = Literal["a", "b"]
-Sources = Callable[[Sequence[Group], Maker], Sequence[Variant | str]]  # a variant, or a reason, for each group
+Sources = Callable[[Sequence[Group], VariantMaker], Sequence[Variant | str]]  # a variant, or a reason, for each group
 
 
 def swap_chains(sources: Sources | None = None) -> Builder:
@@ -136,35 +136,35 @@ def swap_chains(sources: Sources | None = None) -> Builder:
     gives other sentences to compare the paraphrases with: rewrites or back-translations.
     """
 
-    def build(dataset: Dataset, level: int | str, maker: Maker) -> Items:
+    def build(dataset: Dataset, level: int | str, maker: VariantMaker) -> Items:
         refuse_without_paraphrase(dataset)
-        measured = measured_groups(dataset.groups)
-        stated = measured if sources is None else _with_other_sources(measured, sources, maker)
+        measured = groups_of_test_part(dataset.groups)
+        stated = measured if sources is None else _replace_sources(measured, sources, maker)
         groups = [group for group in stated if isinstance(group, Group)]
-        made = maker.variants([with_sides_exchanged(group) for group in groups], swap_chain, level=SWAPS)
-        unusual = unusual_tag_pairs(
+        made = maker.variants([exchange_sides(group) for group in groups], swap_chain, level=SWAPS)
+        unusual = unusual_tag_counter(
             maker, [g.paraphrase for g, v in zip(groups, made, strict=True) if isinstance(v, Variant)]
         )
         chains = (
-            _swap_chain_item(dataset, g, v, chain_pivot(level), maker, unusual)
+            _swap_chain_item(dataset, g, v, parse_pivot(level), maker, unusual)
             for g, v in zip(groups, made, strict=True)
         )
         reasons = [reason for reason in stated if isinstance(reason, str)]
-        found = collect(dataset, [*_with_surprisal(list(chains), maker), *reasons])
+        found = collect_items(dataset, [*_add_surprisal(list(chains), maker), *reasons])
         return replace(found, tuning=tuning_pairs(dataset.pairs))
 
     return build
 
 
-def with_sides_exchanged(group: Group) -> Group:
+def exchange_sides(group: Group) -> Group:
     """The group with sentence and paraphrase exchanged, so that the paraphrase gets the swaps."""
     return replace(group, source=group.paraphrase, paraphrase=group.source)
 
 
-def chain_pivot(level: int | str) -> Pivot:
+def parse_pivot(level: int | str) -> Pivot:
     """The pivot that a level names; UsageError for anything else.
 
-    >>> chain_pivot("pivot=a")
+    >>> parse_pivot("pivot=a")
     'a'
     """
     if level not in PIVOTS:
@@ -172,14 +172,14 @@ def chain_pivot(level: int | str) -> Pivot:
     return cast(Pivot, str(level)[-1])
 
 
-def measured_groups(groups: Sequence[Group]) -> list[Group | str]:
+def groups_of_test_part(groups: Sequence[Group]) -> list[Group | str]:
     """The groups of the test part, with a reason for each other group; all groups if the data have no test part."""
     if not any(group.split in TEST for group in groups):
         return list(groups)
     return [group if group.split in TEST else "not in the test part" for group in groups]
 
 
-def _with_other_sources(groups: Sequence[Group | str], sources: Sources, maker: Maker) -> list[Group | str]:
+def _replace_sources(groups: Sequence[Group | str], sources: Sources, maker: VariantMaker) -> list[Group | str]:
     """The groups with their sentence replaced, or a reason."""
     found = iter(sources([group for group in groups if isinstance(group, Group)], maker))
     stated = list[Group | str]()
@@ -192,7 +192,7 @@ def _with_other_sources(groups: Sequence[Group | str], sources: Sources, maker: 
     return stated
 
 
-def in_other_words(groups: Sequence[Group], maker: Maker) -> list[Variant | str]:
+def rewrite_sources(groups: Sequence[Group], maker: VariantMaker) -> list[Variant | str]:
     """Each sentence in other words: back-translated if there are translators, else the written rewrite."""
     if maker.writers.translations is None:
         return [g.variant("rewrite") or "no rewrite was written: give --back-translate" for g in groups]
@@ -203,7 +203,7 @@ def in_other_words(groups: Sequence[Group], maker: Maker) -> list[Variant | str]
 
 
 def _swap_chain_item(
-    dataset: Dataset, group: Group, made: Variant | str, pivot: Pivot, maker: Maker, unusual: UnusualShare
+    dataset: Dataset, group: Group, made: Variant | str, pivot: Pivot, maker: VariantMaker, unusual: UnusualShare
 ) -> Chain | str:
     if group.source == group.paraphrase:
         return "the paraphrase is identical to the sentence"
@@ -225,7 +225,7 @@ def _swap_chain_item(
     )  # fmt: skip
 
 
-def _with_surprisal(made: list[Chain | str], maker: Maker) -> list[Chain | str]:
+def _add_surprisal(made: list[Chain | str], maker: VariantMaker) -> list[Chain | str]:
     """The chains with each text's surprisal, if the run has a language model."""
     if maker.writers.surprisal is None:
         return made
@@ -237,22 +237,22 @@ def _with_surprisal(made: list[Chain | str], maker: Maker) -> list[Chain | str]:
     ]
 
 
-def continuation_chains(dataset: Dataset, level: int | str, maker: Maker) -> Items:
+def continuation_chains(dataset: Dataset, level: int | str, maker: VariantMaker) -> Items:
     """Chains of the sentence that goes on for 5, 10 ... words (at most `level`), each with the paraphrase (Figure 1).
 
     A continuation that ends earlier, or has no clause end at a cut, gives a shorter chain, with at least one member.
     """
     refuse_without_paraphrase(dataset)
-    stated = measured_groups(dataset.groups)
-    groups = with_continuations([group for group in stated if isinstance(group, Group)], maker)
+    stated = groups_of_test_part(dataset.groups)
+    groups = add_continuations([group for group in stated if isinstance(group, Group)], maker)
     cuts = [cut for cut in CUTS if cut <= int(level)]
     made = [maker.variants(groups, continuation, level=cut) for cut in cuts]
     chains = (_continuation_chain(dataset, group, outcomes) for group, *outcomes in zip(groups, *made, strict=True))
-    found = collect(dataset, [*chains, *(reason for reason in stated if isinstance(reason, str))])
+    found = collect_items(dataset, [*chains, *(reason for reason in stated if isinstance(reason, str))])
     return replace(found, tuning=tuning_pairs(dataset.pairs))
 
 
-def with_continuations(groups: Sequence[Group], maker: Maker) -> list[Group]:
+def add_continuations(groups: Sequence[Group], maker: VariantMaker) -> list[Group]:
     """The groups with the language model's continuations, if there is one."""
     if maker.writers.continuations is None:
         return list(groups)

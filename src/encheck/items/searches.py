@@ -19,8 +19,8 @@ from encheck.datasets.splitting import split
 from encheck.errors import NothingToMeasure
 from encheck.generators.number import NAME, NOTHING_SHARED, SharedNumber, shared_number
 from encheck.ids import ItemId
-from encheck.items.builders import PARAPHRASES, collect
-from encheck.items.variants import Maker
+from encheck.items.builders import PARAPHRASES, collect_items
+from encheck.items.variants import VariantMaker
 from encheck.language.numbers.mentions import MAYBE
 from encheck.scoring.contrasts import Contrast
 from encheck.scoring.documents import Documents
@@ -33,21 +33,21 @@ from encheck.scoring.searches import Query
 from encheck.types import content_hash
 
 PROXY = "titles and headings share words with their texts"
-MOST_KNOWN = 500  # queries of each kind
+MAX_KNOWN_ITEM_QUERIES = 500  # queries of each kind
 SAME_WORDS = "another one has the same words"
 
 
-def titles(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
+def titles(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
     """Use each title as a query for the bodies of its article's passages, among those of all articles."""
-    return _known_items(dataset, "title")
+    return _known_item_queries(dataset, "title")
 
 
-def headings(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
+def headings(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
     """Use each heading as a query for its section's passage bodies; headings equal to the title are left out."""
-    return _known_items(dataset, "heading")
+    return _known_item_queries(dataset, "heading")
 
 
-def _known_items(dataset: Dataset, name: Literal["title", "heading"]) -> Items:
+def _known_item_queries(dataset: Dataset, name: Literal["title", "heading"]) -> Items:
     found = dataset.collection
     if found is None or not found.passages:
         raise NothingToMeasure(f"{dataset.name} has no articles: see --data=passages:PATH", needs="articles")
@@ -66,7 +66,7 @@ def _known_items(dataset: Dataset, name: Literal["title", "heading"]) -> Items:
     if not once:
         raise NothingToMeasure(f"{dataset.name} has no {name} that belongs to only one text")
 
-    chosen = sorted(once, key=lambda one: content_hash(one[0]))[:MOST_KNOWN]
+    chosen = sorted(once, key=lambda one: content_hash(one[0]))[:MAX_KNOWN_ITEM_QUERIES]
     rows = {one: row for row, one in enumerate(found.bodies.ids)}
     lock = found.bodies.fingerprint
     kept = []
@@ -74,15 +74,18 @@ def _known_items(dataset: Dataset, name: Literal["title", "heading"]) -> Items:
         item = ItemId.of(dataset.name, content_hash(text, lock), "known", 1, name, 0)
         places = tuple((row, 1) for row in sorted(rows[passage.id] for passage in right))
         kept.append(RankedQuery(item, text, found.bodies, places, (), right[0].article))
-    excluded = {SAME_WORDS: len(there) - len(once), f"beyond the first {MOST_KNOWN:,}": len(once) - len(chosen)}
+    excluded = {
+        SAME_WORDS: len(there) - len(once),
+        f"beyond the first {MAX_KNOWN_ITEM_QUERIES:,}": len(once) - len(chosen),
+    }
     return Items(tuple(kept), {reason: count for reason, count in excluded.items() if count})
 
 
-MOST_WORDS = 150  # of a document; only the passage with the number is used if it is longer
-MOST_PASSAGES = 4  # passages with a number, per query, from its right documents
+MAX_DOCUMENT_WORDS = 150  # of a document; only the passage with the number is used if it is longer
+MAX_PASSAGES = 4  # passages with a number, per query, from its right documents
 
 
-def _number_contrasts(name: str, found: Collection, maker: Maker) -> Iterator[Contrast | str]:
+def _number_contrasts(name: str, found: Collection, maker: VariantMaker) -> Iterator[Contrast | str]:
     """Contrasts of each query and its right document with both under a different number, or why there is none.
 
     At most `MOST_SEARCHED_TEXTS` queries, by their hash.
@@ -90,8 +93,13 @@ def _number_contrasts(name: str, found: Collection, maker: Maker) -> Iterator[Co
     english, passages_of = maker.english, list[tuple[CollectionQuery, list[str]]]()
     for query in sorted(found.queries, key=lambda q: content_hash(q.text))[:MOST_SEARCHED_TEXTS]:
         best = sorted(query.right, key=lambda name: (-query.right[name], name)) if MAYBE.search(query.text) else []
-        texts = (text for name in best for text in split(found.documents[name], words=MOST_WORDS) if MAYBE.search(text))
-        passages_of.append((query, list(islice(texts, MOST_PASSAGES))))
+        texts = (
+            text
+            for name in best
+            for text in split(found.documents[name], words=MAX_DOCUMENT_WORDS)
+            if MAYBE.search(text)
+        )
+        passages_of.append((query, list(islice(texts, MAX_PASSAGES))))
     if english.mode == "paper":
         yield from ("the published recipe has no numbers" for _ in passages_of)
         return
@@ -106,9 +114,9 @@ def _number_contrasts(name: str, found: Collection, maker: Maker) -> Iterator[Co
             yield Contrast(item, both.queries, both.documents, query.cluster)
 
 
-Builder = Callable[[Dataset, int | str, Maker], Items]
+Builder = Callable[[Dataset, int | str, VariantMaker], Items]
 ARTICLES = "articles"
-REPEATED, CUT, TAIL = 32, 64, 3
+MAX_REPEATED, MAX_CUT, TAIL = 32, 64, 3
 MAX_PASSAGE_SENTENCES = 8
 
 
@@ -118,8 +126,8 @@ def queries(*others: str, counts: bool = False) -> Builder:
     With `counts`, an item's figure is the number of sentences that have its paraphrase among their ten nearest texts.
     """
 
-    def build(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
-        kept = tuple(_queries_of_groups(dataset, others, counts))
+    def build(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
+        kept = tuple(_paraphrase_queries(dataset, others, counts))
         if len(kept) < 2:
             raise NothingToMeasure(
                 f"{dataset.name} has {len(kept)} sentences with a paraphrase: a search needs two or more",
@@ -133,7 +141,7 @@ def queries(*others: str, counts: bool = False) -> Builder:
     return build
 
 
-def _queries_of_groups(dataset: Dataset, others: tuple[str, ...], counts: bool) -> Iterator[Query]:
+def _paraphrase_queries(dataset: Dataset, others: tuple[str, ...], counts: bool) -> Iterator[Query]:
     seen = set()
     for group in dataset.groups:
         texts = (group.source, group.paraphrase)
@@ -146,7 +154,7 @@ def _queries_of_groups(dataset: Dataset, others: tuple[str, ...], counts: bool) 
         yield Query(name, *texts, wrong, group.cluster, edits, group.split, counts, group.shares)
 
 
-def ranked_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
+def ranked_queries(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
     """Search for the right documents of each query among all documents except the query's own."""
     found = dataset.collection
     if found is None:
@@ -157,7 +165,7 @@ def ranked_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
         raise NothingToMeasure(
             f"{dataset.name} has no judgements of which document is right for a query", needs="judgements"
         )
-    _refuse_few(dataset.name, found)
+    _refuse_single_document(dataset.name, found)
     documents = found.searched
     rows = {name: row for row, name in enumerate(documents.ids)}
     asked = [q for q in found.queries if 0 < len(q.right) < len(documents.ids) - bool(q.own)]
@@ -172,7 +180,7 @@ def ranked_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     return Items(kept, {reason: count for reason, count in excluded.items() if count})
 
 
-def logged_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
+def logged_queries(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
     """Search all passages with each query of a log, without labels.
 
     The id also covers the documents, so different documents, or a different rule for equal ones, change it.
@@ -184,7 +192,7 @@ def logged_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
         )
     if not found.queries:
         raise NothingToMeasure(f"{dataset.name} has no queries: name the log, --queries=FILE", needs="a log of queries")
-    _refuse_few(dataset.name, found)
+    _refuse_single_document(dataset.name, found)
     documents = found.searched
     lock = documents.fingerprint
 
@@ -195,11 +203,11 @@ def logged_queries(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     return Items(tuple(map(asked, found.queries)))
 
 
-def contrasts(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
+def contrasts(dataset: Dataset, _level: int | str, maker: VariantMaker) -> Items:
     """Two queries and two documents, each right for one of the queries: from the data, or made from a search."""
     found = dataset.collection
     if found is not None and not found.passages:
-        return collect(dataset, _number_contrasts(dataset.name, found, maker))
+        return collect_items(dataset, _number_contrasts(dataset.name, found, maker))
     if not dataset.contrasts:
         raise NothingToMeasure(
             f"{dataset.name} has no contrasts of queries: see --data=contrast:PATH", needs="contrasts of queries"
@@ -207,7 +215,7 @@ def contrasts(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
     return Items(dataset.contrasts)
 
 
-def _refuse_few(name: str, found: Collection) -> None:
+def _refuse_single_document(name: str, found: Collection) -> None:
     if len(found.documents) < 2:
         raise NothingToMeasure(f"{name} has {len(found.documents)} document: a search needs two or more")
 
@@ -228,15 +236,15 @@ def _ranked_query(
     )  # fmt: skip
 
 
-def _refuse_search(dataset: Dataset) -> None:
+def _refuse_labelled_search(dataset: Dataset) -> None:
     """NothingToMeasure for queries and documents with labels."""
     if dataset.collection is not None and not dataset.collection.passages:
         raise NothingToMeasure(f"{dataset.name} is a search with labels", needs="data other than a search with labels")
 
 
-def random_pairs(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
+def random_pairs(dataset: Dataset, _level: int | str, maker: VariantMaker) -> Items:
     """The random pairs that calibrate on this data; empty for a search with labels, which has its own checks."""
-    _refuse_search(dataset)
+    _refuse_labelled_search(dataset)
     found = dataset.reference(seed=maker.seed)
     if len(found) < 2:
         raise NothingToMeasure(f"{dataset.name} has no two sentences without a shared content word")
@@ -244,33 +252,33 @@ def random_pairs(dataset: Dataset, _level: int | str, maker: Maker) -> Items:
     return Items(tuple(replace(p, label=None, split=splits.get(p.cluster, p.split)) for p in found))
 
 
-def repeated(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
+def repeated(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
     """A few texts of different clusters, to be encoded a second time; empty for a search with labels."""
-    _refuse_search(dataset)
+    _refuse_labelled_search(dataset)
     first: dict[str, str] = {}  # text of each cluster, in the order of hashes
-    for cluster, text in _every_text(dataset):
+    for cluster, text in _texts_by_cluster(dataset):
         first[cluster] = min(first.get(cluster, text), text, key=content_hash)
     return Items(
         tuple(
             Repeated(ItemId.of(dataset.name, content_hash(text), "repeated", 1, "again", 0), text, cluster)
-            for cluster, text in sorted(first.items(), key=lambda entry: content_hash(entry[1]))[:REPEATED]
+            for cluster, text in sorted(first.items(), key=lambda entry: content_hash(entry[1]))[:MAX_REPEATED]
         )
     )
 
 
-def cut(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
+def cut(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
     """The longest texts of the data, each paired with itself without its last three words, which truncation hides.
 
     Empty for a search with labels, since its documents may be longer than a model reads.
     """
-    _refuse_search(dataset)
+    _refuse_labelled_search(dataset)
     passages = [
         (g.cluster, g.passage.around(g.source, sentences=MAX_PASSAGE_SENTENCES)) for g in dataset.groups if g.passage
     ]
     by_cluster: dict[str, str] = {}
-    for cluster, text in [*passages, *_every_text(dataset)]:
+    for cluster, text in [*passages, *_texts_by_cluster(dataset)]:
         by_cluster[cluster] = max(by_cluster.get(cluster, ""), text, key=lambda t: (len(t), t))
-    longest = sorted(by_cluster.items(), key=lambda entry: (-len(entry[1]), entry[1]))[:CUT]
+    longest = sorted(by_cluster.items(), key=lambda entry: (-len(entry[1]), entry[1]))[:MAX_CUT]
     found = [(c, t, t.rsplit(None, TAIL)[0]) for c, t in longest if len(t.split()) > TAIL]
     if not found:
         raise NothingToMeasure(f"{dataset.name} has no text of {TAIL + 1} words")
@@ -284,7 +292,7 @@ def cut(dataset: Dataset, _level: int | str, _maker: Maker) -> Items:
     )
 
 
-def _every_text(dataset: Dataset) -> Iterator[tuple[str, str]]:
+def _texts_by_cluster(dataset: Dataset) -> Iterator[tuple[str, str]]:
     yield from ((g.cluster, g.source) for g in dataset.groups)
     yield from ((p.cluster, text) for p in dataset.pairs for text in (p.first, p.second))
     yield from dataset.texts

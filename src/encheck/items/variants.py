@@ -31,7 +31,7 @@ ROUNDS = 50
 
 
 @dataclass(frozen=True)
-class Writers:
+class WritingModels:
     """The models that write texts for generators: language and translation models, if a run names any."""
 
     continuations: Texts | None = None
@@ -40,7 +40,7 @@ class Writers:
 
 
 @dataclass(frozen=True)
-class Maker:
+class VariantMaker:
     """Makes variants for one seed, with the language resources of a run; remembers what it has made.
 
     `wholes` has, by group id, all groups of a data set of which only a part is used: names are taken from all of them.
@@ -48,38 +48,38 @@ class Maker:
 
     seed: int = 0
     english: English = field(default_factory=English)
-    writers: Writers = Writers()
+    writers: WritingModels = WritingModels()
     _made: dict[tuple[Generator, int], dict[tuple[str, str], Outcome]] = field(default_factory=dict)
     _surveyed: dict[tuple[str, ...], Any] = field(default_factory=dict)
     wholes: Mapping[str, Sequence[Group]] = field(default_factory=dict)
 
     def variants(self, groups: Sequence[Group], generator: Generator, *, level: int = 1) -> list[Outcome]:
         """The variant of each group, or the reason why it has none."""
-        self.survey(groups, generator)
+        self.survey_names(groups, generator)
         known = self._made.setdefault((generator, level), {})
         keys = [(group.id, group.source) for group in groups]
         missing = {key: group for key, group in zip(keys, groups, strict=True) if key not in known}
-        made = self._make(list(missing.values()), generator, level)
+        made = self._run_in_chunks(list(missing.values()), generator, level)
         known.update(zip(missing, made, strict=True))
         return [known[key] for key in keys]
 
-    def stream(
+    def stream_variants(
         self, groups: Iterable[Group], generator: Generator, *, level: int = 1
     ) -> Iterator[tuple[Group, Outcome]]:
         """(group, variant or reason) one after the other, in little memory, because results are not cached."""
         rest, is_first = iter(groups), True
         while chunk := list(islice(rest, CHUNK)):
             if is_first:
-                self.survey(chunk, generator)
+                self.survey_names(chunk, generator)
             is_first = False
-            yield from zip(chunk, self._make(chunk, generator, level), strict=True)
+            yield from zip(chunk, self._run_in_chunks(chunk, generator, level), strict=True)
             self.english.forget()
 
-    def once(self, groups: Sequence[Group], generator: Generator, *, level: int = 1) -> list[Outcome]:
-        """The result of `variants` without caching, after a `survey`; for groups that are used only once."""
-        return self._make(groups, generator, level)
+    def make_uncached(self, groups: Sequence[Group], generator: Generator, *, level: int = 1) -> list[Outcome]:
+        """The result of `variants` without caching, after a `survey_names`; for groups that are used only once."""
+        return self._run_in_chunks(groups, generator, level)
 
-    def survey(self, groups: Sequence[Group], generator: Generator) -> None:
+    def survey_names(self, groups: Sequence[Group], generator: Generator) -> None:
         """Collect the names in the first of these texts, without edited ones, for a generator that uses such names."""
         declared = named(generator)
         is_on_trial = declared.is_experimental and not self.english.experimental
@@ -92,23 +92,23 @@ class Maker:
             self._surveyed[texts] = declared.survey(self.english, texts)
         self.english.inventory = self._surveyed[texts]
 
-    def _make(self, groups: Sequence[Group], generator: Generator, level: int) -> list[Outcome]:
+    def _run_in_chunks(self, groups: Sequence[Group], generator: Generator, level: int) -> list[Outcome]:
         """Run the generator on all groups in chunks, so that little more than the variants is in memory."""
         if not hasattr(generator, "__name__"):
             raise CheckError(f"the generator {generator!r} has no __name__, which is its name and its seed: set one")
         outcomes: list[Outcome] = []
         for start in range(0, len(groups), CHUNK):
-            outcomes += self._make_some(groups[start : start + CHUNK], generator, level)
+            outcomes += self._run_generator(groups[start : start + CHUNK], generator, level)
             self.english.relieve()
         reasons = list(dict.fromkeys(found for found in outcomes if isinstance(found, str)))
         if len(reasons) > REASONS:
             raise CheckError(
-                f"{_generator_place(generator)} gave {len(reasons)} different reasons why there is no variant, the "
+                f"{_generator_in_words(generator)} gave {len(reasons)} different reasons why there is no variant, the "
                 f"first {reasons[0]!r}: return a new sentence as a Variant, and reasons in a few fixed words"
             )
         return outcomes
 
-    def _make_some(self, groups: Sequence[Group], generator: Generator, level: int) -> list[Outcome]:
+    def _run_generator(self, groups: Sequence[Group], generator: Generator, level: int) -> list[Outcome]:
         """Run the generator on these groups; run groups that wait for parses or tags again after the batch."""
         made: dict[int, Outcome] = {}
         waiting = list(range(len(groups)))
@@ -129,7 +129,7 @@ class Maker:
 
 def make_variant(group: Group, generator: Generator, *, level: int, seed: int, english: English) -> Outcome:
     """One variant, or the reason why there is none. Its random numbers depend only on (seed, generator, sentence) and
-    on names that are taken from the data (`Maker.survey`).
+    on names that are taken from the data (`Maker.survey_names`).
 
     A variant that equals its sentence gives a reason, unless it is from a published recipe, which counts it.
     CheckError names the generator and the sentence if it raises, or returns anything but a variant or a reason.
@@ -144,19 +144,21 @@ def make_variant(group: Group, generator: Generator, *, level: int, seed: int, e
     except EncheckError:
         raise
     except Exception as error:
-        raise CheckError(f"{_generator_place(generator)} raised {error!r} for the sentence {group.source!r}") from error
+        raise CheckError(
+            f"{_generator_in_words(generator)} raised {error!r} for the sentence {group.source!r}"
+        ) from error
     if isinstance(found, str):
         return found
     if found is None:
         return f"no {generator.__name__}" + (f" of {level} words" if level > 1 else "")
-    if problem := _variant_problem(found, group.source):
-        raise CheckError(f"{_generator_place(generator)} {problem}, for the sentence {group.source!r}")
+    if problem := _variant_fault(found, group.source):
+        raise CheckError(f"{_generator_in_words(generator)} {problem}, for the sentence {group.source!r}")
     if found.text == group.source and not is_published(found):
         return f"{generator.__name__} equals its source"
     return found
 
 
-def _variant_problem(found: object, source: str) -> str:
+def _variant_fault(found: object, source: str) -> str:
     """The fault of a generator's result; empty if valid."""
     if not isinstance(found, Variant) or not isinstance(found.text, str):
         return f"gave {found!r}, but should give a Variant, or in a few words the reason why there is none"
@@ -167,7 +169,7 @@ def _variant_problem(found: object, source: str) -> str:
     return ""
 
 
-def _generator_place(generator: Generator) -> str:
+def _generator_in_words(generator: Generator) -> str:
     """The generator and its place in the code, for messages."""
     code = getattr(named(generator).function, "__code__", None)
     where = f" of {code.co_filename}:{code.co_firstlineno}" if code else ""
@@ -178,7 +180,7 @@ UNREAD_REMEDY = "Rename it, leave it out, or run a check of your own that reads 
 
 
 @dataclass
-class _ReadVariants:
+class _RequestedVariants:
     """The variants that a builder asked for; `for_all` if it went through the relations of all variants itself."""
 
     variants: set[tuple[str, int]] = field(default_factory=set)
@@ -198,7 +200,7 @@ def refuse_unread_variants(
     written = Counter((v.relation, v.level) for group in whole for v in group.variants if v.relation not in PAIRED)
     read = set[tuple[str, int]]()
     for some in (claims, None):
-        found = variants_read(others() if some is None else some)
+        found = find_read_variants(others() if some is None else some)
         if found is None:
             return
         read |= found
@@ -220,17 +222,17 @@ def refuse_unread_variants(
     )
 
 
-def variants_read(claims: Iterable[Claim]) -> set[tuple[str, int]] | None:
+def find_read_variants(claims: Iterable[Claim]) -> set[tuple[str, int]] | None:
     """The (relation, level) of written variants that these claims read; None if one of them reads all variants."""
-    asked = _ReadVariants()
+    asked = _RequestedVariants()
     for builder, level in dict.fromkeys((claim.items, level) for claim in claims for level in claim.levels):
         for has_all in (False, True):  # some ask for a variant only if another one exists, or does not
             with suppress(Exception, Waiting):  # one group was enough, or it is too small for the builder
-                builder(_noting_data(asked, has_all=has_all), level, _NotingMaker())
+                builder(_recording_data(asked, has_all=has_all), level, _RecordingMaker())
     return None if asked.for_all else asked.variants
 
 
-class _NotingMaker(Maker):
+class _RecordingMaker(VariantMaker):
     """Runs generators on the recording group; generators that read no written variant fail without a parse."""
 
     def variants(self, groups: Sequence[Group], generator: Generator, *, level: int = 1) -> list[Outcome]:
@@ -243,7 +245,7 @@ class _NotingMaker(Maker):
         return found
 
 
-def _noting_data(asked: _ReadVariants, *, has_all: bool) -> Dataset:
+def _recording_data(asked: _RequestedVariants, *, has_all: bool) -> Dataset:
     """A data set with one group that records the requested variants, and has all of them or none."""
 
     class Some(Variant):

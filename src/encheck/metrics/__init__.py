@@ -29,9 +29,9 @@ from encheck.metrics.pairs import (
     mean_margin,
     mean_of_label,
     mean_similarity,
-    means,
+    means_by_label,
     share_above,
-    shares_above,
+    shares_above_by_label,
     similarity_gap,
 )
 
@@ -42,15 +42,15 @@ __all__ = [
     "both_directions",
     "cohens_d",
     "directions_mean",
+    "find_metric",
     "interaction",
     "margin_rate",
     "mean_margin",
     "mean_of_label",
     "mean_similarity",
-    "means",
-    "named",
+    "means_by_label",
     "share_above",
-    "shares_above",
+    "shares_above_by_label",
     "similarity_gap",
     "worse_direction",
 ]
@@ -62,10 +62,10 @@ _METRICS: dict[str, Metric[...]] = {
 }
 
 
-def named(name: str) -> Metric[...]:
+def find_metric(name: str) -> Metric[...]:
     """The metric of this name, also on the calibrated scale; UsageError if encheck has no such metric.
 
-    >>> named("margin_rate_calibrated").label
+    >>> find_metric("margin_rate_calibrated").label
     'share won'
     """
     base = name.removesuffix(CALIBRATED)

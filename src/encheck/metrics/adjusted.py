@@ -16,12 +16,12 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.metrics.metric import estimated, metric, ratio
-from encheck.metrics.pairs import worth
+from encheck.metrics.metric import estimate_from_replicates, metric, safe_ratio
+from encheck.metrics.pairs import margin_wins
 from encheck.scoring.scores import MarginScores
 from encheck.scoring.triplets import EDIT_DISTANCE_COLUMN, SURFACE_DIFFERENCES, surface_differences
-from encheck.statistics.balancing import balancing_weights, effective, imbalance, remainder
-from encheck.statistics.bootstrap import widened_interval
+from encheck.statistics.balancing import balancing_weights, effective_clusters, remaining_imbalance, weighted_imbalance
+from encheck.statistics.bootstrap import widen_share_interval
 from encheck.surface import UNBALANCED_SCORERS
 from encheck.types import Estimate
 
@@ -55,21 +55,23 @@ def adjusted_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
     effective number under the weights (Kish). The params have the strata. Instead of an estimate, `missing` has the
     reason if a difference has fewer than 20 clusters on its smaller side, or if no weights balance it.
     """
-    wins, found = worth(scores.margins, epsilon), surface_differences(scores.items)
-    missing = one_sided(found, scores)
+    wins, found = margin_wins(scores.margins, epsilon), surface_differences(scores.items)
+    missing = one_sided_message(found, scores)
     weights = balancing_weights(found) if not missing else np.full(len(wins), math.nan)
-    missing = missing or unbalanced(found, weights)
-    params = {"epsilon": epsilon, **_params(strata(scores, wins, found, weights))}
+    missing = missing or imbalance_message(found, weights)
+    params = {"epsilon": epsilon, **_strata_params(rates_by_stratum(scores, wins, found, weights))}
     if missing:
         n, clusters = len(wins), scores.resampler.clusters
         return Estimate("adjusted_rate", math.nan, math.nan, math.nan, n, clusters, params=params, missing=missing)
-    estimate = _weighted(scores, wins, weights, slack=remainder(found, weights))
+    estimate = _weighted_rate(scores, wins, weights, slack=remaining_imbalance(found, weights))
     beside = {name: one for name, one in scores.surface.items() if name in UNBALANCED_SCORERS}
-    rivals = {name: _weighted(one, worth(one.margins, epsilon), weights, slack=0.0) for name, one in beside.items()}
-    return replace(estimate, params={**params, "meaning": meaning(estimate, rivals)})
+    rivals = {
+        name: _weighted_rate(one, margin_wins(one.margins, epsilon), weights, slack=0.0) for name, one in beside.items()
+    }
+    return replace(estimate, params={**params, "meaning": meaning_in_words(estimate, rivals)})
 
 
-def meaning(estimate: Estimate, rivals: Mapping[str, Estimate] = MappingProxyType({})) -> str:
+def meaning_in_words(estimate: Estimate, rivals: Mapping[str, Estimate] = MappingProxyType({})) -> str:
     """Whether an adjusted rate shows that meaning is detected: its whole interval is above one half and each rival.
 
     `rivals` are the rates, under the same weights, of scorers that use features that the weights do not balance. A
@@ -84,20 +86,20 @@ def meaning(estimate: Estimate, rivals: Mapping[str, Estimate] = MappingProxyTyp
     return f"not told from {best}, which has {rates[best]:.2f}" if best else "detected"
 
 
-def _weighted(scores: MarginScores, wins: Floats, weights: Floats, *, slack: float) -> Estimate:
+def _weighted_rate(scores: MarginScores, wins: Floats, weights: Floats, *, slack: float) -> Estimate:
     """The weighted rate; its interval is widened by the remaining imbalance."""
     value = float(weights @ wins / weights.sum())
-    totals = scores.resampler.totals(np.column_stack([weights * (wins - value), weights]))
-    estimate = estimated("adjusted_rate", scores, value, ratio(totals[:, 0], totals[:, 1]) + value)
-    clusters = min(math.floor(effective(weights, scores.resampler.columns) + 1e-9), scores.resampler.clusters)
-    low, high = widened_interval(value, estimate.low, estimate.high, n=clusters, clusters=clusters)
+    totals = scores.resampler.replicate_totals(np.column_stack([weights * (wins - value), weights]))
+    estimate = estimate_from_replicates("adjusted_rate", scores, value, safe_ratio(totals[:, 0], totals[:, 1]) + value)
+    clusters = min(math.floor(effective_clusters(weights, scores.resampler.columns) + 1e-9), scores.resampler.clusters)
+    low, high = widen_share_interval(value, estimate.low, estimate.high, n=clusters, clusters=clusters)
     return replace(estimate, low=max(low - slack, 0.0), high=min(high + slack, 1.0), clusters=clusters)
 
 
-def one_sided(surface_differences: Floats, scores: MarginScores) -> str:
+def one_sided_message(surface_differences: Floats, scores: MarginScores) -> str:
     """The difference with too few clusters on its smaller side, as a message; empty if every difference has enough."""
     for name, column in zip(SURFACE_DIFFERENCES, surface_differences.T, strict=True):
-        kept, changed = (scores.resampler.of(np.flatnonzero(side)).clusters for side in (column > 0, column < 0))
+        kept, changed = (scores.resampler.select(np.flatnonzero(side)).clusters for side in (column > 0, column < 0))
         if (column != 0).mean() >= SOME and min(kept, changed) < MIN_SIDE:
             return (
                 f"the surface decides too much: {name} favours the kept text in {kept} clusters and the changed one in "
@@ -106,9 +108,9 @@ def one_sided(surface_differences: Floats, scores: MarginScores) -> str:
     return ""
 
 
-def unbalanced(surface_differences: Floats, weights: Floats) -> str:
+def imbalance_message(surface_differences: Floats, weights: Floats) -> str:
     """The difference that no weights balance, as a message; empty if all are balanced or there are no weights."""
-    left = imbalance(surface_differences, weights)
+    left = weighted_imbalance(surface_differences, weights)
     worst = int(np.argmax(np.nan_to_num(left)))
     if not left[worst] > UNBALANCED:
         return ""
@@ -118,18 +120,20 @@ def unbalanced(surface_differences: Floats, weights: Floats) -> str:
     )
 
 
-def strata(scores: MarginScores, wins: Floats, surface_differences: Floats, weights: Floats) -> Iterator[Stratum]:
+def rates_by_stratum(
+    scores: MarginScores, wins: Floats, surface_differences: Floats, weights: Floats
+) -> Iterator[Stratum]:
     """The rate of each stratum that has triplets."""
     sides = np.sign(surface_differences[:, EDIT_DISTANCE_COLUMN])
     for side, name in STRATA.items():
         chosen = np.flatnonzero(sides == side)
         if len(chosen):
-            clusters = scores.resampler.of(chosen).clusters
+            clusters = scores.resampler.select(chosen).clusters
             share = float(weights[chosen].sum() / weights.sum())
             yield Stratum(name, float(wins[chosen].mean()), len(chosen), clusters, share)
 
 
-def _params(found: Iterator[Stratum]) -> dict[str, float]:
+def _strata_params(found: Iterator[Stratum]) -> dict[str, float]:
     """The strata as params of an estimate: kept_rate, kept_n, kept_clusters, kept_weight, and so on."""
     named = {f"{s.name}_{what}": float(getattr(s, what)) for s in found for what in ("rate", "n", "clusters", "weight")}
     return {name: value for name, value in named.items() if not math.isnan(value)}

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.metrics.metric import estimated, metric, near_of
+from encheck.metrics.metric import estimate_from_replicates, metric, near_scores
 from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import PairScores
 from encheck.statistics.bootstrap import MANY_ITEMS, Resampler
@@ -24,7 +24,7 @@ WHOLE = "a correlation has no value per item"
 Correlate = Callable[[Floats, Floats, Weights], Floats]
 
 
-def pseudo_values(table: CaseScores, scores: Floats) -> Floats:
+def spearman_pseudo_values(table: CaseScores, scores: Floats) -> Floats:
     """Each graded pair's pseudo-value of Spearman's correlation of `scores` with human scores; shape [n].
 
     Their mean is the correlation, and the error of their mean is that of the correlation: each is the correlation plus
@@ -34,78 +34,80 @@ def pseudo_values(table: CaseScores, scores: Floats) -> Floats:
     value = float(weighted_spearman(scores, gold, np.ones((1, len(scores)), np.float32))[0])
     if np.isnan(value):
         return np.zeros(len(scores))
-    return value + len(scores) * _of_ranks(ranks_of(scores), ranks_of(gold))
+    return value + len(scores) * _spearman_influence(centred_ranks(scores), centred_ranks(gold))
 
 
 @metric(
-    values=near_of, contrast=pseudo_values, chance=0.0, label="Spearman",
+    values=near_scores, contrast=spearman_pseudo_values, chance=0.0, label="Spearman",
     reported="a correlation is of all pairs together: it decides with --for similarity",
 )  # fmt: skip
 def spearman(scores: PairScores) -> Estimate:
     """Correlation of the ranks, ties with their mean rank. NaN if scores or gold do not vary."""
-    return _all("spearman", scores, weighted_spearman)
+    return _correlation_of_all("spearman", scores, weighted_spearman)
 
 
 @metric(chance=0.0, label="Pearson", whole=WHOLE)
 def pearson(scores: PairScores) -> Estimate:
     """Linear correlation; it depends on the shape of the score's scale, so it gives no verdict."""
-    return _all("pearson", scores, weighted_pearson)
+    return _correlation_of_all("pearson", scores, weighted_pearson)
 
 
 @metric(chance=0.0, label="mean Spearman", whole=WHOLE)
 def mean_spearman(scores: PairScores) -> Estimate:
     """Unweighted mean of Spearman's correlations of the sets (a pair's split names its set)."""
-    return _mean("mean_spearman", scores, weighted_spearman)
+    return _mean_over_sets("mean_spearman", scores, weighted_spearman)
 
 
 @metric(chance=0.0, label="mean Pearson", whole=WHOLE)
 def mean_pearson(scores: PairScores) -> Estimate:
     """Unweighted mean of Pearson's correlations of the sets."""
-    return _mean("mean_pearson", scores, weighted_pearson)
+    return _mean_over_sets("mean_pearson", scores, weighted_pearson)
 
 
 @metric(chance=0.0, label="weighted mean Spearman", whole=WHOLE)
 def weighted_mean_spearman(scores: PairScores) -> Estimate:
     """Mean of Spearman's correlations of the sets, each weighted by its number of pairs: SentEval's "wmean"."""
-    return _mean("weighted_mean_spearman", scores, weighted_spearman, by_size=True)
+    return _mean_over_sets("weighted_mean_spearman", scores, weighted_spearman, by_size=True)
 
 
 @metric(chance=0.0, label="weighted mean Pearson", whole=WHOLE)
 def weighted_mean_pearson(scores: PairScores) -> Estimate:
     """Mean of Pearson's correlations of the sets, each weighted by its number of pairs: SemEval's "weighted mean"."""
-    return _mean("weighted_mean_pearson", scores, weighted_pearson, by_size=True)
+    return _mean_over_sets("weighted_mean_pearson", scores, weighted_pearson, by_size=True)
 
 
-def sets(scores: PairScores) -> dict[str, PairScores]:
+def scores_by_set(scores: PairScores) -> dict[str, PairScores]:
     """The scores of each set, in the order of their names."""
     names = scores.splits
-    return {name: scores.of(np.flatnonzero(names == name)) for name in sorted(set(names))}
+    return {name: scores.select(np.flatnonzero(names == name)) for name in sorted(set(names))}
 
 
-def by_set(scores: PairScores) -> Iterator[Estimate]:
+def figures_by_set(scores: PairScores) -> Iterator[Estimate]:
     """Both correlations of each set, with its name after the metric's, if there are several."""
-    result = sets(scores)
+    result = scores_by_set(scores)
     for name, part in result.items() if len(result) > 1 else ():
         for estimate in (spearman(part), pearson(part)):
             yield replace(estimate, metric=f"{estimate.metric}_{name}")
 
 
-def _all(name: str, scores: PairScores, correlate: Correlate) -> Estimate:
-    value, replicates = _both(scores, correlate)
-    return estimated(name, scores, value, replicates)
+def _correlation_of_all(name: str, scores: PairScores, correlate: Correlate) -> Estimate:
+    value, replicates = _correlate_with_replicates(scores, correlate)
+    return estimate_from_replicates(name, scores, value, replicates)
 
 
-def _mean(name: str, scores: PairScores, correlate: Correlate, *, by_size: bool = False) -> Estimate:
-    parts = sets(scores)
-    result = [_both(part, correlate) for part in parts.values()]
+def _mean_over_sets(name: str, scores: PairScores, correlate: Correlate, *, by_size: bool = False) -> Estimate:
+    parts = scores_by_set(scores)
+    result = [_correlate_with_replicates(part, correlate) for part in parts.values()]
     shortest = min(len(replicates) for _, replicates in result)
     sizes = [len(part.values) if by_size else 1 for part in parts.values()]
     replicates = np.average([replicates[:shortest] for _, replicates in result], axis=0, weights=sizes)
-    estimate = estimated(name, scores, float(np.average([value for value, _ in result], weights=sizes)), replicates)
+    estimate = estimate_from_replicates(
+        name, scores, float(np.average([value for value, _ in result], weights=sizes)), replicates
+    )
     return replace(estimate, params={"sets": len(parts)})
 
 
-def _both(scores: PairScores, correlate: Correlate) -> tuple[float, Floats]:
+def _correlate_with_replicates(scores: PairScores, correlate: Correlate) -> tuple[float, Floats]:
     gold, once = scores.gold, np.ones((1, len(scores.values)), np.float32)
     value = float(correlate(scores.values, gold, once)[0])
     return value, _replicates(scores.values, gold, scores.resampler, correlate)
@@ -113,21 +115,21 @@ def _both(scores: PairScores, correlate: Correlate) -> tuple[float, Floats]:
 
 def _replicates(values: Floats, gold: Floats, resampler: Resampler, correlate: Correlate) -> Floats:
     if len(values) > MANY_ITEMS:
-        first, second = (ranks_of(side) if correlate is weighted_spearman else side for side in (values, gold))
-        influence = _of_ranks if correlate is weighted_spearman else _of_values
+        first, second = (centred_ranks(side) if correlate is weighted_spearman else side for side in (values, gold))
+        influence = _spearman_influence if correlate is weighted_spearman else _pearson_influence
         value = float(correlate(values, gold, np.ones((1, len(values)), np.float32))[0])
-        moved: Floats = value + resampler.totals(influence(first, second)[:, None])[:, 0]
+        moved: Floats = value + resampler.replicate_totals(influence(first, second)[:, None])[:, 0]
         return moved
     return np.concatenate([correlate(values, gold, weights) for weights in resampler.item_weights()])
 
 
-def ranks_of(values: Floats) -> Floats:
+def centred_ranks(values: Floats) -> Floats:
     """The mean rank of each value minus the mean of all ranks, shape [n]."""
-    result: Floats = _centred_ranks(values, np.ones((1, len(values)), np.float32))[0]
+    result: Floats = _centre_ranks(values, np.ones((1, len(values)), np.float32))[0]
     return result
 
 
-def _of_values(first: Floats, second: Floats) -> Floats:
+def _pearson_influence(first: Floats, second: Floats) -> Floats:
     """The change of Pearson's correlation when each item is drawn once more: its influence function / n."""
     x, y = first - first.mean(), second - second.mean()
     both, one, other = (x * y).sum(), (x * x).sum(), (y * y).sum()
@@ -137,18 +139,18 @@ def _of_values(first: Floats, second: Floats) -> Floats:
     return moves
 
 
-def _of_ranks(first: Floats, second: Floats) -> Floats:
-    """As `_of_values`, of centred ranks: an item that is drawn once more also moves the ranks of all items above it."""
+def _spearman_influence(first: Floats, second: Floats) -> Floats:
+    """As `_pearson_influence`, of centred ranks: an item that is drawn once more also moves the ranks of all items above it."""
     both, one, other = (first * second).sum(), (first * first).sum(), (second * second).sum()
     root = np.sqrt(one * other)
-    moved = first * second + _above(first, second) + _above(second, first)
-    squares = [(side * side + 2 * _above(side, side), whole) for side, whole in ((first, one), (second, other))]
+    moved = first * second + _weight_above(first, second) + _weight_above(second, first)
+    squares = [(side * side + 2 * _weight_above(side, side), whole) for side, whole in ((first, one), (second, other))]
     with np.errstate(invalid="ignore", divide="ignore"):
         moves: Floats = moved / root - both / root * sum(square / whole for square, whole in squares) / 2
     return moves
 
 
-def _above(values: Floats, weights: Floats) -> Floats:
+def _weight_above(values: Floats, weights: Floats) -> Floats:
     """The sum of the `weights` of all items above each, and half of those tied with it; shape [n]. They sum to 0."""
     order = np.argsort(values, kind="stable")
     is_new = np.r_[True, np.diff(values[order]) != 0]
@@ -160,7 +162,7 @@ def _above(values: Floats, weights: Floats) -> Floats:
 
 def weighted_pearson(first: Floats, second: Floats, weights: Weights) -> Floats:
     """Correlation of `first` and `second` [n] with each row of `weights` [replicates, n]; shape [replicates]."""
-    return _correlation(_centred(first, weights), _centred(second, weights), weights)
+    return _correlation(_centre_values(first, weights), _centre_values(second, weights), weights)
 
 
 def weighted_spearman(first: Floats, second: Floats, weights: Weights) -> Floats:
@@ -168,10 +170,10 @@ def weighted_spearman(first: Floats, second: Floats, weights: Weights) -> Floats
 
     So a bootstrap replicate equals scipy's result on that sample, including ties.
     """
-    return _correlation(_centred_ranks(first, weights), _centred_ranks(second, weights), weights)
+    return _correlation(_centre_ranks(first, weights), _centre_ranks(second, weights), weights)
 
 
-def _centred(values: Floats, weights: Weights) -> Floats:
+def _centre_values(values: Floats, weights: Weights) -> Floats:
     about = values - values.mean()  # avoids rounding in sums
     total = weights.sum(axis=1, dtype=np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -179,7 +181,7 @@ def _centred(values: Floats, weights: Weights) -> Floats:
     return centred
 
 
-def _centred_ranks(values: Floats, weights: Weights) -> Floats:
+def _centre_ranks(values: Floats, weights: Weights) -> Floats:
     """Mean rank of each item minus the mean of all ranks; shape [replicates, n]."""
     order = np.argsort(values, kind="stable")
     is_new = np.r_[True, np.diff(values[order]) != 0]

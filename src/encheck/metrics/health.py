@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.metrics.metric import estimated, figure, metric, near_of, no_references, ratio, share_of
+from encheck.metrics.metric import (
+    estimate_from_replicates,
+    estimate_share,
+    metric,
+    near_scores,
+    no_references,
+    safe_ratio,
+    with_surface_figures,
+)
 from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import MarginScores, PairScores, RepeatedScores, Scale
 from encheck.types import Estimate
@@ -15,7 +23,7 @@ SMALLEST_CHANGE = 1e-6  # on the scale from 0 (unrelated texts) to 1 (identical 
 CONTRACT = "it holds, or it blocks"
 
 
-def _rooms(table: CaseScores, scale: Scale) -> Floats:
+def _room_of_pairs(table: CaseScores, scale: Scale) -> Floats:
     """The distance of each random pair from identical text, in units of the score of identical text (1 for a cosine).
 
     If random pairs score further from 0, their mean is the unit, so that a logit's room is between 0 and 2. A distance
@@ -25,12 +33,12 @@ def _rooms(table: CaseScores, scale: Scale) -> Floats:
     return np.asarray((scale.identity - table.near) / unit)
 
 
-def _deviations(table: CaseScores, scale: Scale) -> Floats:
+def _negative_deviations(table: CaseScores, scale: Scale) -> Floats:
     """The negative distance of each random pair from the mean of all, on the calibrated scale."""
     return -np.abs(table.near - scale.reference) / scale.unit
 
 
-def _counts(table: CaseScores, _scale: Scale) -> Floats:
+def _evenness_of_texts(table: CaseScores, _scale: Scale) -> Floats:
     """The closeness of each text's number of answers to the mean number; their mean is the evenness."""
     return _evenness(table.near)
 
@@ -39,63 +47,65 @@ def _evenness(counts: Floats) -> Floats:
     return 1 - np.abs(counts / max(float(counts.mean()), 1e-9) - 1) / 2
 
 
-def _finds(table: CaseScores, scale: Scale) -> Floats:
+def _own_text_is_nearest(table: CaseScores, scale: Scale) -> Floats:
     return (table.margins(scale) > 0).astype(float)
 
 
-def _ends(table: CaseScores, scale: Scale) -> Floats:
-    return _told_apart(table.near, scale)
+def _end_is_seen(table: CaseScores, scale: Scale) -> Floats:
+    return _differs_from_identical(table.near, scale)
 
 
-def _told_apart(values: Floats, scale: Scale) -> Floats:
+def _differs_from_identical(values: Floats, scale: Scale) -> Floats:
     """1 if a text and the same text without its end do not score as identical."""
     with np.errstate(invalid="ignore"):
         return ((scale.identity - values) / scale.unit > SMALLEST_CHANGE).astype(float)
 
 
-@metric(values=_finds, kind="rate", label="share won")
+@metric(values=_own_text_is_nearest, kind="rate", label="share won")
 def recall_at_1(scores: MarginScores) -> Estimate:
     """Share of queries whose own text is nearer than every other one.
 
     A tie counts as not found, since chance finds next to nothing here.
     """
     finds = (scores.margins > 0).astype(float)
-    return share_of("recall_at_1", scores.resampler, finds)
+    return estimate_share("recall_at_1", scores.resampler, finds)
 
 
-@metric(values=_rooms, delta=0.1, label="room")
+@metric(values=_room_of_pairs, delta=0.1, label="room")
 def room(scores: PairScores) -> Estimate:
     """The score of identical text minus the mean similarity of random pairs, on the scorer's own scale."""
-    return _mean("room", scores, scores.scale.identity - scores.values)
+    return _mean_estimate("room", scores, scores.scale.identity - scores.values)
 
 
-@metric(values=_deviations, delta=0.05, label="unsteadiness, negative", references=no_references)
+@metric(values=_negative_deviations, delta=0.05, label="unsteadiness, negative", references=no_references)
 def steadiness(scores: PairScores) -> Estimate:
     """1 minus the standard deviation of random pairs on the calibrated scale: wide noise hides near texts."""
-    values = scores.scale.similarity(scores.values)
+    values = scores.scale.calibrate(scores.values)
     columns = np.column_stack([values, values**2, np.ones_like(values)])
-    first, second, n = scores.resampler.totals(columns).T
+    first, second, n = scores.resampler.replicate_totals(columns).T
     with np.errstate(invalid="ignore", divide="ignore"):
         replicates = 1 - np.sqrt(np.maximum(second / n - (first / n) ** 2, 0))
-    return estimated("steadiness", scores, 1 - float(values.std()), replicates)
+    return estimate_from_replicates("steadiness", scores, 1 - float(values.std()), replicates)
 
 
 OF_THE_SPACE = (room, steadiness)  # describe a model's own vector space, which differs between families
 
 
-@metric(values=_counts, delta=0.05, label="evenness")
+@metric(values=_evenness_of_texts, delta=0.05, label="evenness")
 def evenness(scores: PairScores) -> Estimate:
     """1 less the Robin Hood index of the k-occurrence (Feldbauer et al. 2018, section 2): 1 if no text is a hub."""
-    return _mean("evenness", scores, _evenness(scores.values))
+    return _mean_estimate("evenness", scores, _evenness(scores.values))
 
 
-@figure
+@with_surface_figures
 def hubness(scores: PairScores) -> Estimate:
     """Skewness of the k-occurrence (Radovanovic et al. 2010, equation 1): 0 if no text is in too many answers."""
     centred = scores.values - scores.values.mean()
     table = np.column_stack([np.ones_like(centred), centred, centred**2, centred**3])
     value = _skewness(table.sum(axis=0, keepdims=True))[0]
-    return estimated("hubness", scores, float(value), _skewness(scores.resampler.totals(table)))
+    return estimate_from_replicates(
+        "hubness", scores, float(value), _skewness(scores.resampler.replicate_totals(table))
+    )
 
 
 def _skewness(t: Floats) -> Floats:
@@ -106,26 +116,30 @@ def _skewness(t: Floats) -> Floats:
     return result
 
 
-def unseen(scores: PairScores) -> Estimate:
+def antihub_share(scores: PairScores) -> Estimate:
     """Share of texts outside the ten nearest of every query (antihubs, Radovanovic et al. 2010, section 5)."""
-    return _mean("unseen", scores, (scores.values == 0).astype(float))
+    return _mean_estimate("unseen", scores, (scores.values == 0).astype(float))
 
 
-@metric(values=near_of, kind="rate", label="share kept", reported=CONTRACT, surface=())
+@metric(values=near_scores, kind="rate", label="share kept", reported=CONTRACT, surface=())
 def contract_kept(scores: RepeatedScores) -> Estimate:
     """Share of the items where the contract holds. It has no interval, since a contract allows no exception."""
-    return _whole("contract_kept", scores, scores.values, _why_not_kept(scores.values, scores.repeated))
+    return _contract_share(
+        "contract_kept", scores, scores.values, _cause_of_changed_answers(scores.values, scores.repeated)
+    )
 
 
-@metric(values=_ends, kind="rate", label="share seen", reported=CONTRACT, surface=())
+@metric(values=_end_is_seen, kind="rate", label="share seen", reported=CONTRACT, surface=())
 def ends_seen(scores: PairScores) -> Estimate:
     """Share of texts that score differently without their last words."""
-    seen = _told_apart(scores.values, scores.scale)
+    seen = _differs_from_identical(scores.values, scores.scale)
     unseen = int((seen == 0).sum())
-    return _whole("ends_seen", scores, seen, f"{unseen} of {len(seen)} texts score the same without their last words")
+    return _contract_share(
+        "ends_seen", scores, seen, f"{unseen} of {len(seen)} texts score the same without their last words"
+    )
 
 
-def _why_not_kept(values: Floats, repeated: Floats | None) -> str:
+def _cause_of_changed_answers(values: Floats, repeated: Floats | None) -> str:
     """The cause of a changing answer: chance if one batch gives two answers, else the other texts in the batch."""
     changed = f"{int((values < 1).sum())} of {len(values)} texts get another answer"
     if repeated is not None and (repeated < 1).any():
@@ -136,13 +150,13 @@ def _why_not_kept(values: Floats, repeated: Floats | None) -> str:
     )
 
 
-def _whole(metric: str, scores: PairScores, held: Floats, cause: str) -> Estimate:
+def _contract_share(metric: str, scores: PairScores, held: Floats, cause: str) -> Estimate:
     """The share and, if it is below 1, the cause."""
     value = float(held.mean())
     params = {"cause": cause} if value < 1 else {}
     return Estimate(metric, value, value, value, len(held), scores.resampler.clusters, params=params)
 
 
-def _mean(name: str, scores: PairScores, values: Floats) -> Estimate:
-    totals = scores.resampler.totals(np.column_stack([values, np.ones_like(values)]))
-    return estimated(name, scores, float(values.mean()), ratio(totals[:, 0], totals[:, 1]))
+def _mean_estimate(name: str, scores: PairScores, values: Floats) -> Estimate:
+    totals = scores.resampler.replicate_totals(np.column_stack([values, np.ones_like(values)]))
+    return estimate_from_replicates(name, scores, float(values.mean()), safe_ratio(totals[:, 0], totals[:, 1]))

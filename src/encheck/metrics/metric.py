@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import Scale
-from encheck.statistics.bootstrap import Resampler, percentile_interval, widened_interval
+from encheck.statistics.bootstrap import Resampler, percentile_interval, widen_share_interval
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
@@ -64,25 +64,25 @@ class Metric(Generic[P]):
         """The metric on the calibrated scale."""
         if self.name != self.base:
             return self
-        return replace(self, name=self.base + CALIBRATED, estimate=calibrated(self.estimate))
+        return replace(self, name=self.base + CALIBRATED, estimate=on_calibrated_scale(self.estimate))
 
     @property
     def why_reported(self) -> str:
         """The reason why a gate never uses this metric; empty if it may."""
         return self.reported or ("" if self.values else self.whole or "it has no value per item")
 
-    def per_item(self, table: CaseScores, scale: Scale) -> Floats:
+    def item_values(self, table: CaseScores, scale: Scale) -> Floats:
         """Each item's value; shape [n], or [chains] for the unit "chain". Not for metrics of a whole set."""
         assert self.values is not None
         result = self.values(table, scale)
         return result if self.contrast is None else self.contrast(table, result)
 
-    def heads(self, table: CaseScores) -> CaseScores:
+    def value_rows(self, table: CaseScores) -> CaseScores:
         """The table with a row for each entry of `values`; a chain has the row of its first member."""
-        return table if self.unit == "item" else table.of(np.array([rows[0] for rows in table.chains], np.intp))
+        return table if self.unit == "item" else table.select(np.array([rows[0] for rows in table.chain_rows], np.intp))
 
 
-def figure(
+def with_surface_figures(
     function: Callable[Concatenate[Any, P], Estimate], *, surface: Sequence[str] | None = None
 ) -> Callable[Concatenate[Any, P], Estimate]:
     """Compute a figure for the model's scores and for those of each surface scorer (or only those in `surface`)."""
@@ -97,7 +97,7 @@ def figure(
     return both
 
 
-def calibrated(function: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+def on_calibrated_scale(function: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
     """A function of scores, applied on the scale where 0 is a random pair and 1 is identical text."""
 
     @wraps(function)
@@ -116,14 +116,14 @@ def metric(
     """
 
     def made(function: Callable[Concatenate[Any, P], Estimate]) -> Metric[P]:
-        result = Metric(function.__name__, figure(function, surface=surface), **declared)
+        result = Metric(function.__name__, with_surface_figures(function, surface=surface), **declared)
         object.__setattr__(result, "__doc__", function.__doc__)
         return result
 
     return made
 
 
-def estimated(
+def estimate_from_replicates(
     name: str, scores: Any, value: float, replicates: Floats, *, among: NDArray[np.bool_] | None = None, **more: Any
 ) -> Estimate:
     """The estimate of a figure over these scores, with the interval of the replicates, shape [replicates].
@@ -131,33 +131,35 @@ def estimated(
     `among` marks the items that it is based on, shape [n]; default: all.
     """
     low, high = percentile_interval(replicates)
-    draws = scores.resampler if among is None else scores.resampler.of(np.flatnonzero(among))
+    draws = scores.resampler if among is None else scores.resampler.select(np.flatnonzero(among))
     estimate = Estimate(name, float(value), float(low), float(high), len(draws.columns), draws.clusters, **more)
-    return _withheld(estimate, draws, math.nan, math.nan) if draws.overlaps else estimate
+    return _withhold_unreliable_interval(estimate, draws, math.nan, math.nan) if draws.overlaps else estimate
 
 
-def share_of(name: str, draws: Resampler, values: Floats, **more: Any) -> Estimate:
+def estimate_share(name: str, draws: Resampler, values: Floats, **more: Any) -> Estimate:
     """The estimate of a mean of values from 0 to 1, shape [n], of the items of `draws`. The interval accounts for what
     items share. If no interval is reliable, it is 0 to 1, and the params have the reason.
     """
     low, high = (float(end[0]) for end in draws.share_interval(values))
     estimate = Estimate(name, float(values.mean()), low, high, len(values), draws.clusters, **more)
-    return estimate if draws.is_grouped else _withheld(estimate, draws, 0.0, 1.0)
+    return estimate if draws.is_grouped else _withhold_unreliable_interval(estimate, draws, 0.0, 1.0)
 
 
-def _withheld(estimate: Estimate, draws: Resampler, low: float, high: float) -> Estimate:
+def _withhold_unreliable_interval(estimate: Estimate, draws: Resampler, low: float, high: float) -> Estimate:
     """The estimate with these ends and the reason, if its items share too much for a reliable interval."""
-    why = draws.sharing.withheld
+    why = draws.sharing.why_no_interval
     return replace(estimate, low=low, high=high, params={**estimate.params, "withheld": why}) if why else estimate
 
 
-def no_narrower(estimate: Estimate) -> Estimate:
+def widen_near_0_and_1(estimate: Estimate) -> Estimate:
     """The estimate of a share; near 0 or 1, its interval is no narrower than Clopper-Pearson's."""
-    low, high = widened_interval(estimate.value, estimate.low, estimate.high, n=estimate.n, clusters=estimate.clusters)
+    low, high = widen_share_interval(
+        estimate.value, estimate.low, estimate.high, n=estimate.n, clusters=estimate.clusters
+    )
     return replace(estimate, low=low, high=high)
 
 
-def near_of(table: CaseScores, _scale: Scale) -> Floats:
+def near_scores(table: CaseScores, _scale: Scale) -> Floats:
     """The recorded values, for a metric whose items have one value each on the scorer's own scale."""
     return table.near
 
@@ -167,7 +169,7 @@ def no_references(_table: CaseScores) -> float:
     return 0.0
 
 
-def ratio(numerator: Floats, denominator: Floats) -> Floats:
+def safe_ratio(numerator: Floats, denominator: Floats) -> Floats:
     """The ratio element by element; NaN if the denominator is 0."""
     with np.errstate(invalid="ignore", divide="ignore"):
         result: Floats = numerator / denominator

@@ -17,32 +17,38 @@ from numpy.typing import NDArray
 
 from encheck.errors import NothingToMeasure
 from encheck.ids import question_id
-from encheck.metrics.classification import predictions
-from encheck.metrics.metric import estimated, figure, metric, no_narrower, ratio
-from encheck.metrics.pairs import of_two_labels
+from encheck.metrics.classification import predict_labels
+from encheck.metrics.metric import (
+    estimate_from_replicates,
+    metric,
+    safe_ratio,
+    widen_near_0_and_1,
+    with_surface_figures,
+)
+from encheck.metrics.pairs import with_rarer_label_clusters
 from encheck.scoring.pairs import CELLS, Difficulty, Scope
 from encheck.scoring.scores import PairScores
-from encheck.scoring.splits import measured_positions
-from encheck.statistics.bootstrap import Resampler, auc_of
+from encheck.scoring.splits import test_positions
+from encheck.statistics.bootstrap import Resampler, auc_with_replicates
 from encheck.types import Estimate
 
 log = logging.getLogger("encheck")
 Floats = NDArray[np.float64]
 PO, PN, NO, NN = range(4)
-LINES = {"always_positive": 1.0, "always_negative": 0.0, "random": 0.5}
+CONSTANT_PREDICTIONS = {"always_positive": 1.0, "always_negative": 0.0, "random": 0.5}
 SAYS_NOTHING = 0.05  # if the divergence has an AUC this near to chance, the two halves are meaningless
 DEGENERATE = 0.95
 
 
 @dataclass(frozen=True)
-class Cases:
+class PredictedPairs:
     """Measured pairs: scores, difficulty cells, splits, and predictions (1, 0, or the chance of 1); shape [n] each."""
 
     scores: PairScores
     difficulty: Difficulty
     predicted: NDArray[Any]
     params: dict[str, float | str] = field(default_factory=dict)
-    surface: Mapping[str, Cases] = field(default_factory=dict)
+    surface: Mapping[str, PredictedPairs] = field(default_factory=dict)
     suffix: str = ""
 
     @property
@@ -51,23 +57,23 @@ class Cases:
         return self.scores.resampler
 
     @cached_property
-    def sums(self) -> tuple[Floats, Floats]:
-        """The column sums of `_columns`: in the sample, shape [1, 8], and in each replicate, [replicates, 8]."""
-        once = np.array([[column.sum() for column in _columns(self)]])
-        return once, self.resampler.totals_of(_columns(self))
+    def cell_sums(self) -> tuple[Floats, Floats]:
+        """The column sums of `_prediction_columns`: in the sample, shape [1, 8], and in each replicate, [replicates, 8]."""
+        once = np.array([[column.sum() for column in _prediction_columns(self)]])
+        return once, self.resampler.replicate_totals_of_columns(_prediction_columns(self))
 
-    def among(self, *cells: int) -> NDArray[np.bool_]:
+    def in_cells(self, *cells: int) -> NDArray[np.bool_]:
         """Which pairs are in these cells, shape [n]."""
         return np.isin(self.difficulty.cells, cells)
 
 
-def cases_of(scores: PairScores, *, scope: Scope = "split") -> Cases:
+def predict_test_part(scores: PairScores, *, scope: Scope = "split") -> PredictedPairs:
     """The test part of the scores with its difficulty, and predictions at a threshold that was not chosen on it.
 
     The threshold has the best F1 on the validation part; without one, on the other folds of ten. NothingToMeasure
     without a Pn or an Nn pair.
     """
-    found, measured = scores.difficulty(scope), measured_positions(scores.splits)
+    found, measured = scores.classify_difficulty(scope), test_positions(scores.splits)
     part = found.of(measured)
     empty = [name for name in ("Pn", "Nn") if not part.counts[name]]
     if empty:
@@ -75,8 +81,8 @@ def cases_of(scores: PairScores, *, scope: Scope = "split") -> Cases:
             f"{scores.data} has no pair that is {' or '.join(empty)} (non-obvious) by the median scope "
             f"{part.scope!r}: {part.counts}; more pairs, or --median-scope, may give some"
         )
-    surface = {name: _cases(beside, part, measured) for name, beside in scores.surface.items()}
-    cases = replace(_cases(scores, part, measured), surface=surface)
+    surface = {name: _predict_pairs(beside, part, measured) for name, beside in scores.surface.items()}
+    cases = replace(_predict_pairs(scores, part, measured), surface=surface)
     # Warn if the figures mean little: the split is meaningless, or the predictions are nearly constant.
     data, auc = cases.scores.data, auc_divergence(replace(cases, surface={})).value
     if abs(auc - 0.5) < SAYS_NOTHING:
@@ -100,24 +106,24 @@ def cases_of(scores: PairScores, *, scope: Scope = "split") -> Cases:
     return cases
 
 
-def _cases(scores: PairScores, part: Difficulty, measured: NDArray[np.intp]) -> Cases:
-    chosen = predictions(scores, measured)
+def _predict_pairs(scores: PairScores, part: Difficulty, measured: NDArray[np.intp]) -> PredictedPairs:
+    chosen = predict_labels(scores, measured)
     params: dict[str, float | str] = {"median_scope": str(part.scope), **chosen.params}
     params |= {"predicted_positive": float(chosen.predicted.mean())} if chosen.is_complete else {}
-    return Cases(scores.of(measured), part, chosen.predicted, params)
+    return PredictedPairs(scores.select(measured), part, chosen.predicted, params)
 
 
 @metric(chance=0.5, label="AUC of non-obvious pairs", whole="an AUC rises with damage")
-def auc_n(cases: Cases) -> Estimate:
+def auc_n(cases: PredictedPairs) -> Estimate:
     """P(a Pn pair scores above an Nn pair of its split), with ties as one half; chance is 0.5, 1-JSD gets 0.
 
     The params have the number of pairs in each cell, and the medians.
     """
     splits = cases.scores.splits
-    wins, pairs = zip(*(_wins(cases, splits == name) for name in sorted(set(splits))), strict=True)
-    found, sides = _pooled(wins, pairs), [cases.among(cell) for cell in (PN, NN)]
+    wins, pairs = zip(*(_nonobvious_wins(cases, splits == name) for name in sorted(set(splits))), strict=True)
+    found, sides = _pool_splits(wins, pairs), [cases.in_cells(cell) for cell in (PN, NN)]
     clusters = min(cases.resampler.clusters_among(side) for side in sides)  # the rarer label's, as in of_two_labels
-    estimate = estimated("auc_n", cases.scores, *found, among=sides[0] | sides[1])
+    estimate = estimate_from_replicates("auc_n", cases.scores, *found, among=sides[0] | sides[1])
     return replace(
         estimate,
         clusters=clusters,
@@ -129,7 +135,7 @@ def auc_n(cases: Cases) -> Estimate:
     )
 
 
-def _wins(cases: Cases, is_in: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+def _nonobvious_wins(cases: PredictedPairs, is_in: NDArray[np.bool_]) -> tuple[Floats, Floats]:
     """The number of (Pn, Nn) combinations that the Pn pair wins, and of all: in the sample, then in each replicate.
 
     Only pairs of one split, which `is_in` selects.
@@ -138,24 +144,24 @@ def _wins(cases: Cases, is_in: NDArray[np.bool_]) -> tuple[Floats, Floats]:
     if not up.any() or not down.any():
         return np.zeros(1), np.zeros(1)
     chosen = np.flatnonzero(up | down)
-    draws, is_up = cases.resampler.of(chosen), up[chosen]
-    auc, replicates = auc_of(cases.scores.values[chosen], is_up, draws)
-    counts = draws.totals_of(side.astype(float) for side in (is_up, ~is_up))[: len(replicates)]
+    draws, is_up = cases.resampler.select(chosen), up[chosen]
+    auc, replicates = auc_with_replicates(cases.scores.values[chosen], is_up, draws)
+    counts = draws.replicate_totals_of_columns(side.astype(float) for side in (is_up, ~is_up))[: len(replicates)]
     pairs = np.append(up.sum() * down.sum(), counts.prod(axis=1))
     return np.where(pairs > 0, np.append(auc, replicates), 0) * pairs, pairs
 
 
-def _pooled(wins: Sequence[Floats], pairs: Sequence[Floats]) -> tuple[float, Floats]:
+def _pool_splits(wins: Sequence[Floats], pairs: Sequence[Floats]) -> tuple[float, Floats]:
     shortest = min(len(w) for w in wins if len(w) > 1)
-    result = ratio(*(np.sum([x[:shortest] for x in side if len(x) > 1], axis=0) for side in (wins, pairs)))
+    result = safe_ratio(*(np.sum([x[:shortest] for x in side if len(x) > 1], axis=0) for side in (wins, pairs)))
     return float(result[0]), result[1:]
 
 
-@figure
-def auc_divergence(cases: Cases) -> Estimate:
+@with_surface_figures
+def auc_divergence(cases: PredictedPairs) -> Estimate:
     """P(a positive pair has a lower divergence than a negative one): near 0.5, "obvious" is meaningless."""
-    result = auc_of(-cases.difficulty.divergence, cases.scores.labels == 1, cases.resampler)
-    return of_two_labels(estimated("auc_divergence", cases.scores, *result), cases.scores)
+    result = auc_with_replicates(-cases.difficulty.divergence, cases.scores.labels == 1, cases.resampler)
+    return with_rarer_label_clusters(estimate_from_replicates("auc_divergence", cases.scores, *result), cases.scores)
 
 
 OBVIOUS, NON_OBVIOUS, ALL = (PO, NO), (PN, NN), (PO, PN, NO, NN)
@@ -176,56 +182,60 @@ RULES: dict[str, tuple[tuple[int, ...], Rule]] = {
 }
 
 
-def _by_rule(rule: Rule, table: Floats, cells: Sequence[int]) -> Floats:
-    """The figure of the predictions in these cells, for each row of `Cases.sums`."""
+def _rate_by_rule(rule: Rule, table: Floats, cells: Sequence[int]) -> Floats:
+    """The figure of the predictions in these cells, for each row of `Cases.cell_sums`."""
     positive, negative = ([c for c in cells if c in of] for of in ((PO, PN), (NO, NN)))
     columns = (positive, [c + 4 for c in positive], negative, [c + 4 for c in negative])
     tp, fn, fp, tn = (table[:, chosen].sum(axis=1) for chosen in columns)
     match rule:
         case "tpr":
-            return ratio(tp, tp + fn)
+            return safe_ratio(tp, tp + fn)
         case "tnr":
-            return ratio(tn, fp + tn)
+            return safe_ratio(tn, fp + tn)
         case "f1":
-            return np.nan_to_num(ratio(2 * tp, 2 * tp + fn + fp))  # 0 if undefined, as the authors define it
+            return np.nan_to_num(safe_ratio(2 * tp, 2 * tp + fn + fp))  # 0 if undefined, as the authors define it
         case "accuracy":
-            return ratio(tp + tn, tp + fn + fp + tn)
+            return safe_ratio(tp + tn, tp + fn + fp + tn)
         case "balanced accuracy":
-            return (ratio(tp, tp + fn) + ratio(tn, fp + tn)) / 2
+            return (safe_ratio(tp, tp + fn) + safe_ratio(tn, fp + tn)) / 2
         case "mcc":
             below = np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
-            return np.nan_to_num(ratio(tp * tn - fp * fn, below))  # 0 for a constant prediction, as in scikit-learn
+            return np.nan_to_num(
+                safe_ratio(tp * tn - fp * fn, below)
+            )  # 0 for a constant prediction, as in scikit-learn
 
 
-@figure
-def at_threshold(cases: Cases, *, name: str) -> Estimate:
+@with_surface_figures
+def threshold_figure(cases: PredictedPairs, *, name: str) -> Estimate:
     """One of RULES: rates are Table 6's TPR and TNR, F1 is that of the positive class on obvious, non-obvious or all.
 
     The threshold is the same in every replicate.
     """
     cells, rule = RULES[name]
-    once, replicates = (_by_rule(rule, table, cells) for table in cases.sums)
-    estimate = estimated(name, cases.scores, float(once[0]), replicates, among=cases.among(*cells))
+    once, replicates = (_rate_by_rule(rule, table, cells) for table in cases.cell_sums)
+    estimate = estimate_from_replicates(name, cases.scores, float(once[0]), replicates, among=cases.in_cells(*cells))
     if len(cells) == 1:
-        estimate = no_narrower(estimate)
+        estimate = widen_near_0_and_1(estimate)
     return replace(estimate, params=cases.params)
 
 
-@figure
-def f1_gap(cases: Cases) -> Estimate:
+@with_surface_figures
+def f1_gap(cases: PredictedPairs) -> Estimate:
     """F1_o - F1_n: what a model loses where overlap misleads."""
-    once, replicates = (_by_rule("f1", table, OBVIOUS) - _by_rule("f1", table, NON_OBVIOUS) for table in cases.sums)
-    return replace(estimated("f1_gap", cases.scores, float(once[0]), replicates), params=cases.params)
+    once, replicates = (
+        _rate_by_rule("f1", table, OBVIOUS) - _rate_by_rule("f1", table, NON_OBVIOUS) for table in cases.cell_sums
+    )
+    return replace(estimate_from_replicates("f1_gap", cases.scores, float(once[0]), replicates), params=cases.params)
 
 
-def _columns(cases: Cases) -> Iterator[Floats]:
+def _prediction_columns(cases: PredictedPairs) -> Iterator[Floats]:
     """Po+, Pn+, No+, Nn+, then the same with -: the weight of each prediction in its cell; shape [n] each."""
     for weight in (cases.predicted, 1 - cases.predicted):
         for cell in range(len(CELLS)):
             yield np.where(cases.difficulty.cells == cell, weight, 0.0)
 
 
-def figures(cases: Cases) -> Iterator[Estimate]:
+def nonobvious_figures(cases: PredictedPairs) -> Iterator[Estimate]:
     """All figures of Tables 6 to 8 that the cells allow, those of constant predictions, and the AUC of the split.
 
     A figure that rests on an empty cell is left out.
@@ -233,35 +243,35 @@ def figures(cases: Cases) -> Iterator[Estimate]:
     counts = cases.difficulty.counts
     there = {i for i, name in enumerate(CELLS) if counts[name]}
     yield from (
-        at_threshold(cases, name=name) for name, (cells, _) in RULES.items() if name == "f1" or there >= {*cells}
+        threshold_figure(cases, name=name) for name, (cells, _) in RULES.items() if name == "f1" or there >= {*cells}
     )
     if len(there) == len(CELLS):
         yield f1_gap(cases)
-    yield from lines(cases)
+    yield from constant_prediction_figures(cases)
     yield auc_divergence(replace(cases, surface={}))
-    with_map = mean_average_precision(cases) if queries(cases.scores) else None
+    with_map = mean_average_precision(cases) if group_by_question(cases.scores) else None
     yield from [with_map] if with_map else []
 
 
-def lines(cases: Cases) -> Iterator[Estimate]:
+def constant_prediction_figures(cases: PredictedPairs) -> Iterator[Estimate]:
     """F1_n of always-positive, always-negative and coin-tossing predictions (Table 6's random, in expectation)."""
-    for name, chance in LINES.items():
+    for name, chance in CONSTANT_PREDICTIONS.items():
         constant = replace(cases, predicted=np.broadcast_to(chance, len(cases.predicted)), surface={}, params={})
-        yield replace(at_threshold(constant, name="f1_n"), metric=f"f1_n_{name}")
+        yield replace(threshold_figure(constant, name="f1_n"), metric=f"f1_n_{name}")
 
 
-@figure
-def mean_average_precision(cases: Cases) -> Estimate:
+@with_surface_figures
+def mean_average_precision(cases: PredictedPairs) -> Estimate:
     """MAP of ranking data, as the official scorer of SemEval-2016 and 2017 task 3 computes it.
 
     For each question, the mean precision at the relevant candidates among the first ten; 0 for a question without one.
     Equal scores stay in the data's order.
     """
-    result = queries(cases.scores)
+    result = group_by_question(cases.scores)
     values = np.array([average_precision(cases.scores.values[at], cases.scores.labels[at]) for at in result])
-    first = cases.scores.of(np.array([at[0] for at in result], np.intp))
-    totals = first.resampler.totals(np.column_stack([values, np.ones(len(values))]))
-    return estimated("map", first, float(values.mean()), ratio(totals[:, 0], totals[:, 1]))
+    first = cases.scores.select(np.array([at[0] for at in result], np.intp))
+    totals = first.resampler.replicate_totals(np.column_stack([values, np.ones(len(values))]))
+    return estimate_from_replicates("map", first, float(values.mean()), safe_ratio(totals[:, 0], totals[:, 1]))
 
 
 def average_precision(values: Floats, labels: NDArray[np.int8], *, depth: int = 10) -> float:
@@ -275,7 +285,7 @@ def average_precision(values: Floats, labels: NDArray[np.int8], *, depth: int = 
     return float(precision[hit].mean()) if hit.any() else 0.0
 
 
-def queries(scores: PairScores) -> list[NDArray[np.intp]]:
+def group_by_question(scores: PairScores) -> list[NDArray[np.intp]]:
     """Positions of each question's candidates if the pairs are keyed "question id/candidate id", in data order."""
     result: dict[str, list[int]] = {}
     for i, key in enumerate(scores.keys):

@@ -14,11 +14,18 @@ from typing import Any, ParamSpec
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.metrics.metric import Metric, estimated, figure, metric, ratio, share_of
+from encheck.metrics.metric import (
+    Metric,
+    estimate_from_replicates,
+    estimate_share,
+    metric,
+    safe_ratio,
+    with_surface_figures,
+)
 from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import MarginScores, PairScores, Scale
 from encheck.similarity import WORD_OVERLAP
-from encheck.statistics.bootstrap import Resampler, auc_of
+from encheck.statistics.bootstrap import Resampler, auc_with_replicates
 from encheck.surface import SUFFIX_MINUS_PREFIX, SURFACE, WEIGHTED
 from encheck.types import CurvePoint, Estimate
 
@@ -28,34 +35,34 @@ GRID = np.arange(-30, 31) / 100
 ROUNDING = 1e-12  # of a margin that is divided by the scale's unit
 
 
-def won(table: CaseScores, scale: Scale, *, epsilon: float = 0.0) -> Floats:
+def wins(table: CaseScores, scale: Scale, *, epsilon: float = 0.0) -> Floats:
     """1 if the near text is nearer by more than `epsilon` on the calibrated scale, 1/2 for a tie, else 0."""
-    return worth(calibrated_margins(table, scale) if epsilon else table.margins(scale), epsilon)
+    return margin_wins(calibrated_margins(table, scale) if epsilon else table.margins(scale), epsilon)
 
 
-def worth(margins: Floats, epsilon: Floats | float = 0.0) -> Floats:
+def margin_wins(margins: Floats, epsilon: Floats | float = 0.0) -> Floats:
     """The win of each margin: 1 above `epsilon`, 1/2 for a tie (equal to it), 0 below; the two are broadcast.
 
     A margin of a scorer without a scale (NaN) is a tie.
 
-    >>> worth(np.array([0.2, 0.0, -0.1, np.nan])).tolist()
+    >>> margin_wins(np.array([0.2, 0.0, -0.1, np.nan])).tolist()
     [1.0, 0.5, 0.0, 0.5]
     """
     above, below = margins > epsilon + ROUNDING, margins < epsilon - ROUNDING
     return (above.astype(float) + ~below) / 2
 
 
-def similarities(table: CaseScores, scale: Scale) -> Floats:
+def calibrated_similarities(table: CaseScores, scale: Scale) -> Floats:
     """The calibrated similarity of each pair."""
-    return np.asarray(scale.similarity(table.near))
+    return np.asarray(scale.calibrate(table.near))
 
 
 def calibrated_margins(table: CaseScores, scale: Scale) -> Floats:
     """The calibrated margin of each item: the similarity of the near text minus that of the far one."""
-    return np.asarray(scale.margin(table.margins(scale)))
+    return np.asarray(scale.calibrate_margins(table.margins(scale)))
 
 
-def between_labels(table: CaseScores, similarities: Floats) -> Floats:
+def label_gap_contributions(table: CaseScores, similarities: Floats) -> Floats:
     """Each item's contribution to the gap between label 1 and label 0; shape [n].
 
     The mean is the difference of the labels' means, and the spread gives its error: each item's distance from the mean
@@ -71,50 +78,52 @@ def between_labels(table: CaseScores, similarities: Floats) -> Floats:
     return weighted + gap
 
 
-def references_between(table: CaseScores) -> float:
+def references_in_label_gap(table: CaseScores) -> float:
     """0 with both labels, since the reference is subtracted from both means; 1 or -1 with one label alone."""
     return sum({1.0 if label == 1 else -1.0 for label in table.labels})
 
 
 def mean_where(scores: PairScores, values: NDArray[Any], chosen: NDArray[np.bool_]) -> tuple[float, Floats]:
     """The mean over the chosen items of `values` [n], and that of each replicate, shape [replicates]."""
-    totals = scores.resampler.totals_of(_where(values, chosen))
-    return float(values[chosen].mean()), ratio(totals[:, 0], totals[:, 1])
+    totals = scores.resampler.replicate_totals_of_columns(_masked_columns(values, chosen))
+    return float(values[chosen].mean()), safe_ratio(totals[:, 0], totals[:, 1])
 
 
-def _where(values: NDArray[Any], chosen: NDArray[np.bool_]) -> Iterator[Floats]:
+def _masked_columns(values: NDArray[Any], chosen: NDArray[np.bool_]) -> Iterator[Floats]:
     """The values with 0 for items that are not chosen, then the mask of chosen items; shape [n] each."""
     yield np.where(chosen, values, 0.0)
     yield chosen.astype(float)
 
 
-def of_two_labels(estimate: Estimate, scores: PairScores) -> Estimate:
+def with_rarer_label_clusters(estimate: Estimate, scores: PairScores) -> Estimate:
     """The estimate, with the clusters of the label that has fewer: two positives are weak evidence, however many
     negatives they are compared with.
     """
     return replace(estimate, clusters=scores.clusters_of(0, 1))
 
 
-@metric(values=similarities, label="calibrated similarity", reported="a mean similarity rises with damage")
+@metric(values=calibrated_similarities, label="calibrated similarity", reported="a mean similarity rises with damage")
 def mean_similarity(scores: PairScores) -> Estimate:
     """Mean similarity of the pairs (Mahajan et al. 2023, Table 5)."""
-    return estimated("mean_similarity", scores, *mean_where(scores, scores.values, np.ones(len(scores.values), bool)))
+    return estimate_from_replicates(
+        "mean_similarity", scores, *mean_where(scores, scores.values, np.ones(len(scores.values), bool))
+    )
 
 
-@figure
+@with_surface_figures
 def mean_of_label(scores: PairScores, *, label: int) -> Estimate:
     """Mean similarity of the pairs with this label (Mahajan et al. 2023, Tables 3 and 4, Pos. and Neg.)."""
     is_it = scores.labels == label
     result = mean_where(scores, scores.values, is_it)
-    return estimated("mean_similarity", scores, *result, among=is_it, params={"label": label})
+    return estimate_from_replicates("mean_similarity", scores, *result, among=is_it, params={"label": label})
 
 
-def means(scores: PairScores) -> Iterator[Estimate]:
+def means_by_label(scores: PairScores) -> Iterator[Estimate]:
     """The means of both labels."""
     return (mean_of_label(scores, label=label) for label in (1, 0))
 
 
-@figure
+@with_surface_figures
 def share_above(scores: PairScores, *, label: int, threshold: float) -> Estimate:
     """Share of the pairs with this label whose similarity is `threshold` or more.
 
@@ -123,31 +132,41 @@ def share_above(scores: PairScores, *, label: int, threshold: float) -> Estimate
     metric = "recall" if label == 1 else "false_positive_rate"
     chosen = np.flatnonzero(scores.labels == label)
     accepted = (scores.values[chosen] >= threshold).astype(float)
-    return share_of(metric, scores.resampler.of(chosen), accepted, params={"label": label, "threshold": threshold})
+    return estimate_share(
+        metric, scores.resampler.select(chosen), accepted, params={"label": label, "threshold": threshold}
+    )
 
 
-def shares_above(scores: PairScores, *, threshold: float | None = None) -> Iterator[Estimate]:
+def shares_above_by_label(scores: PairScores, *, threshold: float | None = None) -> Iterator[Estimate]:
     """The shares above the threshold for both labels; none without a threshold."""
     if threshold is not None:
         yield from (share_above(scores, label=label, threshold=threshold) for label in (1, 0))
 
 
-@metric(values=similarities, contrast=between_labels, references=references_between, chance=0.0, label="calibrated gap")
+@metric(
+    values=calibrated_similarities,
+    contrast=label_gap_contributions,
+    references=references_in_label_gap,
+    chance=0.0,
+    label="calibrated gap",
+)
 def similarity_gap(scores: PairScores) -> Estimate:
     """Mean similarity of label 1 minus that of label 0 (Mahajan et al. 2023, criterion 1, Tables 3 and 4)."""
     positive = scores.labels == 1
     sides = (positive, ~positive)
-    t = scores.resampler.totals_of(column for side in sides for column in _where(scores.values, side))
+    t = scores.resampler.replicate_totals_of_columns(
+        column for side in sides for column in _masked_columns(scores.values, side)
+    )
     value = scores.values[positive].mean() - scores.values[~positive].mean()
-    replicates = ratio(t[:, 0], t[:, 1]) - ratio(t[:, 2], t[:, 3])
-    return of_two_labels(estimated("similarity_gap", scores, value, replicates), scores)
+    replicates = safe_ratio(t[:, 0], t[:, 1]) - safe_ratio(t[:, 2], t[:, 3])
+    return with_rarer_label_clusters(estimate_from_replicates("similarity_gap", scores, value, replicates), scores)
 
 
 @metric(chance=0.5, label="AUC", whole="an AUC rises with damage")
 def auc(scores: PairScores) -> Estimate:
     """P(a label-1 pair scores above a label-0 pair), with ties as one half (Mann-Whitney U / mn)."""
-    result = auc_of(scores.values, scores.labels == 1, scores.resampler)
-    return of_two_labels(estimated("auc", scores, *result), scores)
+    result = auc_with_replicates(scores.values, scores.labels == 1, scores.resampler)
+    return with_rarer_label_clusters(estimate_from_replicates("auc", scores, *result), scores)
 
 
 @metric(chance=0.0, label="Cohen's d", whole="it is a distance of two whole labels")
@@ -163,7 +182,12 @@ def cohens_d(scores: PairScores) -> Estimate:
             yield np.where(side, x**2, 0)
 
     value = _cohens_d(np.array([[column.sum() for column in columns()]]))[0]
-    return of_two_labels(estimated("cohens_d", scores, value, _cohens_d(scores.resampler.totals_of(columns()))), scores)
+    return with_rarer_label_clusters(
+        estimate_from_replicates(
+            "cohens_d", scores, value, _cohens_d(scores.resampler.replicate_totals_of_columns(columns()))
+        ),
+        scores,
+    )
 
 
 def _cohens_d(t: Floats) -> Floats:
@@ -183,11 +207,11 @@ def _cohens_d(t: Floats) -> Floats:
 def mean_margin(scores: MarginScores) -> Estimate:
     """Mean of Sim(S, near) - Sim(S, far)."""
     margins = scores.margins
-    totals = scores.resampler.totals(np.column_stack([margins, np.ones_like(margins)]))
-    return estimated("mean_margin", scores, margins.mean(), ratio(totals[:, 0], totals[:, 1]))
+    totals = scores.resampler.replicate_totals(np.column_stack([margins, np.ones_like(margins)]))
+    return estimate_from_replicates("mean_margin", scores, margins.mean(), safe_ratio(totals[:, 0], totals[:, 1]))
 
 
-@metric(values=won, kind="rate", chance=0.5, label="share won", surface=SIMILAR)
+@metric(values=wins, kind="rate", chance=0.5, label="share won", surface=SIMILAR)
 def margin_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
     """Share of items with Sim(S, near) - Sim(S, far) > epsilon, with the curve over epsilon from -0.3 to 0.3.
 
@@ -195,23 +219,23 @@ def margin_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
     A tie counts as one half. The intervals account for what items share.
     """
     margins, grid = scores.margins, np.append(GRID if scores.has_curve else (), epsilon)
-    worths = worth(margins[:, None], grid)
+    worths = margin_wins(margins[:, None], grid)
     # The interval's ends by the sum of wins, since points of one curve with the same sum have the same interval.
     distinct, first = np.unique(worths.sum(axis=0), return_index=True)
     halves = (2 * worths[:, first]).astype(np.int8)
-    low, high = _ends_of_shares(scores.resampler, halves.tobytes(), len(first))
+    low, high = _share_intervals(scores.resampler, halves.tobytes(), len(first))
     ends = {float(n): (float(a), float(b)) for n, a, b in zip(distinct, low, high, strict=True)}
     above = (worths == 1).sum(axis=0)
     points = [
         CurvePoint(float(e), float(w.mean()), *ends[w.sum()], int(n))
         for e, n, w in zip(grid[:-1], above, worths.T, strict=False)
     ]
-    estimate = share_of("margin_rate", scores.resampler, worths[:, -1], params={"epsilon": epsilon})
+    estimate = estimate_share("margin_rate", scores.resampler, worths[:, -1], params={"epsilon": epsilon})
     return replace(estimate, curve=tuple(points))
 
 
 @lru_cache(maxsize=64)
-def _ends_of_shares(resampler: Resampler, halves: bytes, sets: int) -> tuple[Floats, Floats]:
+def _share_intervals(resampler: Resampler, halves: bytes, sets: int) -> tuple[Floats, Floats]:
     """The intervals of the shares won in `sets` sets of half wins; cached, as raw and calibrated rates often agree."""
     return resampler.share_interval(np.frombuffer(halves, np.int8).reshape(-1, sets) / 2)
 
@@ -230,12 +254,14 @@ def beyond_word_overlap(scores: PairScores) -> Iterator[Estimate]:
     yield replace(gap, metric=f"similarity_gap{BEYOND}{both.suffix}")
     is_positive = scores.labels == 1
     (value, drawn), (of_words, drawn_of_words) = (
-        auc_of(one.values, is_positive, scores.resampler) for one in (scores, words)
+        auc_with_replicates(one.values, is_positive, scores.resampler) for one in (scores, words)
     )
-    yield of_two_labels(estimated(f"auc{BEYOND}", scores, value - of_words, drawn - drawn_of_words), scores)
+    yield with_rarer_label_clusters(
+        estimate_from_replicates(f"auc{BEYOND}", scores, value - of_words, drawn - drawn_of_words), scores
+    )
 
 
-def unless_words_tell(metric: Metric[P]) -> Metric[P]:
+def unjudged_if_overlap_separates(metric: Metric[P]) -> Metric[P]:
     """The metric, without a verdict if word overlap alone separates the labels with an AUC above 0.60."""
 
     @wraps(metric.estimate)

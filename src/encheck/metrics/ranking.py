@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from encheck.generators.continuation import is_word
 from encheck.ids import ItemId
 from encheck.metrics.correlation import weighted_spearman
-from encheck.metrics.metric import estimated, figure, metric, ratio, share_of
-from encheck.metrics.thresholds import balanced, best_threshold
+from encheck.metrics.metric import estimate_from_replicates, estimate_share, metric, safe_ratio, with_surface_figures
+from encheck.metrics.thresholds import balanced_accuracy_objective, best_threshold
 from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import ChainScores, Scale
 from encheck.scoring.splits import TEST
@@ -36,10 +36,10 @@ NO_THRESHOLD = "there are no labelled pairs of a validation part to choose a thr
 BY_OVERLAP = 0.5  # a correlation that is commonly called large
 
 
-def top_of(values: Floats, *, ties: Ties = "expected") -> Floats:
+def first_is_top(values: Floats, *, ties: Ties = "expected") -> Floats:
     """1 if the first column is the largest of its row, else 0, shape [n]; a tie counts as 1/#tied, 0 or 1.
 
-    >>> top_of(np.array([[0.9, 0.9, 0.7], [0.9, 0.8, 0.7]])).tolist()
+    >>> first_is_top(np.array([[0.9, 0.9, 0.7], [0.9, 0.8, 0.7]])).tolist()
     [0.5, 1.0]
     """
     best = values[:, :1] >= np.nanmax(values, axis=1, keepdims=True)
@@ -48,20 +48,20 @@ def top_of(values: Floats, *, ties: Ties = "expected") -> Floats:
     return np.asarray(best[:, 0] * worth)
 
 
-def ranks_of(values: Floats) -> Floats:
+def rank_rows(values: Floats) -> Floats:
     """The rank of each value in its row, 1 for the largest, ties with their mean rank; NaN stays NaN; shape [n, k]."""
     above = (values[:, None, :] > values[:, :, None]).sum(axis=2)
     equal = (values[:, None, :] == values[:, :, None]).sum(axis=2)
     return np.where(np.isnan(values), np.nan, above + (equal + 1) / 2)
 
 
-def spearman_of(values: Floats) -> Floats:
+def spearman_by_row(values: Floats) -> Floats:
     """Spearman's correlation of each row with falling degrees, shape [n]; NaN if a row does not vary.
 
-    >>> spearman_of(np.array([[0.9, 0.8, 0.7, 0.6], [0.7, 0.9, 0.9, 0.9]])).round(4).tolist()
+    >>> spearman_by_row(np.array([[0.9, 0.8, 0.7, 0.6], [0.7, 0.9, 0.9, 0.9]])).round(4).tolist()
     [1.0, -0.7746]
     """
-    ranks = ranks_of(values)
+    ranks = rank_rows(values)
     wanted = np.where(np.isnan(ranks), np.nan, np.arange(1, values.shape[1] + 1))
     x, y = (side - np.nanmean(side, axis=1, keepdims=True) for side in (ranks, wanted))
     squares = np.nansum(x * x, axis=1) * np.nansum(y * y, axis=1)
@@ -70,12 +70,12 @@ def spearman_of(values: Floats) -> Floats:
     return result
 
 
-def in_order(values: Floats) -> Floats:
+def falls_throughout(values: Floats) -> Floats:
     """1 where every value of a row is larger than the next, 0 where one is smaller; shape [n].
 
     Equal values count as in order with the probability of chance: 1/2 for two of them, 1/k! for k.
 
-    >>> in_order(np.array([[0.9, 0.8, 0.7], [0.9, 0.7, 0.8], [0.9, 0.7, 0.7], [0.7, 0.7, 0.7]])).round(4).tolist()
+    >>> falls_throughout(np.array([[0.9, 0.8, 0.7], [0.9, 0.7, 0.8], [0.9, 0.7, 0.7], [0.7, 0.7, 0.7]])).round(4).tolist()
     [1.0, 0.0, 0.5, 0.1667]
     """
     steps = np.diff(values, axis=1)
@@ -86,70 +86,70 @@ def in_order(values: Floats) -> Floats:
     return result
 
 
-def reversed_at(values: Floats, step: int) -> Floats:
+def rises_at_step(values: Floats, step: int) -> Floats:
     """1 if the value after `step` is larger than the one before it, 1/2 if equal, else 0; NaN if a value is missing."""
     change = values[:, step] - values[:, step - 1]
     return np.where(np.isnan(change), np.nan, (change > 0) + (change == 0) / 2)
 
 
-def _on_top(table: CaseScores, scale: Scale) -> Floats:
+def _paraphrase_on_top(table: CaseScores, scale: Scale) -> Floats:
     """The result of each chain: 1 if the paraphrase is on top, a share of 1 if tied, else 0."""
     margins = table.margins(scale)
     return np.array(
-        [0.0 if (margins[at] < 0).any() else 1 / (1 + int((margins[at] == 0).sum())) for at in table.chains]
+        [0.0 if (margins[at] < 0).any() else 1 / (1 + int((margins[at] == 0).sum())) for at in table.chain_rows]
     )
 
 
-@metric(values=_on_top, kind="rate", chance=0.25, label="share on top", unit="chain")
+@metric(values=_paraphrase_on_top, kind="rate", chance=0.25, label="share on top", unit="chain")
 def r_precision(scores: ChainScores, *, ties: Ties = "expected") -> Estimate:
-    """Share of the measured chains with the paraphrase on top (Table 5, RPrec); chance is 1/4. Ties: see `top_of`."""
-    name, part = "r_precision" if ties == "expected" else f"r_precision_{ties}", measured(scores)
-    return _share(name, part, top_of(part.values, ties=ties))
+    """Share of the measured chains with the paraphrase on top (Table 5, RPrec); chance is 1/4. Ties: see `first_is_top`."""
+    name, part = "r_precision" if ties == "expected" else f"r_precision_{ties}", select_test_chains(scores)
+    return _share_of_chains(name, part, first_is_top(part.values, ties=ties))
 
 
-@figure
+@with_surface_figures
 def spearman(scores: ChainScores) -> Estimate:
     """Mean over chains of Spearman's correlation of scores and degrees (Table 5); a constant chain counts as 0."""
-    return _spearman("spearman", scores, scores.values)
+    return _mean_spearman("spearman", scores, scores.values)
 
 
-@figure
+@with_surface_figures
 def spearman_members(scores: ChainScores) -> Estimate:
     """Mean Spearman's correlation of the members alone, without the paraphrase."""
-    return _spearman("spearman_members", scores, scores.values[:, 1:])
+    return _mean_spearman("spearman_members", scores, scores.values[:, 1:])
 
 
-def _spearman(name: str, scores: ChainScores, values: Floats) -> Estimate:
-    result = spearman_of(values)
+def _mean_spearman(name: str, scores: ChainScores, values: Floats) -> Estimate:
+    result = spearman_by_row(values)
     constant = {"constant": float(np.isnan(result).sum())}
-    return replace(_mean(name, scores, np.nan_to_num(result)), params=constant)
+    return replace(_mean_over_chains(name, scores, np.nan_to_num(result)), params=constant)
 
 
-@figure
+@with_surface_figures
 def order_rate(scores: ChainScores) -> Estimate:
-    """Share of chains whose scores all fall; ties count as `in_order` says."""
-    return _share("order_rate", scores, in_order(scores.values))
+    """Share of chains whose scores all fall; ties count as `falls_throughout` says."""
+    return _share_of_chains("order_rate", scores, falls_throughout(scores.values))
 
 
-@figure
+@with_surface_figures
 def order_rate_members(scores: ChainScores) -> Estimate:
     """Share of chains whose member scores all fall."""
-    return _share("order_rate_members", scores, in_order(scores.values[:, 1:]))
+    return _share_of_chains("order_rate_members", scores, falls_throughout(scores.values[:, 1:]))
 
 
-@figure
+@with_surface_figures
 def violation_rate(scores: ChainScores, *, step: int) -> Estimate:
     """Share of chains whose score rises at this step (1: from paraphrase to first member); ties count as half."""
-    return _share(f"violation_rate_{step}", scores, reversed_at(scores.values, step))
+    return _share_of_chains(f"violation_rate_{step}", scores, rises_at_step(scores.values, step))
 
 
-@figure
+@with_surface_figures
 def mean_rank(scores: ChainScores) -> Estimate:
     """Mean rank of the paraphrase, 1 for the top; ties have their mean rank."""
-    return _mean("mean_rank", scores, ranks_of(scores.values)[:, 0])
+    return _mean_over_chains("mean_rank", scores, rank_rows(scores.values)[:, 0])
 
 
-@figure
+@with_surface_figures
 def overlap_spearman(scores: ChainScores) -> Estimate:
     """Spearman's correlation of the paraphrase's score with its word overlap: near 1, the model ranks by overlap.
 
@@ -159,41 +159,41 @@ def overlap_spearman(scores: ChainScores) -> Estimate:
     once = np.ones((1, len(overlap)), np.float32)
     value = float(weighted_spearman(scores.values[:, 0], overlap, once)[0])
     drawn = [weighted_spearman(scores.values[:, 0], overlap, weights) for weights in scores.resampler.item_weights()]
-    estimate = estimated("overlap_spearman", scores, value, np.concatenate(drawn))
+    estimate = estimate_from_replicates("overlap_spearman", scores, value, np.concatenate(drawn))
     return replace(estimate, params={"ranks_by": "word overlap"}) if estimate.low > BY_OVERLAP else estimate
 
 
-def overlap(scores: ChainScores) -> Estimate:
+def mean_word_overlap(scores: ChainScores) -> Estimate:
     """Mean word overlap (Jaccard of unigrams) of the paraphrases with their sentences (Table 6)."""
-    return _mean("overlap", scores, np.array([item.overlap for item in scores.items]))
+    return _mean_over_chains("overlap", scores, np.array([item.overlap for item in scores.items]))
 
 
-def unusual(scores: ChainScores, *, step: int) -> Estimate:
+def mean_unusual_tags(scores: ChainScores, *, step: int) -> Estimate:
     """Mean share of unusual tag pairs after this many swaps: less fluent texts can be detected without meaning."""
-    return _mean(f"unusual_tags_{step}", scores, np.array([item.unusual[step] for item in scores.items]))
+    return _mean_over_chains(f"unusual_tags_{step}", scores, np.array([item.unusual[step] for item in scores.items]))
 
 
-def surprisal(scores: ChainScores, *, step: int) -> Estimate:
-    """Mean bits per token after this many swaps, by the language model of `--continuation-model`; see `unusual`."""
-    return _mean(f"surprisal_{step}", scores, np.array([item.surprisal[step] for item in scores.items]))
+def mean_surprisal(scores: ChainScores, *, step: int) -> Estimate:
+    """Mean bits per token after this many swaps, by the language model of `--continuation-model`; see `mean_unusual_tags`."""
+    return _mean_over_chains(f"surprisal_{step}", scores, np.array([item.surprisal[step] for item in scores.items]))
 
 
-def length(scores: ChainScores, *, column: int) -> Estimate:
+def mean_length(scores: ChainScores, *, column: int) -> Estimate:
     """Mean number of words of the first text of each pair in this column, over the chains that have it."""
     firsts = [[first for first, _ in item.pairs[column : column + 1]] for item in scores.items]
     counts = [sum(map(is_word, some[0].split())) if some else np.nan for some in firsts]
-    return _mean(f"words_{column}", scores, np.array(counts, float))
+    return _mean_over_chains(f"words_{column}", scores, np.array(counts, float))
 
 
-def rejected(scores: ChainScores) -> Estimate:
+def mean_rejected_swaps(scores: ChainScores) -> Estimate:
     """Mean number of rejected exchanges per chain, which would have kept the meaning; the params have the reasons."""
     reasons = [reason for item in scores.items for reason in item.rejected]
     counts = {reason: float(reasons.count(reason)) for reason in sorted(set(reasons))}
     each = np.array([len(item.rejected) for item in scores.items], float)
-    return replace(_mean("rejected_swaps", scores, each), params=counts)
+    return replace(_mean_over_chains("rejected_swaps", scores, each), params=counts)
 
 
-def by_overlap(scores: ChainScores) -> Iterator[Estimate]:
+def figures_by_overlap(scores: ChainScores) -> Iterator[Estimate]:
     """R-Precision and Spearman in thirds of word overlap (ties stay together), for thirds with at least two chains."""
     result = np.array([item.overlap for item in scores.items])
     cuts = np.quantile(result, [1 / 3, 2 / 3])
@@ -201,19 +201,19 @@ def by_overlap(scores: ChainScores) -> Iterator[Estimate]:
     for k, name in enumerate(STRATA):
         part = np.flatnonzero(third == k)
         if len(part) > 1:
-            chosen = scores.of(part)
+            chosen = scores.select(part)
             for estimate in (r_precision(chosen), spearman(chosen)):
                 params = {**estimate.params, "overlap": float(result[part].mean())}
                 yield replace(estimate, metric=f"{estimate.metric}_{name}_overlap", params=params)
 
 
-def measured(scores: ChainScores) -> ChainScores:
+def select_test_chains(scores: ChainScores) -> ChainScores:
     """The chains of the test part, or all chains if no part is named."""
     test = np.flatnonzero([item.split in TEST for item in scores.items])
-    return scores.of(test) if len(test) else scores
+    return scores.select(test) if len(test) else scores
 
 
-def accuracies(scores: ChainScores, *, threshold: float | None = None) -> Iterator[Estimate]:
+def accuracies_by_step(scores: ChainScores, *, threshold: float | None = None) -> Iterator[Estimate]:
     """Share of right predictions by number of swaps (Figure 3): only the text without swaps is a paraphrase.
 
     There is one estimate per member, at `threshold` or, as in deployment, at the threshold with the highest balanced
@@ -222,65 +222,67 @@ def accuracies(scores: ChainScores, *, threshold: float | None = None) -> Iterat
     head's own predictions follow, as in the paper.
     """
     columns = range(scores.values.shape[1])
-    if threshold is not None or scores.learned is not None:
-        yield from (accuracy(scores, column=column, threshold=threshold) for column in columns)
+    if threshold is not None or scores.tuning is not None:
+        yield from (accuracy_at_step(scores, column=column, threshold=threshold) for column in columns)
     else:
         log.warning("%s: no accuracy after each step: %s", ItemId(scores.items[0].id).data, NO_THRESHOLD)
-    if scores.decision is not None:
+    if scores.head_threshold is not None:
         for column in columns:
-            result = accuracy(scores, column=column, threshold=scores.decision)
+            result = accuracy_at_step(scores, column=column, threshold=scores.head_threshold)
             yield replace(result, metric=f"head_{result.metric}", surface={})
 
 
-@figure
-def accuracy(scores: ChainScores, *, column: int, threshold: float | None = None) -> Estimate:
-    """Share of right predictions for the pairs of one column: see `accuracies`."""
-    part = measured(scores)
+@with_surface_figures
+def accuracy_at_step(scores: ChainScores, *, column: int, threshold: float | None = None) -> Estimate:
+    """Share of right predictions for the pairs of one column: see `accuracies_by_step`."""
+    part = select_test_chains(scores)
     if threshold is None:
-        assert part.learned is not None
-        threshold = best_threshold(part.learned.values, part.learned.labels, objective=balanced)
+        assert part.tuning is not None
+        threshold = best_threshold(part.tuning.values, part.tuning.labels, objective=balanced_accuracy_objective)
     values = part.values[:, column]
     right = np.where(np.isnan(values), np.nan, (values >= threshold) == (column == 0))
-    return replace(_share(f"accuracy_{column}", part, right), params={"threshold": threshold})
+    return replace(_share_of_chains(f"accuracy_{column}", part, right), params={"threshold": threshold})
 
 
-def _share(name: str, scores: ChainScores, values: Floats) -> Estimate:
+def _share_of_chains(name: str, scores: ChainScores, values: Floats) -> Estimate:
     """The mean of values from 0 to 1 over the chains that have one."""
     there = np.flatnonzero(~np.isnan(values))
-    return share_of(name, scores.resampler.of(there), values[there])
+    return estimate_share(name, scores.resampler.select(there), values[there])
 
 
-def _mean(name: str, scores: ChainScores, values: Floats) -> Estimate:
+def _mean_over_chains(name: str, scores: ChainScores, values: Floats) -> Estimate:
     """The mean over the chains that have a value."""
     there = np.flatnonzero(~np.isnan(values))
-    part = scores.of(there) if len(there) < len(values) else scores
+    part = scores.select(there) if len(there) < len(values) else scores
     mean = float(values[there].mean())
-    totals = part.resampler.totals(np.column_stack([values[there] - mean, np.ones(len(there))]))  # avoids rounding
-    return estimated(name, part, mean, ratio(totals[:, 0], totals[:, 1]) + mean)
+    totals = part.resampler.replicate_totals(
+        np.column_stack([values[there] - mean, np.ones(len(there))])
+    )  # avoids rounding
+    return estimate_from_replicates(name, part, mean, safe_ratio(totals[:, 0], totals[:, 1]) + mean)
 
 
-def figures(scores: ChainScores, *, threshold: float | None = None) -> Iterator[Estimate]:
+def chain_figures(scores: ChainScores, *, threshold: float | None = None) -> Iterator[Estimate]:
     """All figures that are reported with the R-Precision of a chain's measured part."""
-    part = measured(scores)
+    part = select_test_chains(scores)
     yield from (r_precision(part, ties="strict"), r_precision(part, ties="optimistic"))
     yield from (spearman(part), order_rate(part))
     yield from (violation_rate(part, step=step) for step in range(1, part.values.shape[1]))
     yield from (mean_rank(part), spearman_members(part), order_rate_members(part))
-    yield from accuracies(scores, threshold=threshold)
-    yield from (overlap(part), overlap_spearman(part), *by_overlap(part))
+    yield from accuracies_by_step(scores, threshold=threshold)
+    yield from (mean_word_overlap(part), overlap_spearman(part), *figures_by_overlap(part))
 
 
-def swap_diagnostics(scores: ChainScores) -> Iterator[Estimate]:
+def fluency_figures(scores: ChainScores) -> Iterator[Estimate]:
     """Fluency after each number of swaps, by tags and by a language model, and the exchanges that were rejected."""
-    part = measured(scores)
+    part = select_test_chains(scores)
     steps = range(part.values.shape[1])
-    yield from (unusual(part, step=step) for step in steps)
+    yield from (mean_unusual_tags(part, step=step) for step in steps)
     if all(item.surprisal for item in part.items):
-        yield from (surprisal(part, step=step) for step in steps)
-    yield rejected(part)
+        yield from (mean_surprisal(part, step=step) for step in steps)
+    yield mean_rejected_swaps(part)
 
 
-def lengths(scores: ChainScores) -> Iterator[Estimate]:
+def length_figures(scores: ChainScores) -> Iterator[Estimate]:
     """Words before and after each cut of a continuation, since the length can reveal the order."""
-    part = measured(scores)
-    yield from (length(part, column=column) for column in range(part.values.shape[1]))
+    part = select_test_chains(scores)
+    yield from (mean_length(part, column=column) for column in range(part.values.shape[1]))

@@ -13,12 +13,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.metrics.metric import estimated, metric, ratio, share_of
+from encheck.metrics.metric import estimate_from_replicates, estimate_share, metric, safe_ratio
 from encheck.scoring.documents import Answers, Ranks
 from encheck.scoring.frame import CaseScores
 from encheck.scoring.ranked import BM25
 from encheck.scoring.scores import LoggedScores, RankedScores, Scale
-from encheck.statistics.bootstrap import Resampler, percentile_interval, widened_interval
+from encheck.statistics.bootstrap import Resampler, percentile_interval, widen_share_interval
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
@@ -28,93 +28,97 @@ DELTA = 0.02
 FIRST_STAGE_RECALL = "first_stage_recall_at"
 
 
-def ndcg(answers: Sequence[Answers], *, cut: int = CUT) -> Floats:
+def ndcg_by_query(answers: Sequence[Answers], *, cut: int = CUT) -> Floats:
     """Normalised discounted cumulative gain of the first `cut` answers; shape [n]."""
     ranks = Ranks.of(answers)
     there = (ranks.rank > 0) & (ranks.rank <= cut)
     gains = np.where(there, ranks.grade / np.log2(np.maximum(ranks.rank, 1) + 1), 0.0)
     order = np.lexsort((-ranks.grade, ranks.query))
-    places = ranks.places(order)
+    places = ranks.ranks_within_query(order)
     ideal = np.where(places <= cut, ranks.grade[order] / np.log2(places + 1), 0.0)
-    return ratio(ranks.total(gains), ranks.total(ideal, order))
+    return safe_ratio(ranks.sum_by_query(gains), ranks.sum_by_query(ideal, order))
 
 
-def reciprocal_rank(answers: Sequence[Answers], *, cut: int = CUT) -> Floats:
+def reciprocal_rank_by_query(answers: Sequence[Answers], *, cut: int = CUT) -> Floats:
     """1 / the rank of the first right document, 0 if none is among the first `cut`; shape [n]."""
     first = (min((rank for rank, _ in one.right if 0 < rank <= cut), default=0) for one in answers)
     return np.array([1 / rank if rank else 0.0 for rank in first])
 
 
-def recall(answers: Sequence[Answers], *, cut: int) -> Floats:
+def recall_by_query(answers: Sequence[Answers], *, cut: int) -> Floats:
     """Share of a query's right documents that are among the first `cut`; shape [n]."""
     ranks = Ranks.of(answers)
     there = ((ranks.rank > 0) & (ranks.rank <= cut)).astype(np.float64)
-    return ratio(ranks.total(there), ranks.total(np.ones_like(there)))
+    return safe_ratio(ranks.sum_by_query(there), ranks.sum_by_query(np.ones_like(there)))
 
 
-def average_precision(answers: Sequence[Answers]) -> Floats:
+def average_precision_by_query(answers: Sequence[Answers]) -> Floats:
     """Mean over a query's right documents of the precision at their ranks, 0 for one not found; shape [n]."""
     ranks = Ranks.of(answers)
     far = np.iinfo(np.intp).max
     order = np.lexsort((np.where(ranks.rank > 0, ranks.rank, far), ranks.query))
     at = ranks.rank[order]
-    precision = np.where(at > 0, ranks.places(order) / np.maximum(at, 1), 0.0)
-    return ratio(ranks.total(precision, order), ranks.total(np.ones_like(precision)))
+    precision = np.where(at > 0, ranks.ranks_within_query(order) / np.maximum(at, 1), 0.0)
+    return safe_ratio(ranks.sum_by_query(precision, order), ranks.sum_by_query(np.ones_like(precision)))
 
 
-def duels_won(answers: Sequence[Answers]) -> Floats:
+def hard_negatives_beaten(answers: Sequence[Answers]) -> Floats:
     """Share of a query's hard negatives that score below its right document, NaN if it has none; shape [n]."""
-    return ratio(np.array([one.won for one in answers], float), np.array([one.duels for one in answers], float))
+    return safe_ratio(np.array([one.won for one in answers], float), np.array([one.duels for one in answers], float))
 
 
-def _of_table(values: Callable[[Sequence[Answers]], Floats]) -> Callable[[CaseScores, Scale], Floats]:
-    return lambda table, _scale: values([Answers.of(text) for text in table.answers])
+def _from_table(values: Callable[[Sequence[Answers]], Floats]) -> Callable[[CaseScores, Scale], Floats]:
+    return lambda table, _scale: values([Answers.parse(text) for text in table.answers])
 
 
-def _recall_at(cut: int) -> Callable[[Sequence[Answers]], Floats]:
-    return lambda answers: recall(answers, cut=cut)
+def _recall_function(cut: int) -> Callable[[Sequence[Answers]], Floats]:
+    return lambda answers: recall_by_query(answers, cut=cut)
 
 
-@metric(values=_of_table(ndcg), delta=DELTA, label="nDCG@10")
+@metric(values=_from_table(ndcg_by_query), delta=DELTA, label="nDCG@10")
 def ndcg_at_10(scores: RankedScores) -> Estimate:
     """Mean nDCG@10."""
-    return _mean("ndcg_at_10", scores, ndcg(scores.answers))
+    return _mean_over_queries("ndcg_at_10", scores, ndcg_by_query(scores.answers))
 
 
-@metric(values=_of_table(reciprocal_rank), label="MRR@10", reported=ONE_METRIC)
+@metric(values=_from_table(reciprocal_rank_by_query), label="MRR@10", reported=ONE_METRIC)
 def mrr_at_10(scores: RankedScores) -> Estimate:
     """Mean reciprocal rank, of the first ten answers."""
-    return _mean("mrr_at_10", scores, reciprocal_rank(scores.answers))
+    return _mean_over_queries("mrr_at_10", scores, reciprocal_rank_by_query(scores.answers))
 
 
-@metric(values=_of_table(_recall_at(1)), label="recall@1", reported=ONE_METRIC)
+@metric(values=_from_table(_recall_function(1)), label="recall@1", reported=ONE_METRIC)
 def document_recall_at_1(scores: RankedScores) -> Estimate:
     """Mean share of the right documents found by the first answer; with one right document, how often it is first."""
-    return _mean("document_recall_at_1", scores, recall(scores.answers, cut=1))
+    return _mean_over_queries("document_recall_at_1", scores, recall_by_query(scores.answers, cut=1))
 
 
-@metric(values=_of_table(_recall_at(10)), label="recall@10", reported=ONE_METRIC)
+@metric(values=_from_table(_recall_function(10)), label="recall@10", reported=ONE_METRIC)
 def document_recall_at_10(scores: RankedScores) -> Estimate:
     """Mean share of the right documents among the first ten answers."""
-    return _mean("document_recall_at_10", scores, recall(scores.answers, cut=10))
+    return _mean_over_queries("document_recall_at_10", scores, recall_by_query(scores.answers, cut=10))
 
 
-@metric(values=_of_table(_recall_at(100)), label="recall@100", reported=ONE_METRIC)
+@metric(values=_from_table(_recall_function(100)), label="recall@100", reported=ONE_METRIC)
 def document_recall_at_100(scores: RankedScores) -> Estimate:
     """Mean share of the right documents among the first hundred answers."""
-    return _mean("document_recall_at_100", scores, recall(scores.answers, cut=100))
+    return _mean_over_queries("document_recall_at_100", scores, recall_by_query(scores.answers, cut=100))
 
 
-@metric(values=_of_table(average_precision), label="MAP", reported=ONE_METRIC)
+@metric(values=_from_table(average_precision_by_query), label="MAP", reported=ONE_METRIC)
 def mean_average_precision(scores: RankedScores) -> Estimate:
     """Mean average precision of the answers that are listed: at most 1,000, as in BEIR and MTEB."""
-    return _mean("mean_average_precision", scores, average_precision(scores.answers))
+    return _mean_over_queries("mean_average_precision", scores, average_precision_by_query(scores.answers))
 
 
-@metric(values=_of_table(duels_won), label="share won", reported="queries without a hard negative have no value")
+@metric(
+    values=_from_table(hard_negatives_beaten),
+    label="share won",
+    reported="queries without a hard negative have no value",
+)
 def hard_negative_accuracy(scores: RankedScores) -> Estimate:
     """Mean share of a query's hard negatives that score below its right document; a tie is not won."""
-    return _mean("hard_negative_accuracy", scores, duels_won(scores.answers))
+    return _mean_over_queries("hard_negative_accuracy", scores, hard_negatives_beaten(scores.answers))
 
 
 @metric(
@@ -125,19 +129,22 @@ def agreement_with_bm25(scores: LoggedScores) -> Estimate:
     rival = scores.surface[BM25].answers
     same = np.array([a.first[0] == b.first[0] for a, b in zip(scores.answers, rival, strict=True)], float)
     weights = np.array(scores.weights, float)
-    totals = scores.resampler.totals(np.column_stack([same * weights, weights]))
+    totals = scores.resampler.replicate_totals(np.column_stack([same * weights, weights]))
     value = float((same * weights).sum() / weights.sum())
-    return estimated("agreement_with_bm25", scores, value, ratio(totals[:, 0], totals[:, 1]))
+    return estimate_from_replicates("agreement_with_bm25", scores, value, safe_ratio(totals[:, 0], totals[:, 1]))
 
 
-def figures(scores: RankedScores) -> list[Estimate]:
+def search_figures(scores: RankedScores) -> list[Estimate]:
     """All figures that are reported with nDCG@10."""
     result = [mrr_at_10, document_recall_at_1, document_recall_at_10, document_recall_at_100, mean_average_precision]
     has_negatives = any(one.duels for one in scores.answers)
-    return [*(one(scores) for one in [*result, *[hard_negative_accuracy] * has_negatives]), *first_stage(scores)]
+    return [
+        *(one(scores) for one in [*result, *[hard_negative_accuracy] * has_negatives]),
+        *index_recall_figures(scores),
+    ]
 
 
-def first_stage(scores: RankedScores | LoggedScores) -> list[Estimate]:
+def index_recall_figures(scores: RankedScores | LoggedScores) -> list[Estimate]:
     """The share of an exact search's first 10, 100 and 1,000 answers that the index found; empty for exact search.
 
     It is a mean over the sampled queries, each of which counts as a cluster.
@@ -148,21 +155,23 @@ def first_stage(scores: RankedScores | LoggedScores) -> list[Estimate]:
     size = {"documents": stage.documents, "lists": stage.size.lists, "probes": stage.size.probes}
     judged = {"right": stage.right, "right_lost": stage.lost, "right_raised": stage.raised} if stage.right else {}
     return [
-        replace(share_found(depth, values), params={**size, **judged})
+        replace(index_recall(depth, values), params={**size, **judged})
         for depth, values in zip(stage.depths, stage.found.T, strict=True)
     ]
 
 
-def share_found(depth: int, values: Floats) -> Estimate:
+def index_recall(depth: int, values: Floats) -> Estimate:
     """The mean of `values` over queries, shape [n]; near 1, the interval is at least Clopper-Pearson's over queries."""
     n, value = len(values), float(values.mean())
     resampler = Resampler([str(i) for i in range(n)])
-    low, high = map(float, percentile_interval(resampler.totals(values[:, None] - value)[:, 0] / n + value))
-    low, high = widened_interval(value, max(low, 0.0), min(high, 1.0), n=n * depth, clusters=n) if n > 1 else (0.0, 1.0)
+    low, high = map(float, percentile_interval(resampler.replicate_totals(values[:, None] - value)[:, 0] / n + value))
+    low, high = (
+        widen_share_interval(value, max(low, 0.0), min(high, 1.0), n=n * depth, clusters=n) if n > 1 else (0.0, 1.0)
+    )
     return Estimate(f"{FIRST_STAGE_RECALL}_{depth}", value, low, high, n, n)
 
 
-def _mean(name: str, scores: RankedScores, values: Floats) -> Estimate:
+def _mean_over_queries(name: str, scores: RankedScores, values: Floats) -> Estimate:
     """The mean over the queries that have a value."""
     there = np.flatnonzero(~np.isnan(values))
-    return share_of(name, scores.resampler.of(there), values[there])
+    return estimate_share(name, scores.resampler.select(there), values[there])

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.metrics.metric import estimated, figure, metric, no_references, ratio
-from encheck.metrics.thresholds import accuracy, best_threshold, has_both
+from encheck.metrics.metric import estimate_from_replicates, metric, no_references, safe_ratio, with_surface_figures
+from encheck.metrics.thresholds import accuracy_objective, best_threshold, has_both_labels
 from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import BothOrdersScores, Scale
-from encheck.statistics.bootstrap import percentile_interval, widened_interval
+from encheck.statistics.bootstrap import percentile_interval, widen_share_interval
 from encheck.types import Estimate
 
 Floats = NDArray[np.float64]
@@ -21,7 +21,7 @@ _CHUNK = 1_000_000
 
 
 @dataclass(frozen=True)
-class DecisionCuts:
+class DecisionThresholds:
     """The cut at which "paraphrase" begins, for each pair, shape [n], NaN without one; and the source of the cuts."""
 
     cuts: Floats
@@ -36,7 +36,7 @@ class DecisionCuts:
         return {**cut, "folds": float(self.folds), "decided_by": self.by}
 
 
-def decision_cuts(scores: BothOrdersScores, *, threshold: float | None = None) -> DecisionCuts:
+def choose_decision_thresholds(scores: BothOrdersScores, *, threshold: float | None = None) -> DecisionThresholds:
     """The model's own decision: the user's `threshold`, else the argmax of the model's trained head.
 
     A model without a head gets the threshold that is best on the validation part or, without such a part of both
@@ -44,43 +44,43 @@ def decision_cuts(scores: BothOrdersScores, *, threshold: float | None = None) -
     """
     n = len(scores.labels)
     if threshold is not None:
-        return DecisionCuts(np.full(n, threshold), "the threshold given")
-    if scores.decision is not None:
-        return DecisionCuts(np.full(n, scores.decision), "the model's head")
-    if scores.learned is not None:
-        cut = decision_threshold(scores.learned.values, scores.learned.labels)
-        return DecisionCuts(np.full(n, np.nan if cut is None else cut), "the validation part")
-    fold, cuts = scores.folds(np.arange(n)), np.full(n, np.nan)
+        return DecisionThresholds(np.full(n, threshold), "the threshold given")
+    if scores.head_threshold is not None:
+        return DecisionThresholds(np.full(n, scores.head_threshold), "the model's head")
+    if scores.tuning is not None:
+        cut = decision_threshold(scores.tuning.values, scores.tuning.labels)
+        return DecisionThresholds(np.full(n, np.nan if cut is None else cut), "the validation part")
+    fold, cuts = scores.folds_of(np.arange(n)), np.full(n, np.nan)
     for k in np.unique(fold):
         others = fold != k
-        if has_both(scores.labels[others]):
+        if has_both_labels(scores.labels[others]):
             result = decision_threshold(scores.forward[others], scores.labels[others])
             cuts[fold == k] = np.nan if result is None else result
-    return DecisionCuts(cuts, "the other folds", len(np.unique(fold)))
+    return DecisionThresholds(cuts, "the other folds", len(np.unique(fold)))
 
 
-@figure
+@with_surface_figures
 def flip_rate(scores: BothOrdersScores, *, threshold: float | None = None) -> Estimate:
     """Share of measured pairs whose prediction changes when the two sentences are exchanged.
 
     "Predicate-Argument Based Bi-Encoder for Paraphrase Identification", sections 1 and 3: 2.66 to 8.46% for
     cross-encoders (Chen et al. 2020), 2.78 to 9.16% for SBERT with the head (u, v, |u-v|), both by the head's argmax
-    on the test part. A pair is predicted a paraphrase where its score reaches its cut (`decision_cuts`); the
+    on the test part. A pair is predicted a paraphrase where its score reaches its cut (`choose_decision_thresholds`); the
     params say whose that is. Scores that are equal to within 1e-6 do not flip a prediction. NaN if a pair has no cut:
     the scores do not vary, or no other pair has both labels.
     """
-    result = decision_cuts(scores, threshold=threshold)
+    result = choose_decision_thresholds(scores, threshold=threshold)
     differ = (scores.forward >= result.cuts) != (scores.backward >= result.cuts)
     flips = np.where(np.isnan(result.cuts), np.nan, differ & (scores.asymmetry > ROUNDING))
-    return _share(scores, flips, result.params)
+    return _flip_share(scores, flips, result.params)
 
 
-def _share(scores: BothOrdersScores, flips: Floats, params: dict[str, float | str]) -> Estimate:
-    totals = scores.resampler.totals_of([flips, np.broadcast_to(1.0, len(flips))])
+def _flip_share(scores: BothOrdersScores, flips: Floats, params: dict[str, float | str]) -> Estimate:
+    totals = scores.resampler.replicate_totals_of_columns([flips, np.broadcast_to(1.0, len(flips))])
     low, high = map(float, percentile_interval(totals[:, 0] / totals[:, 1]))
     n, clusters, value = len(flips), scores.resampler.clusters, float(flips.mean())
     if (scores.asymmetry > ROUNDING).any():  # otherwise it is symmetric by construction
-        low, high = widened_interval(value, low, high, n=n, clusters=clusters)
+        low, high = widen_share_interval(value, low, high, n=n, clusters=clusters)
     return Estimate("flip_rate", value, low, high, n, clusters, params={**params})
 
 
@@ -91,35 +91,35 @@ def consistency(scores: BothOrdersScores, *, threshold: float | None = None) -> 
     return replace(flips, metric="consistency", value=1 - flips.value, low=1 - flips.high, high=1 - flips.low)
 
 
-@figure
+@with_surface_figures
 def largest_asymmetry(scores: BothOrdersScores) -> Estimate:
     """The largest |s(a, b) - s(b, a)| of any pair; no replicate can exceed it, so its interval ends there."""
     # The largest value among the drawn clusters, in each replicate; NaN if none of theirs was drawn.
     top = np.full(scores.resampler.weights.shape[1], -np.inf)
     np.maximum.at(top, scores.resampler.columns, scores.asymmetry)
-    order = scores.resampler.present[np.argsort(-top[scores.resampler.present], kind="stable")]
+    order = scores.resampler.clusters_of_items[np.argsort(-top[scores.resampler.clusters_of_items], kind="stable")]
     step = max(1, _CHUNK // len(order))
     result = []
     for start in range(0, len(scores.resampler.weights), step):
         drawn = scores.resampler.weights[start : start + step, order] > 0
         result.append(np.where(drawn.any(axis=1), top[order][drawn.argmax(axis=1)], np.nan))
     replicates = np.concatenate(result)
-    return estimated("largest_asymmetry", scores, float(scores.asymmetry.max()), replicates)
+    return estimate_from_replicates("largest_asymmetry", scores, float(scores.asymmetry.max()), replicates)
 
 
-def _changes(table: CaseScores, scale: Scale) -> Floats:
+def _negative_changes(table: CaseScores, scale: Scale) -> Floats:
     return -np.abs(table.margins(scale)) / scale.unit
 
 
-@metric(values=_changes, label="change when turned, negative", references=no_references)
+@metric(values=_negative_changes, label="change when turned, negative", references=no_references)
 def symmetry(scores: BothOrdersScores) -> Estimate:
     """Negative mean change of the score when the two sentences are exchanged: 0 for a symmetric scorer.
 
     A gate uses this metric, since unlike `consistency` it needs no threshold and has a value for each pair.
     """
     values = -scores.asymmetry
-    totals = scores.resampler.totals_of([values, np.broadcast_to(1.0, len(values))])
-    return estimated("symmetry", scores, float(values.mean()), ratio(totals[:, 0], totals[:, 1]))
+    totals = scores.resampler.replicate_totals_of_columns([values, np.broadcast_to(1.0, len(values))])
+    return estimate_from_replicates("symmetry", scores, float(values.mean()), safe_ratio(totals[:, 0], totals[:, 1]))
 
 
 def decision_threshold(values: Floats, labels: NDArray[np.int8]) -> float | None:
@@ -133,7 +133,7 @@ def decision_threshold(values: Floats, labels: NDArray[np.int8]) -> float | None
     """
     if values.min() == values.max():
         return None
-    best = best_threshold(values, labels, objective=accuracy)
+    best = best_threshold(values, labels, objective=accuracy_objective)
     if ONE_SIDED <= (values >= best).mean() <= 1 - ONE_SIDED:
         return best
     distinct = np.unique(values)

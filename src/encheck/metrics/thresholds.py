@@ -13,25 +13,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.scoring.splits import FOLDS, fold_of
-from encheck.statistics.clusters import chunks_of
+from encheck.scoring.splits import FOLDS, assign_folds
+from encheck.statistics.clusters import slice_in_chunks
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.intp]
 Objective = Callable[[Floats, Floats, float, float], Floats]
 
 
-def f1(hits: Floats, alarms: Floats, positives: float, negatives: float) -> Floats:  # noqa: ARG001
+def f1_objective(hits: Floats, alarms: Floats, positives: float, negatives: float) -> Floats:  # noqa: ARG001
     """F1 of the positive class from the counts of true and of false positives."""
     return 2 * hits / (hits + alarms + positives)
 
 
-def accuracy(hits: Floats, alarms: Floats, positives: float, negatives: float) -> Floats:
+def accuracy_objective(hits: Floats, alarms: Floats, positives: float, negatives: float) -> Floats:
     """Share of right predictions."""
     return (hits + negatives - alarms) / (positives + negatives)
 
 
-def balanced(hits: Floats, alarms: Floats, positives: float, negatives: float) -> Floats:
+def balanced_accuracy_objective(hits: Floats, alarms: Floats, positives: float, negatives: float) -> Floats:
     """Mean of the shares of right predictions among the positives and among the negatives."""
     return (hits / positives + (negatives - alarms) / negatives) / 2
 
@@ -59,7 +59,7 @@ class ThresholdPredictions:
         return {"threshold": self.threshold, "folds": self.folds} if self.is_complete else {"folds": self.folds}
 
 
-def best_threshold(values: Floats, labels: NDArray[np.int8], *, objective: Objective = f1) -> float:
+def best_threshold(values: Floats, labels: NDArray[np.int8], *, objective: Objective = f1_objective) -> float:
     """The threshold of the highest objective for "1 where the value is at least it"; the highest of equally good ones.
 
     Candidates are the midpoints between distinct neighbouring values, and the lowest value (everything is positive).
@@ -69,7 +69,7 @@ def best_threshold(values: Floats, labels: NDArray[np.int8], *, objective: Objec
     """
     positive, negative = (np.sort(values[side]) for side in (labels == 1, labels != 1))
     totals, best, found = (float(len(positive)), float(len(negative))), -math.inf, float(values.max())
-    candidates = (np.array([found]), *(positive[::-1][some] for some in chunks_of(len(positive))))
+    candidates = (np.array([found]), *(positive[::-1][some] for some in slice_in_chunks(len(positive))))
     for cuts in candidates:  # below the first one, a cut right below negative pairs alone only adds alarms
         hits, alarms = (len(side) - np.searchsorted(side, cuts).astype(float) for side in (positive, negative))
         reached = objective(hits, alarms, *totals)
@@ -80,54 +80,66 @@ def best_threshold(values: Floats, labels: NDArray[np.int8], *, objective: Objec
     return (found + max(below, default=found)) / 2
 
 
-def published_threshold(values: Floats, labels: NDArray[np.int8], *, objective: Objective = f1) -> float:
+def rise_threshold(values: Floats, labels: NDArray[np.int8], *, objective: Objective = f1_objective) -> float:
     """The threshold as RISE's authors choose it (COLING 2022), for "1 where the value is above it".
 
     Candidates are the midpoints between neighbouring values; of equally good ones the highest is taken. So neither
     "everything is positive" nor "nothing is" can be chosen, and equal values can be told apart, which makes the figure
     of the validation part too good. Use it to compare with the paper, and `best_threshold` to decide.
 
-    >>> published_threshold(np.array([0.1, 0.25, 0.75, 0.9]), np.array([0, 0, 1, 1], np.int8))
+    >>> rise_threshold(np.array([0.1, 0.25, 0.75, 0.9]), np.array([0, 0, 1, 1], np.int8))
     0.5
     """
     order = np.argsort(-values, kind="stable")
     ordered, positive = values[order], labels[order] == 1
     hits, alarms = np.cumsum(positive)[:-1].astype(float), np.cumsum(~positive)[:-1].astype(float)
     if not hits.size or not (result := objective(hits, alarms, float(positive.sum()), float((~positive).sum()))).any():
-        return -1.0 if objective is accuracy else 0.0
+        return -1.0 if objective is accuracy_objective else 0.0
     best = int(np.argmax(result))
     return float((ordered[best] + ordered[best + 1]) / 2)
 
 
-def on_validation(
-    values: Floats, labels: NDArray[np.int8], validation: Positions, measured: Positions, *, objective: Objective = f1
+def predict_by_validation(
+    values: Floats,
+    labels: NDArray[np.int8],
+    validation: Positions,
+    measured: Positions,
+    *,
+    objective: Objective = f1_objective,
 ) -> ThresholdPredictions:
     """Predictions of the measured pairs at the threshold that is best on the validation pairs."""
     threshold = best_threshold(values[validation], labels[validation], objective=objective)
     return ThresholdPredictions((values[measured] >= threshold).astype(float), threshold, 0)
 
 
-def by_folds(
-    values: Floats, labels: NDArray[np.int8], clusters: Sequence[str], *, folds: int = FOLDS, objective: Objective = f1
+def predict_by_cluster_folds(
+    values: Floats,
+    labels: NDArray[np.int8],
+    clusters: Sequence[str],
+    *,
+    folds: int = FOLDS,
+    objective: Objective = f1_objective,
 ) -> ThresholdPredictions:
     """Predictions of each fold's pairs at the threshold that is best on the others; a cluster stays in one fold."""
-    return in_folds(values, labels, fold_of(clusters, folds=folds), objective=objective)
+    return predict_by_folds(values, labels, assign_folds(clusters, folds=folds), objective=objective)
 
 
-def in_folds(
-    values: Floats, labels: NDArray[np.int8], fold: Positions, *, objective: Objective = f1
+def predict_by_folds(
+    values: Floats, labels: NDArray[np.int8], fold: Positions, *, objective: Objective = f1_objective
 ) -> ThresholdPredictions:
     """Predictions of each fold's pairs at the threshold that is best on the others; `fold` numbers them, shape [n]."""
     predicted, thresholds = np.full(len(values), np.nan), []
     for k in np.unique(fold):
         inside = fold == k
         others = labels[~inside]
-        thresholds.append(best_threshold(values[~inside], others, objective=objective) if has_both(others) else np.nan)
+        thresholds.append(
+            best_threshold(values[~inside], others, objective=objective) if has_both_labels(others) else np.nan
+        )
         if not np.isnan(thresholds[-1]):
             predicted[inside] = values[inside] >= thresholds[-1]
     return ThresholdPredictions(predicted, float(np.mean(thresholds)), len(thresholds))
 
 
-def has_both(labels: NDArray[np.int8]) -> bool:
+def has_both_labels(labels: NDArray[np.int8]) -> bool:
     """Whether the labels are 1 and 0, with both present."""
     return bool(np.unique(labels).tolist() == [0, 1])

@@ -41,7 +41,7 @@ def add_options(group: OptionGroup, *, prefix: str = "", but: Collection[str] = 
         group.addoption(f"--{prefix}{option.name}", **attributes)
 
 
-def given_after_a_blank(args: Sequence[str], *, prefix: str = "") -> Iterator[tuple[str, str]]:
+def paths_after_a_blank(args: Sequence[str], *, prefix: str = "") -> Iterator[tuple[str, str]]:
     """The (option, path) pairs in which an existing path follows its option as a separate argument."""
     known = [f"--{prefix}{option.name}" for option in OPTIONS.values() if option.takes_path]
     for option, value in pairwise(args):
@@ -71,10 +71,10 @@ def refuse_baseline(args: Sequence[str], *, prefix: str = "") -> None:
         raise UsageError(f"a run is not compared with a baseline, a gate is. Type: encheck gate {typed}")
 
 
-def without_quick(argv: Sequence[str]) -> str:
+def command_to_continue(argv: Sequence[str]) -> str:
     """The command that continues after a first look; empty if the run had no command line.
 
-    >>> without_quick(["/bin/encheck", "run", "--model", "./my model", "--quick"])
+    >>> command_to_continue(["/bin/encheck", "run", "--model", "./my model", "--quick"])
     "encheck run --model './my model' --full"
     """
     place = Path(argv[0])
@@ -113,12 +113,12 @@ def model_options(label: str, spec: str, given: Sequence[str]) -> str:
     return " ".join([f"--model={shlex.quote(spec)}", *args])
 
 
-def gate_options(label: str, given: Sequence[str]) -> str:
+def model_options_of_gate(label: str, given: Sequence[str]) -> str:
     """The --model-arg options for one model of a gate. Each has a label, since one without would apply to both models.
 
     Each option starts with a blank.
 
-    >>> gate_options("ckpt", ["prompt=query: ", "gte:dtype=fp16"])
+    >>> model_options_of_gate("ckpt", ["prompt=query: ", "gte:dtype=fp16"])
     " --model-arg='ckpt:prompt=query: '"
     """
     named = arguments_for(label, given).items()

@@ -41,8 +41,8 @@ def refuse_unknown_thresholds(
     if not any(tables.values()):
         return
     files = list(resources.files("encheck.checks").iterdir())
-    own_stems = tuple(f"_{name}" for name in _tests_in(file for file in files if file.name == OF_PROPERTIES))
-    known = {*offered, *_tests_in(files)}
+    own_stems = tuple(f"_{name}" for name in _test_names_in(file for file in files if file.name == OF_PROPERTIES))
+    known = {*offered, *_test_names_in(files)}
     named = [(where, *split_check_key(key)) for where, keys in tables.items() for key in keys]
     thresholds = [(where, name, level) for where, name, level in named if not where.endswith("known_failures")]
     for where, name, level in thresholds:
@@ -53,7 +53,11 @@ def refuse_unknown_thresholds(
                 f"known_failures take patterns and names of data"
             )
     strange = [(where, n) for where, n, _ in named if not (fnmatch.filter(known, n) or n.endswith(own_stems))]
-    own = _tests_in(file for place in (settings.root, *places) for file in _python_files(place)) if strange else set()
+    own = (
+        _test_names_in(file for place in (settings.root, *places) for file in _python_files(place))
+        if strange
+        else set()
+    )
     for where, name in strange:
         if not fnmatch.filter(own, name):
             raise ConfigError(f"{where}: {unknown_name_message('check', name, known)}")
@@ -63,7 +67,7 @@ def refuse_unknown_thresholds(
             raise ConfigError(f"{where}: {unknown_name_message(f'level of {name}', level, levels)}")
 
 
-def _tests_in(files: Iterable[Any]) -> set[str]:
+def _test_names_in(files: Iterable[Any]) -> set[str]:
     """The names of the tests in these Python files, without `test_`."""
     texts = (file.read_text("utf-8", errors="replace") for file in files if file.name.endswith(".py"))
     return {name for text in texts for name in re.findall(r"^\s*def test_(\w+)", text, re.MULTILINE)}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from encheck.errors import ConfigError
-from encheck.system.documents import config_text
+from encheck.system.documents import read_config_text
 from encheck.system.typed_files import invalid_values, shorten_value
 
 if TYPE_CHECKING:
@@ -55,11 +55,11 @@ def project_table(path: Path) -> Project:
     """Read [tool.encheck] from pyproject.toml, with defaults for missing keys. ConfigError names file, line, key."""
     if not path.exists():
         return Project()
-    text = config_text(path, most=MOST_BYTES)
+    text = read_config_text(path, most=MOST_BYTES)
     for number, line in enumerate(text.split("\n"), 1):
         if line.count(".") > MOST_DOTS and KEY.fullmatch(line.partition("=")[0]):
             raise ConfigError(f"{path}:{number}: a key has more than {MOST_DOTS} parts, which is the limit")
-    table: Any = _parsed(path, text)
+    table: Any = _parse_toml(path, text)
     for depth, name in enumerate(TABLE, 1):
         table = table.get(name, {})
         if not isinstance(table, dict):
@@ -67,7 +67,7 @@ def project_table(path: Path) -> Project:
             raise ConfigError(f"{path}:{line_of(text, where)}: {problem}")
     if not table:
         return Project()
-    for place, problem in invalid_values(_schema(), table, WANTED, kind="key"):
+    for place, problem in invalid_values(_table_schema(), table, WANTED, kind="key"):
         inside = ".".join(map(str, (*TABLE, *place[:-1])))
         what = problem.removeprefix(f"{'.'.join(map(str, place[:-1]))}.")
         raise ConfigError(f"{path}:{line_of(text, (*TABLE, *place))}: [{inside}] {what}")
@@ -77,13 +77,13 @@ def project_table(path: Path) -> Project:
     return Project(**named)
 
 
-def keys() -> set[str]:
+def allowed_keys() -> set[str]:
     """The keys that exist."""
-    return {field.alias or name for name, field in _schema().model_fields.items()}
+    return {field.alias or name for name, field in _table_schema().model_fields.items()}
 
 
 @cache
-def _schema() -> type[BaseModel]:
+def _table_schema() -> type[BaseModel]:
     from pydantic import ConfigDict, Field, create_model
 
     text = Annotated[str, Field(pattern=r"\S")]
@@ -98,7 +98,7 @@ def _schema() -> type[BaseModel]:
     return create_model("ProjectTable", __config__=strict, **fields)
 
 
-def _parsed(path: Path, text: str) -> dict[str, Any]:
+def _parse_toml(path: Path, text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

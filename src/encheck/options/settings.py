@@ -83,7 +83,7 @@ ENGINES = ("local", "ray")
 INDEX_SIZES = ("nprobe", "nlist")  # Faiss's names: lists that a query searches, and all lists
 
 
-def each_once(*default: str) -> Callable[[Sequence[str] | None], tuple[str, ...]]:
+def distinct_or_default(*default: str) -> Callable[[Sequence[str] | None], tuple[str, ...]]:
     """The given values without duplicates, in order; else the default."""
 
     def parse(given: Sequence[str] | None) -> tuple[str, ...]:
@@ -92,31 +92,31 @@ def each_once(*default: str) -> Callable[[Sequence[str] | None], tuple[str, ...]
     return parse
 
 
-def all_given(given: Sequence[str] | None) -> tuple[str, ...]:
+def all_values(given: Sequence[str] | None) -> tuple[str, ...]:
     """All given values, in order."""
     return tuple(given or ())
 
 
-def path_of(text: str | None) -> Path | None:
+def parse_path(text: str | None) -> Path | None:
     """A path, with `~` expanded."""
     return None if text is None else expand_home(text)
 
 
-def mode_of(text: str) -> str:
+def parse_generator_mode(text: str) -> str:
     """A generator mode; UsageError for anything else."""
     if text not in MODES:
         raise UsageError(unknown_name_message("generator mode", text, MODES))
     return text
 
 
-def epsilon_of(epsilon: float) -> float:
+def parse_epsilon(epsilon: float) -> float:
     """A margin of cosines; UsageError outside -2 to 2."""
     if not -2 <= epsilon <= 2:
         raise UsageError(f"--epsilon is {epsilon}, but a margin of cosines lies between -2 and 2")
     return epsilon
 
 
-def sample_of(text: str) -> int | None:
+def parse_sample(text: str) -> int | None:
     """A number of clusters, None for `all`; UsageError for anything else."""
     if text == "all":
         return None
@@ -125,10 +125,10 @@ def sample_of(text: str) -> int | None:
     return int(text)
 
 
-def engine_of(text: str | None) -> str | None:
+def parse_engine(text: str | None) -> str | None:
     """The engine of a run: local or ray, each also with a number of workers; UsageError for anything else.
 
-    >>> engine_of("local:2")
+    >>> parse_engine("local:2")
     'local:2'
     """
     kind, colon, count = (text or "").partition(":")
@@ -140,31 +140,31 @@ def engine_of(text: str | None) -> str | None:
     )
 
 
-def seed_of(seed: int) -> int:
+def parse_seed(seed: int) -> int:
     """The seed; UsageError for a negative one."""
     if seed < 0:
         raise UsageError(f"--seed is {seed}, but should be 0 or more")
     return seed
 
 
-def words_of(count: int) -> int:
+def parse_passage_words(count: int) -> int:
     """The maximum number of words in a passage; UsageError for fewer than 10."""
     if count < 10:
         raise UsageError(f"--passage-words is {count}, but should be 10 or more")
     return count
 
 
-def search_index_of(text: str) -> str:
+def parse_search_index(text: str) -> str:
     """`exact`, or `faiss` with its sizes: `faiss:nprobe=64,nlist=1000`; UsageError for anything else.
 
-    >>> search_index_of("faiss:nprobe=64"), index_sizes("faiss:nprobe=64")
+    >>> parse_search_index("faiss:nprobe=64"), parse_index_sizes("faiss:nprobe=64")
     ('faiss:nprobe=64', {'nprobe': 64})
     """
-    index_sizes(text)
+    parse_index_sizes(text)
     return text
 
 
-def index_sizes(text: str) -> dict[str, int] | None:
+def parse_index_sizes(text: str) -> dict[str, int] | None:
     """The sizes in --search-index, in lists; None if searches are exact; UsageError for anything else."""
     if text == "exact":
         return None
@@ -182,17 +182,17 @@ def index_sizes(text: str) -> dict[str, int] | None:
     return named
 
 
-def threshold_of(threshold: float | None) -> float | None:
+def parse_threshold(threshold: float | None) -> float | None:
     """The user's own threshold; UsageError if it is not a finite number."""
     if threshold is not None and not math.isfinite(threshold):
         raise UsageError(f"--threshold is {threshold}, but should be a number to compare scores with")
     return threshold
 
 
-def scope_of(text: str) -> str | float:
+def parse_median_scope(text: str) -> str | float:
     """`split`, `dataset` or a divergence from 0 to 1; UsageError for anything else.
 
-    >>> scope_of("0.3")
+    >>> parse_median_scope("0.3")
     0.3
     """
     try:
@@ -214,22 +214,22 @@ class RunSettings:
     # fmt: off
     models: tuple[str, ...] = option(
         "model", group="what", metavar="MODEL", repeatable=True, takes_path=True, is_common=True,
-        parse=each_once("sbert"), usual="sbert",
+        parse=distinct_or_default("sbert"), usual="sbert",
         help="Model to test: a name of `encheck models`, a directory or file (./checkpoint), or a hub id (owner/name). "
         "Repeatable.",
     )
     model_args: tuple[str, ...] = option(
         "model-arg", group="what", metavar="[MODEL:]KEY=VALUE", repeatable=True, is_common=True,
-        parse=all_given,
+        parse=all_values,
         help="Set a field of models.yaml or an option of the adapter for this run. Repeatable.",
     )
     data: tuple[str, ...] = option(
         "data", group="what", metavar="NAME[@SPLIT][:PATH]", repeatable=True, takes_path=True,
-        is_common=True, parse=each_once("probes"), usual="probes",
+        is_common=True, parse=distinct_or_default("probes"), usual="probes",
         help="Data to test on: a name of `encheck data`. @SPLIT: a paper's own split. Repeatable.",
     )
     sample: int | None = option(
-        "sample", group="what", metavar="N", is_common=True, parse=sample_of, default="2000",
+        "sample", group="what", metavar="N", is_common=True, parse=parse_sample, default="2000",
         help="Number of clusters to sample from each data set, or `all`. Probes are always taken whole.",
     )
     quick: bool = option(
@@ -237,15 +237,15 @@ class RunSettings:
         help="Stop after the first look: the profile from at most 2,500 texts.",
     )
     seed: int = option(
-        "seed", group="what", metavar="N", convert=int, parse=seed_of, default=0,
+        "seed", group="what", metavar="N", convert=int, parse=parse_seed, default=0,
         help="Random seed of the whole run.",
     )
     queries: FilePath | None = option(
-        "queries", group="what", metavar="FILE", takes_path=True, is_common=True, parse=path_of,
+        "queries", group="what", metavar="FILE", takes_path=True, is_common=True, parse=parse_path,
         help="Query log for documents without labels (--data=FOLDER): .txt, or a table with the column `query`.",
     )
     passage_words: int = option(
-        "passage-words", group="what", metavar="N", convert=int, parse=words_of, default=150,
+        "passage-words", group="what", metavar="N", convert=int, parse=parse_passage_words, default=150,
         help="Split documents without labels at headings, then into passages of at most N words.",
     )
     near_duplicates: str = option(
@@ -275,24 +275,24 @@ class RunSettings:
             "rounded to 16 bits.",
     )
     engine: str | None = option(
-        "engine", group="machine", metavar="ENGINE", parse=engine_of,
+        "engine", group="machine", metavar="ENGINE", parse=parse_engine,
         usual="local for a Parquet file of over 200,000 pairs with --sample=all, else none",
         help="Measure all labelled pairs of --data=pairs:PLACE shard by shard, where PLACE is a Parquet file, a folder "
         "of them or a URL: `local` in this process, `local:N` in N processes, `ray` on a Ray cluster, `ray:N` by N of "
         "its workers at most.",
     )
     search_index: str = option(
-        "search-index", group="machine", metavar="INDEX", parse=search_index_of, default="exact",
+        "search-index", group="machine", metavar="INDEX", parse=parse_search_index, default="exact",
         help="How queries search documents: `exact`, or approximately with `faiss`, for millions of documents. "
             "`faiss:nprobe=128` searches more of the index. Documents that the index misses are measured and reported.",
     )
     epsilon: float = option(
-        "epsilon", group="research", metavar="E", convert=float, parse=epsilon_of, default=0.0, usual="0",
+        "epsilon", group="research", metavar="E", convert=float, parse=parse_epsilon, default=0.0, usual="0",
         help="Margin by which a paraphrase must be nearer in criteria 3 and 4 of Mahajan et al. 2023 (antonym, "
         "jumble).",
     )
     median_scope: str | float = option(
-        "median-scope", group="research", metavar="SCOPE", parse=scope_of, default="split",
+        "median-scope", group="research", metavar="SCOPE", parse=parse_median_scope, default="split",
         help="Boundary between obvious and non-obvious pairs: the median word divergence of each `split`, of the "
             "whole `dataset`, or a number from 0 to 1.",
     )
@@ -341,21 +341,21 @@ class Settings(RunSettings):
         help="Show a first look, and stop after it if the rest takes over 5 minutes or costs money.",
     )
     threshold: float | None = option(
-        "threshold", group="what", metavar="T", convert=float, parse=threshold_of,
+        "threshold", group="what", metavar="T", convert=float, parse=parse_threshold,
         help="Similarity from which you accept a pair: report how many pairs of each label score T or more.",
     )
     save_baseline: Path | None = option(
-        "save-baseline", group="baseline", metavar="DIR", takes_path=True, is_common=True, parse=path_of,
+        "save-baseline", group="baseline", metavar="DIR", takes_path=True, is_common=True, parse=parse_path,
         help="Save the model's item scores as a baseline in this directory, for `encheck gate NEW DIR`.",
     )
     seed_replicates: tuple[str, ...] = option(
         "twin", group="baseline", metavar="MODEL", repeatable=True, takes_path=True,
-        parse=all_given,
+        parse=all_values,
         help="Another training seed of the baseline, used to estimate seed-to-seed variance. Repeat it for three or "
             "more models.",
     )
     store: Path | None = option(
-        "store", group="machine", metavar="PATH", takes_path=True, parse=path_of,
+        "store", group="machine", metavar="PATH", takes_path=True, parse=parse_path,
         usual="$ENCHECK_STORE or the user's cache directory",
         help="File that caches embeddings between runs.",
     )
@@ -413,23 +413,27 @@ OPTIONS: Mapping[str, Option] = {f.name: f.metadata["option"] for f in fields(Se
 """The option of each setting, by the setting's name."""
 
 
-def from_options(parsed: Any, *, root: Path, store: str | None = None) -> Settings:
+def settings_from_options(parsed: Any, *, root: Path, store: str | None = None) -> Settings:
     """The settings from pytest's parsed options; UsageError for an invalid one.
 
     `store` overrides `--store`: the temporary store of a run without one.
     """
     given = {name: one.parse(getattr(parsed, one.dest)) for name, one in OPTIONS.items()}
-    given |= {"models": models_of(parsed), "data": data_of(parsed), "store": path_of(store) or given["store"]}
+    given |= {
+        "models": chosen_models(parsed),
+        "data": chosen_data(parsed),
+        "store": parse_path(store) or given["store"],
+    }
     return Settings(**given, root=root, project=project_table(root / "pyproject.toml"))
 
 
-def models_of(parsed: Any) -> tuple[str, ...]:
+def chosen_models(parsed: Any) -> tuple[str, ...]:
     """The models of a run, then the seed replicates."""
     named = (OPTIONS[name].parse(getattr(parsed, OPTIONS[name].dest)) for name in ("models", "seed_replicates"))
     return tuple(dict.fromkeys(model for models in named for model in models))
 
 
-def data_of(parsed: Any) -> tuple[str, ...]:
+def chosen_data(parsed: Any) -> tuple[str, ...]:
     """The data of a run, with the property from --property; UsageError if none of the data can have one."""
     data, name = (OPTIONS[one].parse(getattr(parsed, OPTIONS[one].dest)) for one in ("data", "own_property"))
     if name is None:
@@ -439,15 +443,15 @@ def data_of(parsed: Any) -> tuple[str, ...]:
     return tuple(with_property(data, name))
 
 
-def recorded(settings: Settings) -> RunSettings:
+def settings_for_results(settings: Settings) -> RunSettings:
     """The settings that results.json stores."""
-    return replace(chosen_settings(RunSettings, settings), check_packages=settings.chosen_packages)
+    return replace(select_settings(RunSettings, settings), check_packages=settings.chosen_packages)
 
 
 Chosen = TypeVar("Chosen", bound="DataclassInstance")
 
 
-def chosen_settings(kind: type[Chosen], settings: RunSettings) -> Chosen:
+def select_settings(kind: type[Chosen], settings: RunSettings) -> Chosen:
     """A dataclass of some of a run's settings, by their names."""
     return kind(**{one.name: getattr(settings, one.name) for one in fields(kind)})
 
@@ -455,7 +459,7 @@ def chosen_settings(kind: type[Chosen], settings: RunSettings) -> Chosen:
 OptionValue = str | float | bool | Path | Sequence[str] | None  # the value of an option as a Python keyword
 
 
-def from_keywords(
+def settings_from_keywords(
     models: Sequence[str], data: Sequence[str], options: Mapping[str, OptionValue], *, root: Path | None = None
 ) -> Settings:
     """Settings of a run of these models on these data; `options` are named as on the command line, with underscores.
@@ -463,7 +467,7 @@ def from_keywords(
     None means the default, a sequence repeats an option. UsageError for an option that does not exist, and for a
     value that it does not take.
 
-    >>> from_keywords(["sbert"], ["probes"], {"epsilon": 0.1, "sample": 500}).sample
+    >>> settings_from_keywords(["sbert"], ["probes"], {"epsilon": 0.1, "sample": 500}).sample
     500
     """
     if "baseline" in options:
@@ -490,13 +494,13 @@ def from_keywords(
                 raise UsageError(f"{one.name} is {texts[0]!r}, but should be {one.metavar}: {error}") from error
             values[one.dest] = converted if one.repeatable else converted[-1]
     parsed = SimpleNamespace(**values)
-    refuse_wrong(parsed)
-    settings = from_options(parsed, root=root or Path.cwd())
+    refuse_invalid_options(parsed)
+    settings = settings_from_options(parsed, root=root or Path.cwd())
     replicates = [one for one in settings.seed_replicates if one not in models]
     return replace(settings, models=(*models, *replicates))  # a model may appear twice, used in two ways
 
 
-def refuse_wrong(parsed: Any) -> None:
+def refuse_invalid_options(parsed: Any) -> None:
     """UsageError for invalid values in `parsed`, and for options that contradict each other."""
     for one in OPTIONS.values():  # an unset variable must not silently switch an option off
         value = getattr(parsed, one.dest)
@@ -537,7 +541,7 @@ def refuse_wrong(parsed: Any) -> None:
         raise UsageError("--quick stops after a first look, and --engine measures all pairs: leave one out")
 
 
-def reference() -> str:
+def options_as_markdown() -> str:
     """The options for docs/reference/commands.md: the first sentence of each, one Markdown list per group."""
     lines: list[str] = []
     for group, title in GROUPS.items():
@@ -552,10 +556,10 @@ def reference() -> str:
     return "\n".join(lines)
 
 
-def refuse_place(report_dir: str) -> None:
+def refuse_unwritable_folder(report_dir: str) -> None:
     """UsageError if no results can be written to this folder."""
     try:
-        try_place(Path(report_dir))
+        try_to_write(Path(report_dir))
     except OSError as error:
         raise UsageError(
             f"cannot write results to --report-dir={report_dir}: {error.strerror or error}. Name a folder that can "
@@ -563,7 +567,7 @@ def refuse_place(report_dir: str) -> None:
         ) from error
 
 
-def try_place(folder: Path) -> None:
+def try_to_write(folder: Path) -> None:
     """OSError if this folder, or the place where it will be made, is not writable; leaves no file there."""
     there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     with tempfile.TemporaryFile(dir=there):  # has no name if the system supports that

@@ -15,9 +15,9 @@ from encheck import options
 from encheck.engine.measure import Judgement
 from encheck.errors import CheckError, NothingToMeasure
 from encheck.plugin import collection, outcomes, selection
-from encheck.plugin.process import PROCESS, Controller, XdistWorker, opened, usage_errors
+from encheck.plugin.process import PROCESS, Controller, XdistWorker, as_pytest_usage_error, open_encoder
 from encheck.plugin.selection import CLASH, EVALUATION
-from encheck.system.terminal import guard_log
+from encheck.system.terminal import make_log_visible
 
 if TYPE_CHECKING:
     from encheck.engine.checks import Case
@@ -36,18 +36,18 @@ def pytest_load_initial_conftests(
     early_config: pytest.Config, parser: pytest.Parser, args: list[str]
 ) -> Iterator[None]:
     """Refuse unknown options, and paths outside the project unless written as --option=path."""
-    with usage_errors():
-        selection.refuse_outside_paths(early_config, args)
+    with as_pytest_usage_error():
+        selection.refuse_ambiguous_paths(early_config, args)
     yield
-    with usage_errors():
+    with as_pytest_usage_error():
         selection.refuse_misspelt(early_config, parser, args)
 
 
 def pytest_configure(config: pytest.Config) -> None:  # noqa: D103
-    guard_log()
-    with usage_errors():
+    make_log_visible()
+    with as_pytest_usage_error():
         collection.register_markers(config)
-        options.refuse_wrong(config.option)
+        options.refuse_invalid_options(config.option)
         collection.refuse_wrong_properties(config)
     config.stash[PROCESS] = XdistWorker(config) if hasattr(config, "workerinput") else Controller(config)
 
@@ -61,18 +61,18 @@ def pytest_configure_node(node: Any) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_pycollect_makeitem(collector: pytest.Module, obj: object) -> list[pytest.Item] | None:
     """Collect a check of the user's own properties only if the data have some."""
-    return [] if collection.makes_no_case(collector.config, obj) else None
+    return [] if collection.lacks_own_properties(collector.config, obj) else None
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Give a check the marker of its property, so that -m selects it; lift deadlines for tests of a model."""
-    collection.mark(item)
-    collection.spare(item)
+    collection.add_property_marker(item)
+    collection.lift_deadline_of_model_test(item)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Make one case of each model x data x level; a test of the fixture `encoder` runs once for each model."""
-    collection.parametrize(metafunc)
+    collection.parametrize_check(metafunc)
     collection.parametrize_encoder(metafunc)
 
 
@@ -85,24 +85,24 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
     """After the checks are selected, load the data and find the models, or report their errors."""
-    yield from selection.select(config, config.stash[PROCESS], items)
+    yield from selection.open_evaluation(config, config.stash[PROCESS], items)
 
 
 def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> list[str]:
     """With --collect-only, print what would run and roughly how long."""
-    return selection.forecast(config, config.stash[PROCESS], items)
+    return selection.estimate_collection(config, config.stash[PROCESS], items)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> None:
     """Encode the texts that the selected checks declare, before the first check runs."""
-    selection.prepare(session, session.config.stash[PROCESS])
+    selection.prepare_evaluation(session, session.config.stash[PROCESS])
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]:
     """Make sure that every check calls `judge`."""
-    return (yield from outcomes.called(pyfuncitem)) if collection.claim_at(pyfuncitem) else (yield)
+    return (yield from outcomes.refuse_unjudged(pyfuncitem)) if collection.claim_at(pyfuncitem) else (yield)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -110,9 +110,9 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     """Send the rows and the items of a check along with its report."""
     report = yield
     if collection.claim_at(item):
-        outcomes.make_visible(report)
+        outcomes.make_report_visible(report)
         if EVALUATION in item.config.stash:
-            outcomes.attach(report, item, call, item.config.stash[EVALUATION])
+            outcomes.attach_measurements(report, item, call, item.config.stash[EVALUATION])
     return report
 
 
@@ -122,13 +122,15 @@ def pytest_report_teststatus(report: pytest.TestReport, config: pytest.Config) -
     A run with short output has no letters.
     """
     is_short = isinstance(process := config.stash[PROCESS], Controller) and process.is_short
-    return (report.outcome, "", "") if is_short and hasattr(report, "encheck") else outcomes.status(report, config)
+    return (
+        (report.outcome, "", "") if is_short and hasattr(report, "encheck") else outcomes.report_status(report, config)
+    )
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
     """Record the checks that an xdist worker selected."""
-    _controller(node.config).selected(ids)
+    _controller(node.config).record_selected(ids)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -156,7 +158,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Print the rest after a first look, below pytest's own last line."""
     if process := config.stash.get(PROCESS, None):
-        process.tell_last(config.pluginmanager.get_plugin("terminalreporter"))
+        process.print_last_lines(config.pluginmanager.get_plugin("terminalreporter"))
 
 
 @pytest.fixture
@@ -177,7 +179,7 @@ def encheck_model(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="session")
 def encoder(request: pytest.FixtureRequest, encheck_model: str) -> Iterator[EncoderService]:
     """The model under test: similarity(a, b), similarities([...], [...]), encode([...]), through the store."""
-    found = opened(request.config, request.config.stash[PROCESS], encheck_model)
+    found = open_encoder(request.config, request.config.stash[PROCESS], encheck_model)
     yield found
     found.store.close()
 
@@ -198,7 +200,7 @@ def threshold(pytestconfig: pytest.Config) -> float | None:
 @pytest.fixture
 def median_scope(pytestconfig: pytest.Config) -> str | float:
     """The boundary between obvious and non-obvious pairs, from --median-scope."""
-    return options.scope_of(pytestconfig.option.encheck_median_scope)
+    return options.parse_median_scope(pytestconfig.option.encheck_median_scope)
 
 
 @pytest.fixture
@@ -226,7 +228,7 @@ def report(request: pytest.FixtureRequest, encheck_judgement: Judgement) -> Call
     """Report further figures without a verdict: `report(mean_margin(scores), ...)`."""
 
     def add(*estimates: Estimate) -> None:
-        with outcomes.told(request.node, encheck_judgement):
+        with outcomes.pytest_outcomes(request.node, encheck_judgement):
             encheck_judgement.report(*estimates)
 
     return add
@@ -237,7 +239,7 @@ def judge(request: pytest.FixtureRequest, encheck_judgement: Judgement, scores: 
     """Judge the metric of `@claim` by its floor and aim, or by `at_least`; see `Judgement.judge`."""
 
     def decide(given: Estimate | Scores | None = None, *, at_least: float | None = None) -> None:
-        with outcomes.told(request.node, encheck_judgement):
+        with outcomes.pytest_outcomes(request.node, encheck_judgement):
             encheck_judgement.judge(scores if given is None else given, at_least=at_least)
 
     return decide

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from encheck.claims import Claim, claim_of, first_sentence, read_declared_properties, tested_property
-from encheck.options import data_of, models_of
+from encheck.options import chosen_data, chosen_models
 from encheck.system import entry_points
 
 if TYPE_CHECKING:
@@ -23,11 +23,11 @@ FIXTURE, MODEL = "encoder", "encheck_model"
 
 def parametrize_encoder(metafunc: pytest.Metafunc) -> None:
     """Run a test that uses the model once per model."""
-    if MODEL in metafunc.fixturenames and len(models := models_of(metafunc.config.option)) > 1:
+    if MODEL in metafunc.fixturenames and len(models := chosen_models(metafunc.config.option)) > 1:
         metafunc.parametrize(MODEL, models, indirect=True, scope="session")
 
 
-def spare(item: pytest.Item) -> None:
+def lift_deadline_of_model_test(item: pytest.Item) -> None:
     """Lift hypothesis's deadline from a test that uses the model, so that a slow model does not fail it."""
     if MODEL in getattr(item, "fixturenames", ()) and getattr(item.obj, "is_hypothesis_test", False):  # type: ignore[attr-defined]
         from encheck.strategies import lift_deadline
@@ -38,17 +38,17 @@ def spare(item: pytest.Item) -> None:
 def model_name(request: pytest.FixtureRequest) -> str:
     """The model of this test."""
     given: str = getattr(request, "param", "")
-    return given or models_of(request.config.option)[0]
+    return given or chosen_models(request.config.option)[0]
 
 
-def makes_no_case(config: pytest.Config, function: object) -> bool:
+def lacks_own_properties(config: pytest.Config, function: object) -> bool:
     """Whether this checks the user's own properties but the run's data have none."""
     claim = claim_of(function) if isfunction(function) else None
     if claim is None:
         return False
-    from encheck.engine.checks import claims_on
+    from encheck.engine.checks import expand_claim
 
-    return not claims_on(claim, data_of(config.option))
+    return not expand_claim(claim, chosen_data(config.option))
 
 
 def refuse_wrong_properties(config: pytest.Config) -> None:
@@ -56,7 +56,7 @@ def refuse_wrong_properties(config: pytest.Config) -> None:
     if config.option.encheck_data:
         from encheck.datasets.load import properties_of
 
-        for spec in data_of(config.option):
+        for spec in chosen_data(config.option):
             properties_of(spec)
 
 
@@ -81,18 +81,18 @@ def register_markers(config: pytest.Config) -> None:
 
     For --markers, include packages and the files that pytest would collect.
     """
-    files = [*_files_of("encheck.checks")]
+    files = [*_check_files_of("encheck.checks")]
     if config.option.markers:
         for point in entry_points.entry_points_of(entry_points.CHECKS).values():
             with entry_points.import_errors(point):  # find_spec imports the parent packages of a module
-                files += _files_of(point.module)
+                files += _check_files_of(point.module)
         for place in (config.invocation_params.dir / place.partition("::")[0] for place in config.args):
             files += sorted(place.rglob("test_*.py")) if place.is_dir() else [place]
     for name, sentence in read_declared_properties(files).items():
         config.addinivalue_line("markers", f"{name}: {sentence}")
 
 
-def _files_of(module: str) -> list[Path]:
+def _check_files_of(module: str) -> list[Path]:
     """The files of checks of a module or package, without importing it."""
     spec = find_spec(module)
     folders = (spec.submodule_search_locations if spec else None) or ()
@@ -101,7 +101,7 @@ def _files_of(module: str) -> list[Path]:
     return [file for folder in folders for file in sorted(Path(folder).glob("test_*.py"))]
 
 
-def mark(item: pytest.Item) -> None:
+def add_property_marker(item: pytest.Item) -> None:
     """Give a check the marker of its property, and register it unless a file of encheck does.
 
     A check of the user's own property also has the marker of all such properties.
@@ -116,17 +116,17 @@ def mark(item: pytest.Item) -> None:
             item.add_marker(name)
 
 
-def parametrize(metafunc: pytest.Metafunc) -> None:
+def parametrize_check(metafunc: pytest.Metafunc) -> None:
     """Make one case of each model x data x level of a check, without loading anything."""
     claim = claim_of(metafunc.function)
     if claim is None:
         return
-    from encheck.engine.checks import cases, claims_on
+    from encheck.engine.checks import cases_of_claim, expand_claim
 
     name = metafunc.definition.originalname or metafunc.function.__name__
     marks = [mark.name for mark in metafunc.definition.iter_markers()]
-    models, data = models_of(metafunc.config.option), data_of(metafunc.config.option)
-    claims = claims_on(claim, data)
-    found = [case for one in claims for case in cases(models, data, name, one, tested_property(one, marks))]
+    models, data = chosen_models(metafunc.config.option), chosen_data(metafunc.config.option)
+    claims = expand_claim(claim, data)
+    found = [case for one in claims for case in cases_of_claim(models, data, name, one, tested_property(one, marks))]
     ids = [case.name if case.claim is claim else f"{case.name}-{case.property}" for case in found]
     metafunc.parametrize("encheck_case", found, ids=ids, indirect=True)

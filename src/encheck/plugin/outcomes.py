@@ -11,11 +11,11 @@ import pytest
 from encheck.engine.measure import CheckFailedError, Judgement, KnownFailureError, message_never_judged
 from encheck.errors import NothingToMeasure, UsageError
 from encheck.plugin.collection import case_of
-from encheck.system.terminal import LINES, escape_controls, visible
+from encheck.system.terminal import LINES, escape_controls, make_visible
 
 if TYPE_CHECKING:
     from encheck.engine.evaluation import Evaluation
-    from encheck.engine.measured import MeasuredCase
+    from encheck.engine.measured import CaseOutcome
     from encheck.types import CheckResult, Verdict
 
 JUDGEMENT: pytest.StashKey[Judgement] = pytest.StashKey()
@@ -29,13 +29,13 @@ STATUS = {
 
 
 @contextmanager
-def told(item: pytest.Item, judgement: Judgement) -> Iterator[None]:
+def pytest_outcomes(item: pytest.Item, judgement: Judgement) -> Iterator[None]:
     """Add the rows made in the block to the test's properties, and turn encheck's outcomes into pytest's."""
     before = len(judgement.rows)
     try:
         yield
     except CheckFailedError as failure:
-        message = judgement.evaluation.message(judgement.case, failure.row)
+        message = judgement.evaluation.failure_message(judgement.case, failure.row)
         raise pytest.fail.Exception(message, pytrace=False) from None
     except KnownFailureError as failure:
         raise pytest.xfail.Exception(failure.row.reason) from None
@@ -60,7 +60,7 @@ def _properties(row: CheckResult) -> Iterator[tuple[str, str]]:
         yield from ((name, f"{line:g}") for name, line in named if line is not None)
 
 
-def called(item: pytest.Function) -> Generator[None, Any, Any]:
+def refuse_unjudged(item: pytest.Function) -> Generator[None, Any, Any]:
     """Skip a check with nothing to measure; one that ended without a judgement is an error."""
     try:
         result = yield
@@ -72,15 +72,15 @@ def called(item: pytest.Function) -> Generator[None, Any, Any]:
     return result
 
 
-def attach(report: Any, item: pytest.Item, call: pytest.CallInfo[None], evaluation: Evaluation) -> None:
+def attach_measurements(report: Any, item: pytest.Item, call: pytest.CallInfo[None], evaluation: Evaluation) -> None:
     """Send the rows and the items of a check along with its report, which reaches the xdist controller."""
     if call.when != "call" and report.passed:
         return
     judgement = item.stash.setdefault(JUDGEMENT, Judgement(case_of(item), evaluation))
     if call.excinfo:
-        judgement.end(_verdict_of(call.excinfo), str(call.excinfo.value))
-    found = judgement.measured(item.function)  # type: ignore[attr-defined]
-    report.encheck = found.sent()
+        judgement.record_ending(_verdict_of(call.excinfo), str(call.excinfo.value))
+    found = judgement.outcome(item.function)  # type: ignore[attr-defined]
+    report.encheck = found.serialise()
     report.encheck_verdict = next((row.verdict for row in found.rows if row.verdict), "")
     model = judgement.case.model
     report.encheck_failed_model = model if report.failed and evaluation.bench.subjects[model].error else ""
@@ -88,19 +88,19 @@ def attach(report: Any, item: pytest.Item, call: pytest.CallInfo[None], evaluati
         _attach_fragment(report, found)
 
 
-def make_visible(report: pytest.TestReport) -> None:
+def make_report_visible(report: pytest.TestReport) -> None:
     """Pytest's text for a check that failed, was skipped or xfailed, and its captured output and logs."""
     report.sections = [(name, escape_controls(text)) for name, text in report.sections]
     if isinstance(report.longrepr, tuple):
         path, line, reason = report.longrepr
-        report.longrepr = (path, line, visible(reason, keep=LINES))
-    elif report.longrepr is not None and (shown := visible(told := report.longreprtext, keep=LINES)) != told:
+        report.longrepr = (path, line, make_visible(reason, keep=LINES))
+    elif report.longrepr is not None and (shown := make_visible(told := report.longreprtext, keep=LINES)) != told:
         report.longrepr = shown
     if reason := getattr(report, "wasxfail", ""):
-        report.wasxfail = visible(reason, keep=LINES)
+        report.wasxfail = make_visible(reason, keep=LINES)
 
 
-def _attach_fragment(report: Any, found: MeasuredCase) -> None:
+def _attach_fragment(report: Any, found: CaseOutcome) -> None:
     """Figures, curves and items for pytest-html."""
     from encheck.reporting.html.fragment import fragment
 
@@ -116,7 +116,7 @@ def _verdict_of(excinfo: pytest.ExceptionInfo[BaseException]) -> Verdict:
     return "fail" if excinfo.errisinstance(AssertionError) else "error"
 
 
-def status(report: pytest.TestReport, config: pytest.Config) -> Any:
+def report_status(report: pytest.TestReport, config: pytest.Config) -> Any:
     """The letters for known failures, stale ones, below aim and inconclusive.
 
     A failed model is one error, in its first check. Its other checks fail as not measured.

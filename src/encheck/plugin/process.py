@@ -18,7 +18,7 @@ from encheck.errors import EncheckError, UsageError
 from encheck.options import Settings
 from encheck.system.files import Scratch
 from encheck.system.memory import without_collection
-from encheck.system.terminal import LINES, visible
+from encheck.system.terminal import LINES, make_visible
 
 if TYPE_CHECKING:
     from encheck.engine.evaluation import Evaluation
@@ -44,14 +44,14 @@ class XdistWorker:
     def start(self) -> None:
         """The controller has already checked the settings."""
 
-    def selected(self, ids: Iterable[str]) -> None:
+    def record_selected(self, ids: Iterable[str]) -> None:
         """The controller learns from xdist which checks were selected."""
 
     def refuse_models(self, evaluation: Evaluation) -> None:
         """The controller refuses models that cannot be a baseline."""
 
     @contextmanager
-    def refusing(self, items: list[pytest.Item]) -> Iterator[None]:
+    def user_errors(self, items: list[pytest.Item]) -> Iterator[None]:
         """Clear `items` on a user's error: raising it here would break xdist's run."""
         try:
             yield
@@ -60,19 +60,19 @@ class XdistWorker:
             items.clear()
 
     @contextmanager
-    def preparing(self) -> Iterator[None]:
+    def preparation_errors(self) -> Iterator[None]:
         """A failed preparation is the error of each check."""
         with suppress(EncheckError):
             yield
 
     def finish(self, _session: pytest.Session, described: ProcessDescription | None) -> None:
         """Send this worker's models, data and times."""
-        self.output[DESCRIBED] = described.sent() if described else ""
+        self.output[DESCRIBED] = described.serialise() if described else ""
 
     def summarize(self, terminal: pytest.TerminalReporter) -> None:
         """The controller tells."""
 
-    def tell_last(self, terminal: pytest.TerminalReporter | None) -> None:
+    def print_last_lines(self, terminal: pytest.TerminalReporter | None) -> None:
         """The controller tells."""
 
 
@@ -87,12 +87,12 @@ class Controller:
         self.results: RunFile | None = None
         self.page: Path | None = None
         self.last: list[str] = []  # lines below pytest's own last one
-        self.store = self._temporary("store.sqlite") if config.option.encheck_no_store else None
+        self.store = self._temporary_file("store.sqlite") if config.option.encheck_no_store else None
         self.run: str | None = None
         self.is_junit = bool(getattr(config.option, "xmlpath", None))
         config.pluginmanager.register(_Reports(self.recorder), "encheck.reports")
 
-    def _temporary(self, name: str) -> str:
+    def _temporary_file(self, name: str) -> str:
         folder = Scratch()
         self.config.add_cleanup(folder.cleanup)
         return str(folder.path / name)
@@ -100,34 +100,34 @@ class Controller:
     def start(self) -> None:
         """Report wrong options before any worker starts."""
         option = self.config.option
-        with usage_errors():
+        with as_pytest_usage_error():
             if option.encheck_report_dir:
-                options.refuse_place(option.encheck_report_dir)
+                options.refuse_unwritable_folder(option.encheck_report_dir)
             if option.encheck_save_baseline:
-                from encheck.engine.conclusion import refuse_beforehand
+                from encheck.engine.conclusion import refuse_unusable_options
 
                 settings = settings_of(self.config, self.store)
-                refuse_beforehand(settings.queries, len(settings.seed_replicates), settings.save_baseline)
+                refuse_unusable_options(settings.queries, len(settings.seed_replicates), settings.save_baseline)
             if getattr(option, "dist", "no") != "no":
-                self._find_faults()
+                self._refuse_wrong_settings()
 
-    def _find_faults(self) -> None:
+    def _refuse_wrong_settings(self) -> None:
         """UsageError for wrong models, data and thresholds, before any xdist worker starts."""
         settings, subjects = settings_of(self.config, self.store), {}
         if self.config.option.encheck_model or self.config.option.encheck_data:
             from encheck.running.notes import store_notes
-            from encheck.running.resources import in_shards, open_store, resolve_data, resolve_models
+            from encheck.running.resources import open_store, resolve_data, resolve_models, shard_loader
 
             with store_notes() as self.notes:
                 subjects = resolve_models(settings, open_store(settings))
             self._refuse_models(subjects)
-            self.run = self._temporary("run.lock")
-            resolve_data(settings, shared=self.run, in_shards=in_shards(settings, quiet=True))
+            self.run = self._temporary_file("run.lock")
+            resolve_data(settings, shared=self.run, in_shards=shard_loader(settings, quiet=True))
         refuse_unknown_checks(self.config, settings, subjects, {})
 
-    def selected(self, ids: Iterable[str]) -> None:
+    def record_selected(self, ids: Iterable[str]) -> None:
         """Record the selected checks: those cut short by a crash have no report."""
-        self.recorder.select(ids)
+        self.recorder.note_selected(ids)
 
     def refuse_models(self, evaluation: Evaluation) -> None:
         """Refuse models that cannot be a baseline, before encoding."""
@@ -140,20 +140,20 @@ class Controller:
             refuse_models((), subjects)
 
     @contextmanager
-    def refusing(self, _items: list[pytest.Item]) -> Iterator[None]:
+    def user_errors(self, _items: list[pytest.Item]) -> Iterator[None]:
         """A user's error ends the run with one message."""
-        with usage_errors():
+        with as_pytest_usage_error():
             yield
 
     @contextmanager
-    def preparing(self) -> Iterator[None]:
+    def preparation_errors(self) -> Iterator[None]:
         """A failed preparation ends the run with one message."""
-        with usage_errors():
+        with as_pytest_usage_error():
             yield
 
     def node_configured(self, node: Any) -> None:
         """Pass the shared lock, and the temporary store of a run without a store, to a worker."""
-        self.run = self.run or self._temporary("run.lock")
+        self.run = self.run or self._temporary_file("run.lock")
         node.workerinput[RUN] = self.run
         if self.store is not None:
             node.workerinput[STORE] = self.store
@@ -164,7 +164,7 @@ class Controller:
         if described := sent.get(DESCRIBED):
             from encheck.engine.measured import ProcessDescription
 
-            self.recorder.described.append(ProcessDescription.received(described))
+            self.recorder.described.append(ProcessDescription.deserialise(described))
         self.refusal = self.refusal or sent.get(REFUSED, "")
 
     @property
@@ -189,28 +189,28 @@ class Controller:
     @without_collection()
     def _conclude(self, session: pytest.Session) -> None:
         """Conclude and write the run; the terminal shows its results even if the disk is full."""
-        from encheck.engine.conclusion import GateOptions, conclude, with_references
-        from encheck.engine.folder import place_of, write
+        from encheck.engine.conclusion import GateOptions, add_references, conclude
+        from encheck.engine.folder import report_folder, write_report
         from encheck.reporting.terminal import rest_lines, verdict_lines
         from encheck.reporting.view import unused_threshold
 
         recorder = self.recorder
         try:
             settings = settings_of(self.config, self.store)
-            place = place_of(settings, self.config.option.encheck_report_dir, started=recorder.started)
+            place = report_folder(settings, self.config.option.encheck_report_dir, started=recorder.started)
             try:
                 end = conclude(recorder, settings, int(session.exitstatus), GateOptions(save=settings.save_baseline))
             except UsageError as error:
                 end = Conclusion(int(pytest.ExitCode.USAGE_ERROR), problems=(str(error),))
-            end = with_references(end, recorder, settings)
+            end = add_references(end, recorder, settings)
             session.exitstatus, self.problems = end.status, [*end.problems]
             script = Path(sys.argv[0])
             program = script.parent.name if script.stem == "__main__" else script.name  # python -m
             self.results = recorder.results(
-                settings=options.recorded(settings), end=end, folder=place.name,
+                settings=options.settings_for_results(settings), end=end, folder=place.name,
                 command=shlex.join([program, *sys.argv[1:]]),
                 notes=[*self.notes, *unused_threshold(settings.threshold, recorder.rows.values())],
-                for_the_rest=options.without_quick(sys.argv) if recorder.first_look else "",
+                for_the_rest=options.command_to_continue(sys.argv) if recorder.first_look else "",
             )  # fmt: skip
             self.page = place / "report.html"
             self.last += rest_lines(self.results)  # the rest after a first look comes last
@@ -218,7 +218,7 @@ class Controller:
                 self.last += verdict_lines(self.results)
             elif self.results.run.rest:
                 self.last += filter(None, [self.results.run.rest.command])
-            write(place, self.results, recorder.items, documents=recorder.documents)
+            write_report(place, self.results, recorder.items, documents=recorder.documents)
         except EncheckError as error:
             self.problems.append(str(error))
             session.exitstatus = session.exitstatus or pytest.ExitCode.INTERNAL_ERROR
@@ -226,7 +226,7 @@ class Controller:
     def summarize(self, terminal: pytest.TerminalReporter) -> None:
         """Print the table of verdicts and the path of the report."""
         if self.refusal:
-            _tell(terminal, f"ERROR: {self.refusal}", red=True)
+            _write_line(terminal, f"ERROR: {self.refusal}", red=True)
         if self.results:
             from encheck.reporting.terminal import run_lines, short_run_lines
 
@@ -237,23 +237,23 @@ class Controller:
                 is_verbose = terminal.config.get_verbosity() > 0
                 lines = run_lines(self.results, self.recorder.items, verbose=is_verbose)
             for line in lines:
-                _tell(terminal, line)
+                _write_line(terminal, line)
         for problem in (*self.recorder.cut_short, *self.problems):
-            _tell(terminal, problem)
+            _write_line(terminal, problem)
         if self.page and self.page.exists():
-            _tell(terminal, f"report: {self.page}")
+            _write_line(terminal, f"report: {self.page}")
 
-    def tell_last(self, terminal: pytest.TerminalReporter | None) -> None:
+    def print_last_lines(self, terminal: pytest.TerminalReporter | None) -> None:
         """Print the rest after a first look as the last lines of the output."""
         for line in self.last:
-            _tell(terminal, line)
+            _write_line(terminal, line)
         self.last = []
 
 
-def _tell(terminal: pytest.TerminalReporter | None, message: str, **markup: bool) -> None:
+def _write_line(terminal: pytest.TerminalReporter | None, message: str, **markup: bool) -> None:
     """Write encheck's own output to pytest's terminal."""
     if terminal:
-        terminal.write_line(visible(message, keep=LINES), **markup)
+        terminal.write_line(make_visible(message, keep=LINES), **markup)
 
 
 class _Reports:
@@ -263,7 +263,7 @@ class _Reports:
         self.recorder = recorder
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self.recorder.add(report)
+        self.recorder.add_report(report)
 
 
 Process = Controller | XdistWorker
@@ -272,29 +272,29 @@ PROCESS: pytest.StashKey[Process] = pytest.StashKey()
 
 def settings_of(config: pytest.Config, store: str | None) -> Settings:
     """The settings from the options; `store` overrides theirs."""
-    return options.from_options(config.option, root=config.rootpath, store=store)
+    return options.settings_from_options(config.option, root=config.rootpath, store=store)
 
 
 @contextmanager
-def usage_errors() -> Iterator[None]:
+def as_pytest_usage_error() -> Iterator[None]:
     """Turn a user's error into pytest's usage error: one message, exit code 4."""
     try:
         yield
     except EncheckError as error:
-        raise pytest.UsageError(visible(str(error), keep=LINES)) from error
+        raise pytest.UsageError(make_visible(str(error), keep=LINES)) from error
 
 
-def opened(config: pytest.Config, process: Process, name: str) -> EncoderService:
+def open_encoder(config: pytest.Config, process: Process, name: str) -> EncoderService:
     """Load the model of this name; the test fails with one message if it is missing or does not compute."""
     from encheck.encoders.protocol import PartialEncoder
-    from encheck.running.labels import labels
+    from encheck.running.labels import model_labels
     from encheck.running.resources import open_store, resolve_models
     from encheck.running.service import EncoderService
 
     try:
         settings = settings_of(config, process.store)
         store = open_store(settings)
-        label = next(label for label, spec in labels(settings.models).items() if spec == name)
+        label = next(label for label, spec in model_labels(settings.models).items() if spec == name)
         service = EncoderService(resolve_models(settings, store)[label], store).as_fixture()
         if not isinstance(service.model, PartialEncoder):
             service.similarity(WARM, WARM)

@@ -14,8 +14,8 @@ from encheck import options
 from encheck.errors import UsageError, unknown_name_message
 from encheck.ids import PYTEST_MARKERS
 from encheck.plugin.collection import case_of, checks_among
-from encheck.plugin.process import Process, refuse_unknown_checks, settings_of, usage_errors
-from encheck.system.terminal import visible
+from encheck.plugin.process import Process, as_pytest_usage_error, refuse_unknown_checks, settings_of
+from encheck.system.terminal import make_visible
 
 if TYPE_CHECKING:
     from encheck.engine.evaluation import Evaluation
@@ -26,15 +26,15 @@ EVALUATION: pytest.StashKey[Evaluation] = pytest.StashKey()
 CLASH: pytest.StashKey[str] = pytest.StashKey()  # the error of a check with a duplicate name
 
 
-def refuse_outside_paths(config: pytest.Config, args: list[str]) -> None:
+def refuse_ambiguous_paths(config: pytest.Config, args: list[str]) -> None:
     """UsageError for an option's path outside the project written after a blank: pytest treats it as a test path.
 
     Pytest has already searched it for settings and conftest.py. Short options count if this run has them, or would
     have them: such a path hides the project's settings.
     """
     here, known = config.invocation_params.dir, config.known_args_namespace
-    paths = list(options.given_after_a_blank(args, prefix=options.PREFIX))
-    if short := list(options.given_after_a_blank(args)):
+    paths = list(options.paths_after_a_blank(args, prefix=options.PREFIX))
+    if short := list(options.paths_after_a_blank(args)):
         files = (folder / "pyproject.toml" for folder in (here, *here.parents))
         named = (SHORT in file.read_text("utf-8", "replace") for file in files if file.is_file())
         paths += short if config.pluginmanager.has_plugin(SHORT) or any(named) else []
@@ -61,13 +61,13 @@ def refuse_misspelt(config: pytest.Config, parser: pytest.Parser, args: list[str
         options.refuse_misspelt(strange, prefix=prefix)
 
 
-def select(config: pytest.Config, process: Process, items: list[pytest.Item]) -> Iterator[None]:
+def open_evaluation(config: pytest.Config, process: Process, items: list[pytest.Item]) -> Iterator[None]:
     """Wrap pytest's selection by -m and -k: `items` is changed in place, and the stash gets the evaluation.
 
     UsageError for an unregistered marker in -m: it would silently select nothing.
     """
     collected = checks_among(items)
-    with process.refusing(items):
+    with process.user_errors(items):
         registered = {line.partition(":")[0].partition("(")[0].strip() for line in config.getini("markers")}
         offered = {mark.name for item in collected for mark in item.iter_markers()} - PYTEST_MARKERS
         for name in re.findall(r"[A-Za-z_]\w*", re.sub(r"\(.*?\)", "", config.option.markexpr or "")):
@@ -81,22 +81,22 @@ def select(config: pytest.Config, process: Process, items: list[pytest.Item]) ->
     claims = {case.check: case.claim for case in map(case_of, collected)}
     yield
     checks = checks_among(items)
-    process.selected(item.nodeid for item in checks)
+    process.record_selected(item.nodeid for item in checks)
     if not checks or config.option.collectonly:
         return
-    from encheck.engine.checks import clashes, packaged_checks, shipped_checks
+    from encheck.engine.checks import find_name_clashes, packaged_checks, shipped_checks
     from encheck.engine.evaluation import Evaluation
-    from encheck.engine.first_look import mode_of
+    from encheck.engine.first_look import first_look_mode
     from encheck.items.variants import refuse_unread_variants
 
-    with process.refusing(items):
+    with process.user_errors(items):
         settings = settings_of(config, process.store)
         packaged = packaged_checks(settings.data, settings.chosen_packages)
         shipped = (case for check in packaged for case in check.cases(settings))
         existing = {case.id.of_any_model: case for case in (*shipped, *map(case_of, collected))}
-        for item, problem in clashes([(item, item.nodeid, case_of(item)) for item in checks]):
+        for item, problem in find_name_clashes([(item, item.nodeid, case_of(item)) for item in checks]):
             item.stash[CLASH] = problem
-        mode, cases = mode_of(settings, is_junit=process.is_junit), list(map(case_of, checks))
+        mode, cases = first_look_mode(settings, is_junit=process.is_junit), list(map(case_of, checks))
         evaluation = Evaluation.open(settings, cases, existing=existing, run=process.run, mode=mode)
         config.stash[EVALUATION] = evaluation
         process.refuse_models(evaluation)
@@ -106,21 +106,21 @@ def select(config: pytest.Config, process: Process, items: list[pytest.Item]) ->
             refuse_unread_variants(dataset, list(claims.values()), lambda: (claim for _, claim in shipped_checks()))
 
 
-def forecast(config: pytest.Config, process: Process, items: list[pytest.Item]) -> list[str]:
+def estimate_collection(config: pytest.Config, process: Process, items: list[pytest.Item]) -> list[str]:
     """With --collect-only, print what would run and roughly how long."""
     cases = list(map(case_of, checks_among(items)))
     if not cases or not config.option.collectonly:
         return []
-    from encheck.engine.checks import roughly
-    from encheck.running.resources import in_shards, resolve_data
+    from encheck.engine.checks import estimate_work
+    from encheck.running.resources import resolve_data, shard_loader
 
-    with usage_errors():
+    with as_pytest_usage_error():
         settings = settings_of(config, process.store)
-        data = resolve_data(settings, in_shards=in_shards(settings))
-        return [visible(f"encheck: {roughly(cases, data)}")]
+        data = resolve_data(settings, in_shards=shard_loader(settings))
+        return [make_visible(f"encheck: {estimate_work(cases, data)}")]
 
 
-def prepare(session: pytest.Session, process: Process) -> None:
+def prepare_evaluation(session: pytest.Session, process: Process) -> None:
     """Encode the texts that the selected checks declare, before the first check runs.
 
     Removes an earlier run's files in --report-dir; xdist workers do so, long before the controller writes.
@@ -129,21 +129,21 @@ def prepare(session: pytest.Session, process: Process) -> None:
     config = session.config
     if EVALUATION not in config.stash or session.testsfailed:
         return
-    from encheck.engine.folder import clear
+    from encheck.engine.folder import remove_earlier_report
 
-    with process.preparing():
+    with process.preparation_errors():
         if folder := config.option.encheck_report_dir:
-            clear(Path(folder))
+            remove_earlier_report(Path(folder))
         else:
-            options.refuse_place(str(settings_of(config, process.store).root / "reports"))
+            options.refuse_unwritable_folder(str(settings_of(config, process.store).root / "reports"))
         checks = checks_among(session.items)
         functions = {str(case_of(one).id): one.function for one in checks}  # type: ignore[attr-defined]
 
         def show(evaluation: Evaluation) -> None:
-            from encheck.engine.conclusion import first_profile
-            from encheck.running.notes import tell
+            from encheck.engine.conclusion import first_look_lines
+            from encheck.running.notes import write_to_stderr
 
-            for line in first_profile(evaluation, functions):
-                tell(line)
+            for line in first_look_lines(evaluation, functions):
+                write_to_stderr(line)
 
         config.stash[EVALUATION] = config.stash[EVALUATION].prepare(show)

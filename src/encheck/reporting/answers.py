@@ -92,7 +92,7 @@ def write_unjudged(folder: Path, gate: Gate) -> None:
 def asked_queries(one: LogAnswers, texts: Mapping[str, str], documents: Documents) -> tuple[ComparedQuery, ...]:
     """The queries of a search with the first answers of both models; `texts` are the items' texts."""
     firsts = zip(one.before.answers, one.after.answers, strict=True)
-    rows = [[Answers.of(text).first[0] for text in both] for both in firsts]
+    rows = [[Answers.parse(text).first[0] for text in both] for both in firsts]
     columns = (one.after.items, one.after.weights, one.after.clusters, rows)
     return tuple(
         _asked_query(item, weight, cluster, texts[item], *(documents[row][1] for row in both))
@@ -116,7 +116,9 @@ def _asked_query(item: str, weight: int, cluster: str, query: str, before: str, 
 
 def _rows(one: LogAnswers, texts: Mapping[str, str], documents: Documents) -> Iterator[dict[str, Any]]:
     for i, item in enumerate(one.after.items):
-        found = [[documents[row][0] for row in Answers.of(side.answers[i]).first] for side in (one.before, one.after)]
+        found = [
+            [documents[row][0] for row in Answers.parse(side.answers[i]).first] for side in (one.before, one.after)
+        ]
         yield dict(zip(COLUMNS, (
             one.after.case, one.after.data, item, texts[item], one.after.weights[i], one.after.clusters[i], *found
         ), strict=True))  # fmt: skip

@@ -17,7 +17,7 @@ from encheck.reporting.gate.words import NEW, GateLoss, GateStory, asked_for, ga
 from encheck.reporting.markdown import ENDED
 from encheck.reporting.text import code, escape_markdown, longest_ticks, one_line, shortest
 from encheck.run_file import RunEntry, RunFile
-from encheck.system.terminal import visible
+from encheck.system.terminal import make_visible
 
 LIMIT = 64_000  # UTF-16 units: GitHub takes 65,536, and posting adds a marker and a last line
 MOST = 300  # characters of one text from others
@@ -111,7 +111,7 @@ def markdown_line(text: str, *, most: int = MOST) -> str:
 
 def fenced(lines: Iterable[str], *, most: int = MOST) -> str:
     """Texts as a code block, one per line, with leading spaces kept."""
-    found = [shortest(visible(line), most) for line in lines]
+    found = [shortest(make_visible(line), most) for line in lines]
     fence = "`" * max(3, longest_ticks("\n".join(found)) + 1)
     return "\n".join([f"{fence}text", *found, fence])
 

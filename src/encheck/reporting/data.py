@@ -17,7 +17,7 @@ from encheck.datasets.data_warnings import data_warnings
 from encheck.datasets.dataset import Dataset, pair_fingerprint, pair_id
 from encheck.datasets.load import InColumns
 from encheck.datasets.pair_table import number_of_clusters
-from encheck.items.catalogue import Listing
+from encheck.items.catalogue import VariantListing
 from encheck.reporting.text import marked, table
 from encheck.scoring.contrasts import Contrast
 from encheck.scoring.pairs import SentencePair
@@ -370,7 +370,7 @@ def _said(pair: SentencePair) -> str:
 MAX_REASONS_SHOWN = 3
 
 
-def variant_lines(listings: Sequence[Listing], *, language: LanguageResources, show: int) -> Iterator[str]:
+def variant_lines(listings: Sequence[VariantListing], *, language: LanguageResources, show: int) -> Iterator[str]:
     """The table of coverage, then `show` examples per generator."""
     named = ((one.name.replace("_", " "), getattr(language, one.name)) for one in fields(language))
     yield "made with " + ", ".join(f"{name} {value}" for name, value in named if value)

@@ -12,14 +12,14 @@ from pathlib import Path
 
 from encheck.gating.reference import SHIPPED
 from encheck.gating.types import GateAgainst
-from encheck.options import OPTIONS, RunSettings, gate_options, model_options
+from encheck.options import OPTIONS, RunSettings, model_options, model_options_of_gate
 from encheck.reporting import view
 from encheck.reporting.gate.words import NEW, endpoint_remedy, what_has_to_change
 from encheck.reporting.profile import profile, weakest_first
 from encheck.reporting.text import data_name, plain_name
 from encheck.reporting.view import sentence, unmeasured_data
 from encheck.run_file import RunEntry, RunFile
-from encheck.running.labels import OBJECT, data_labels, labels
+from encheck.running.labels import OBJECT, data_labels, model_labels
 
 NOT_OF_A_GATE = ("quick", "strict", "engine")
 CHOSEN = [
@@ -65,7 +65,7 @@ def run_commands(results: RunFile, folder: Path | None) -> RunCommands:
     settings = results.run.settings
     here = Path.cwd()
     near = folder.relative_to(here) if folder and folder.is_relative_to(here) else folder
-    models, data = labels(settings.models), data_labels(settings.data)
+    models, data = model_labels(settings.models), data_labels(settings.data)
     return RunCommands(models, data, settings.model_args, chosen_options(settings), str(near or ""))
 
 
@@ -120,7 +120,7 @@ def gate_commands(run: RunEntry) -> GateCommands:
     models = settings.models
     if models[0].startswith(OBJECT):
         return GateCommands(run.command)
-    label, spec = next(iter(labels(models).items()))
+    label, spec = next(iter(model_labels(models).items()))
     asked = model_options(label, spec, settings.model_args)
     data = [*settings.data]
     on = "".join(f" --data={shlex.quote(one)}" for one in data if data != ["probes"])
@@ -294,8 +294,8 @@ def gate_command(results: RunFile) -> str:
     if models[0].startswith(OBJECT):
         return ""
     new, old = (models[0], "sbert") if models[0] not in SHIPPED else (NEW_PLACEHOLDER, models[0])
-    label = next(iter(labels(models)))
-    how = gate_options(label, settings.model_args)
+    label = next(iter(model_labels(models)))
+    how = model_options_of_gate(label, settings.model_args)
     how += "".join(f" --data={shlex.quote(one)}" for one in data)
     is_sampled = any(one.whole for one in results.data)
     how += f"{' --sample=2000' * is_sampled}{chosen_options(settings, but=(*NOT_OF_A_GATE, *['sample'] * is_sampled))}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from encheck.reporting.text import marked
 from encheck.scoring.item import ExampleLine, Item, ItemRow
 from encheck.scoring.scores import Scores
-from encheck.system.terminal import LINES, visible
+from encheck.system.terminal import LINES, make_visible
 from encheck.types import CheckResult, Estimate
 
 if TYPE_CHECKING:
@@ -69,13 +69,13 @@ def failure_message(
     lines += [str(row.estimate.params["cause"])] if "cause" in row.estimate.params else []
     if beside := surface_line(row.estimate):
         lines.append(beside)
-    found = scores.worst()[:WORST]
+    found = scores.positions_worst_first()[:WORST]
     where = f" --run={shlex.quote(str(folder))}" if folder else ""
     lines.append(f"the {len(found)} worst of {len(items)}:")
     for position in found:
-        lines += map(_line, scores.example(items[position], position))
+        lines += map(_line, scores.example_lines(items[position], position))
     lines.append(f"show one again: encheck show {shlex.quote(items[found[0]].id)} {model}{where}")
-    return "\n".join(visible(line, keep=LINES) for line in lines)
+    return "\n".join(make_visible(line, keep=LINES) for line in lines)
 
 
 def _expectation(row: CheckResult) -> str:

@@ -17,7 +17,7 @@ from encheck.errors import UsageError, unknown_name_message
 from encheck.reporting.results import into
 from encheck.reporting.view import best_surface
 from encheck.run_file import Result, RunFile
-from encheck.scoring.splits import TEST, split_label
+from encheck.scoring.splits import TEST, join_split_names
 from encheck.system.files import write_text, write_whole
 from encheck.system.terminal import safe_cell
 
@@ -49,7 +49,7 @@ def export(
 
 def _split(rows: Sequence[Result], splits: Splits) -> str:
     """The name of the splits of these figures: dev+gate, or `all`."""
-    return split_label(split for row in rows for split in splits.get(str(row.case), ()))
+    return join_split_names(split for row in rows for split in splits.get(str(row.case), ()))
 
 
 def figures(results: RunFile, model: str) -> list[Result]:

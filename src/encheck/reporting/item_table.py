@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from encheck.metrics.pairs import worth
+from encheck.metrics.pairs import margin_wins
 from encheck.run_file import RunFile
 from encheck.scoring.frame import Columns, ItemFrame
 from encheck.scoring.scale import Scale
-from encheck.scoring.scores import item_frame
+from encheck.scoring.scores import read_item_frame
 
 COLUMNS = ("item", "cluster", "split", "label", "gold", "source", "near", "far", "near_score", "far_score")
 NOT_FOR_TRAINING = (
@@ -32,7 +32,7 @@ def item_table(results: RunFile, items: Mapping[str, Columns]) -> Any:
     tables = []
     for case, columns in sorted(items.items()):
         row = of_case[case]
-        frame = item_frame(row.case, columns)
+        frame = read_item_frame(row.case, columns)
         named = {name: [getattr(row, name)] * len(frame) for name in ("model", "property", "check", "data", "level")}
         kept = {name: columns.get(name) or [None] * len(frame) for name in COLUMNS}
         won = _won(frame, scales.get((row.data, row.model), Scale(0.0)))
@@ -41,9 +41,9 @@ def item_table(results: RunFile, items: Mapping[str, Columns]) -> Any:
 
 
 def _won(frame: ItemFrame, scale: Scale) -> list[float | None]:
-    if frame.far is None or not frame.is_contest:
+    if frame.far is None or not frame.compares_near_and_far:
         return [None] * len(frame)
-    found = worth(scale.apart(frame.near.scores, frame.far.scores))
+    found = margin_wins(scale.margins(frame.near.scores, frame.far.scores))
     return [None if np.isnan(far) else float(won) for won, far in zip(found, frame.far.scores, strict=True)]
 
 

@@ -18,7 +18,7 @@ from encheck.reporting.gate.words import headline, part, what_has_to_change
 from encheck.run_file import Result as Row
 from encheck.run_file import RunFile
 from encheck.system.files import write_text
-from encheck.system.terminal import LINES, visible
+from encheck.system.terminal import LINES, make_visible
 
 Result = Literal["passed", "failure", "error", "skipped"]
 CLASS = "encheck.gate"
@@ -144,4 +144,4 @@ def _add_properties(place: Element, properties: Sequence[tuple[str, str]]) -> No
 
 def _safe(text: str) -> str:
     """The text without characters that XML cannot hold or that control a terminal."""
-    return visible(text, keep=LINES)
+    return make_visible(text, keep=LINES)

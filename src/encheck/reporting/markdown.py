@@ -39,7 +39,7 @@ from encheck.reporting.view import (
     surface,
 )
 from encheck.run_file import Result, RunFile
-from encheck.scoring.item import edits_of
+from encheck.scoring.item import parse_edits
 
 MAX_FLIPS_IN_SUMMARY = 3  # of these
 
@@ -137,7 +137,7 @@ def _flipped(row: GateRow, texts: Mapping[str, tuple[Mapping[str, Sequence[Any]]
             columns, i = texts[name]
             source = columns["source"][i]
             near, far = (
-                marked(source, columns[s][i] or "", edits_of(columns[f"{s}_edits"][i])) for s in ("near", "far")
+                marked(source, columns[s][i] or "", parse_edits(columns[f"{s}_edits"][i])) for s in ("near", "far")
             )
             near, far, of = map(escape_markdown, (near, far, source))
             yield f"- {what}: near *{near}*, far *{far}* (of *{of}*)"

@@ -8,7 +8,7 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from encheck.options.settings import chosen_settings
+from encheck.options.settings import select_settings
 from encheck.run_file import Result, RunFile
 from encheck.system.documents import read_json
 from encheck.system.typed_files import Count, read_typed
@@ -70,5 +70,5 @@ def peers_on(results: RunFile, data: str) -> Peers | None:
     """The peers, if this data set is their edition of the probes and the settings match, else None."""
     known, settings = shipped(), results.run.settings
     here = {("probes", one.version, one.fingerprint) for one in results.data if one.name == data == "probes"}
-    has_settings = known.settings == chosen_settings(PeerSettings, settings)
+    has_settings = known.settings == select_settings(PeerSettings, settings)
     return known if has_settings and ("probes", known.version, known.fingerprint) in here else None

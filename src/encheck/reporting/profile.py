@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from encheck.claims import FAMILIES
-from encheck.metrics import adjusted_rate, auc, margin_rate, named, similarity_gap
+from encheck.metrics import adjusted_rate, auc, find_metric, margin_rate, similarity_gap
 from encheck.metrics.metric import CALIBRATED
 from encheck.reporting.text import plain_name
 from encheck.reporting.view import best_surface, judged_rows, printed, printed_interval
@@ -122,7 +122,7 @@ def headlines(results: RunFile, *, model: str, data: str) -> dict[str, Result]:
 
 def chance_of(row: Result, its: Declaration) -> float | None:
     """The figure of guessing; None if unknown."""
-    return its.chance if row.metric == its.metric or not its.metric else named(row.metric or "").chance
+    return its.chance if row.metric == its.metric or not its.metric else find_metric(row.metric or "").chance
 
 
 def printed_rows(results: RunFile, model: str) -> list[Result]:

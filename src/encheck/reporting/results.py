@@ -137,7 +137,7 @@ def write_items(folder: Path, items: RunItems) -> None:
     import pyarrow.parquet
 
     with files.write_whole(folder / ITEMS) as file:
-        pyarrow.parquet.write_table(items.in_order(), file, compression="zstd")
+        pyarrow.parquet.write_table(items.sorted_by_case(), file, compression="zstd")
 
 
 def read_results(folder: Path) -> RunFile:
@@ -194,7 +194,7 @@ def find_item(folder: Path, item: str) -> list[ItemRow]:
         raise UsageError(f"{folder} has no {ITEMS}: the run measured nothing, or stopped early")
     table = _items_of(path, COLUMNS, also=OPTIONAL)
     found = table.filter(pyarrow.compute.starts_with(table["item"], item)).to_pydict()
-    return [ItemRow.at(found, i) for i in range(len(found["item"]))]
+    return [ItemRow.from_columns(found, i) for i in range(len(found["item"]))]
 
 
 def _items_of(path: Path, columns: Sequence[str], *, also: Sequence[str] = ()) -> Any:

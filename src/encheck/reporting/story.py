@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from encheck.gating.types import LostExample
 from encheck.ids import GateRowId
-from encheck.metrics import named
+from encheck.metrics import find_metric
 from encheck.reporting.gate.words import figures_of
 from encheck.reporting.profile import chance_of, printed_rows
 from encheck.reporting.text import percent, plain_name
@@ -264,7 +264,7 @@ def _figure_words(row: Result, noun: str) -> str:
     """The model's figure and the number of items."""
     if is_rate(row.metric):
         return f"right{_where(row)} in {percent(row.numbers[0])} of {row.n:,} {noun}"
-    return f"{named(row.metric or '').label} {row.value:.2f} on {row.n:,} {noun}"
+    return f"{find_metric(row.metric or '').label} {row.value:.2f} on {row.n:,} {noun}"
 
 
 def _other_figure(row: Result, value: float) -> str:
@@ -294,7 +294,7 @@ def _with_example(one: StorySentence, results: RunFile, frames: Mapping[str, Ite
 
 def mistake(frame: ItemFrame) -> ItemExample | None:
     """A clear mistake that is quick to read: the shortest of the 40 worst, with edits marked; None if there is none."""
-    if frame.far is None or not frame.is_contest:
+    if frame.far is None or not frame.compares_near_and_far:
         return None
     margins = (frame.near.scores - frame.far.scores).tolist()
     wrong = sorted((i for i, margin in enumerate(margins) if margin < 0), key=margins.__getitem__)
@@ -303,9 +303,9 @@ def mistake(frame: ItemFrame) -> ItemExample | None:
 
 def success(frame: ItemFrame) -> ItemExample | None:
     """The shortest of the 40 clearest right items; for a group, one side of a group that is all right."""
-    if frame.far is None or not frame.is_contest:
+    if frame.far is None or not frame.compares_near_and_far:
         return None
-    right = frame.rightness.tolist()
+    right = frame.sort_keys.tolist()
     found = sorted((i for i, margin in enumerate(right) if margin > 0), key=lambda i: -right[i])
     return _shortest(frame, found[:WORST])
 
@@ -318,4 +318,8 @@ def _shortest(frame: ItemFrame, some: Sequence[int]) -> ItemExample | None:
         size = sum(len(columns[name][i] or "") for name in ("source", "near", "far"))
         return (not (columns["near_edits"][i] or "[]")[2:] and not (columns["far_edits"][i] or "[]")[2:], size)
 
-    return example_of(ItemRow.at(columns, min(some, key=length)), is_question=frame.kind.is_question) if some else None
+    return (
+        example_of(ItemRow.from_columns(columns, min(some, key=length)), is_question=frame.kind.is_question)
+        if some
+        else None
+    )

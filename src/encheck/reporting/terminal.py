@@ -58,7 +58,7 @@ from encheck.reporting.view import (
 )
 from encheck.run_file import RemainingWorkOfModel, Result, RunFile
 from encheck.scoring.frame import ItemFrame
-from encheck.system.terminal import LINES, visible
+from encheck.system.terminal import LINES, make_visible
 
 LOSSES_TOLD = 3  # losses with examples
 SHORTEST = 20  # lines of a gate in short form
@@ -189,15 +189,15 @@ def run_lines(results: RunFile, items: Items | None = None, *, verbose: bool = T
         and len(rows_that_ran(judged_rows(results))) > FEW * len(criteria_matrix(results))
     )
     found = _short_summary(results, items or {}, MOST) if is_short else _full_summary(results, verbose=verbose)
-    yield from (visible(line, keep=LINES) for line in found)
-    yield from (visible(line, keep=LINES) for line in run_headlines(results) if is_short)
+    yield from (make_visible(line, keep=LINES) for line in found)
+    yield from (make_visible(line, keep=LINES) for line in run_headlines(results) if is_short)
 
 
 def short_run_lines(results: RunFile, items: Items) -> Iterator[str]:
     """The summary of `encheck run`: with its last lines and the report's path, at most 15 lines for one model."""
     cells = max(len(criteria_matrix(results)), 1)
     most = max((SHORT_RUN - BESIDE_THE_ROWS) // cells - (cells > 1), LEAST)
-    yield from (visible(line, keep=LINES) for line in _short_summary(results, items, most))
+    yield from (make_visible(line, keep=LINES) for line in _short_summary(results, items, most))
 
 
 def _short_summary(results: RunFile, items: Items, most: int) -> Iterator[str]:
@@ -226,13 +226,13 @@ def _short_summary(results: RunFile, items: Items, most: int) -> Iterator[str]:
 
 def verdict_lines(results: RunFile) -> Iterator[str]:
     """The last lines of a run: its verdict in a sentence, and the next command."""
-    yield visible(run_verdict(results), keep=LINES)
+    yield make_visible(run_verdict(results), keep=LINES)
     rest, command = results.run.rest, gate_command(results)
     if rest and rest.command:
-        yield visible(f"Next: {rest.command}", keep=LINES)
+        yield make_visible(f"Next: {rest.command}", keep=LINES)
     elif command:
         new = " (NEW_MODEL is the model that you want to ship)" * (NEW_PLACEHOLDER in command)
-        yield visible(f"Next: {command}{new}", keep=LINES)
+        yield make_visible(f"Next: {command}{new}", keep=LINES)
 
 
 def _all_four(cell: MatrixCell) -> Iterator[str]:
@@ -330,10 +330,10 @@ def first_profile(results: RunFile) -> Iterator[str]:
         found = weakest_first(profile(results, model=cell.model, data=cell.data))
         weak = ", ".join(f"{line.title} {line.figure}" for line in found[:WEAKEST])
         start = f"First look at {cell.model} on {cell.data} ({look.clusters:,} of {look.of_clusters:,} clusters)"
-        yield visible(in_a_line(f"{start}: {weak or 'nothing'}; the run goes on", WIDTH), keep=LINES)
+        yield make_visible(in_a_line(f"{start}: {weak or 'nothing'}; the run goes on", WIDTH), keep=LINES)
         for row in results.checks:
             if row.property == CONTRACT and (row.model, row.data, row.verdict) == (cell.model, cell.data, "fail"):
-                yield visible(f"contract broken: {sentence(row.check)}: {row.reason}")
+                yield make_visible(f"contract broken: {sentence(row.check)}: {row.reason}")
 
 
 def rest_lines(results: RunFile) -> Iterator[str]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
-from encheck.system.terminal import LINES, visible
+from encheck.system.terminal import LINES, make_visible
 from encheck.types import Edit
 
 NAMES: Mapping[str, str] = {  # names of properties, and of the capabilities in which a gate pools some of them
@@ -158,7 +158,7 @@ def escape_markdown(text: str) -> str:
     >>> escape_markdown("a|b <i> a_b __c__ $x$")
     'a\\|b &lt;i&gt; a_b \\_\\_c\\_\\_ <span>$</span>x<span>$</span>'
     """
-    clean = " ".join("".join(c if c.isprintable() else " " for c in visible(text, keep=LINES)).split())
+    clean = " ".join("".join(c if c.isprintable() else " " for c in make_visible(text, keep=LINES)).split())
     for old, new in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\\", "\\\\"), ("](", "]\\(")):
         clean = clean.replace(old, new)
     return LINKING.sub(r"<span>\g<0></span>", FORMATTING.sub(r"\\\g<0>", clean))
@@ -177,7 +177,7 @@ def code(text: str, *, most: int = MOST_CODE) -> str:
 
 def one_line(text: str, most: int) -> str:
     """A text from others on one line, with invisible characters made visible, cut if it is long."""
-    return shortest(visible(" ".join(text.split())), most)
+    return shortest(make_visible(" ".join(text.split())), most)
 
 
 def shortest(line: str, most: int) -> str:

@@ -13,16 +13,16 @@ from encheck.encoders.model_config import ModelConfig
 from encheck.errors import UsageError, missing_need
 from encheck.gating.types import Z
 from encheck.generators.phenomenon import title_of
-from encheck.metrics import adjusted_rate, both_directions, named
+from encheck.metrics import adjusted_rate, both_directions, find_metric
 from encheck.reporting.failures import rounded
 from encheck.reporting.text import Piece, percent, percent_interval, pieces, plain_name
 from encheck.run_file import DataEntry, ModelEntry, Result, RunFile, SurfaceFigure
 from encheck.scoring.frame import Columns, ItemFrame
 from encheck.scoring.item import ItemRow
-from encheck.scoring.scores import item_frame
+from encheck.scoring.scores import read_item_frame
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Figure
-from encheck.statistics.hypothesis_tests import wilson
+from encheck.statistics.hypothesis_tests import wilson_interval
 from encheck.surface import UNBALANCED_SCORERS
 from encheck.types import CurvePoint, Declaration, Validity, Verdict
 
@@ -132,7 +132,7 @@ def skip_reasons_by_place(results: RunFile, *, named: bool = False) -> dict[str,
 def skip_reasons(rows: Iterable[Result], *, named: bool = False) -> list[str]:
     """The reasons why the checks of these rows were skipped, each once, the most common first.
 
-    With `named` all properties are named, else only one that is alone. A single check gives its full reason.
+    With `find_metric` all properties are named, else only one that is alone. A single check gives its full reason.
 
     Properties with the same need are counted: "2 properties need labels".
     """
@@ -193,7 +193,7 @@ def figure(row: Result) -> str:
 def is_rate(metric: str | None) -> bool:
     """Whether a figure is a share of items, as in "right in 23% of 235"."""
     try:
-        return named(metric or "").kind == "rate" or named(metric or "").base == adjusted_rate.name
+        return find_metric(metric or "").kind == "rate" or find_metric(metric or "").base == adjusted_rate.name
     except UsageError:
         return False
 
@@ -362,7 +362,7 @@ def _all_four(verdicts: Mapping[int, Verdict | None]) -> str:
 def frames_of(results: RunFile, items: Items) -> dict[str, ItemFrame]:
     """The items of every case with a row in the results."""
     cases = {str(case): case for case in (row.case for row in results.checks)}
-    return {name: item_frame(cases[name], columns) for name, columns in items.items() if name in cases}
+    return {name: read_item_frame(cases[name], columns) for name, columns in items.items() if name in cases}
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,7 +387,7 @@ def example_of(row: ItemRow, *, is_question: bool = False) -> ItemExample:
 def worst_items(frame: ItemFrame, count: int) -> list[ItemExample]:
     """The worst items of a case, the worst first."""
     columns = frame.to_columns()
-    return [example_of(ItemRow.at(columns, i)) for i in frame.worst(count)]
+    return [example_of(ItemRow.from_columns(columns, i)) for i in frame.worst_positions(count)]
 
 
 def rival_lines(rows: Sequence[Result]) -> Iterator[str]:
@@ -430,7 +430,7 @@ def _validity_line(one: Validity, made: int, sentences: int, data: str) -> str:
     start = f"{title_of(one.generator)}: made from {made:,} of {sentences:,} sentences ({data}); "
     if one.rate is None:
         return f"{start}not checked yet, so the share that is right is unknown"
-    figure = Figure(one.rate, *wilson(one.rate, one.read, z=Z))
+    figure = Figure(one.rate, *wilson_interval(one.rate, one.read, z=Z))
     return f"{start}blind readers found {figure.says} of {one.read} right, a ceiling for rates"
 
 

@@ -19,7 +19,7 @@ from encheck.ids import ItemId
 from encheck.language.english import English
 from encheck.reporting.results import ITEMS, read_items, read_results
 from encheck.reporting.view import frames_of, sentence
-from encheck.scoring.features import features
+from encheck.scoring.features import item_feature_columns
 from encheck.scoring.frame import ItemFrame
 from encheck.scoring.scale import Floats
 from encheck.scoring.triplets import DIFFERENCE_SCORERS, Triplet, surface_differences
@@ -108,8 +108,8 @@ def _of_model(
 
 
 def _table(frame: ItemFrame, english: English, domains: Mapping[str, str], topic: str) -> FeatureTable:
-    columns = features(frame, english) | {"domain": [domains.get(source, "") for source in frame.sources]}
-    known, lost = _surface(frame), np.array(frame.lost())
+    columns = item_feature_columns(frame, english) | {"domain": [domains.get(source, "") for source in frame.sources]}
+    known, lost = _surface(frame), np.array(frame.mark_lost())
     return FeatureTable(str(frame.case), topic, lost, frame.clusters, frame.sources, columns, known)
 
 
@@ -141,7 +141,7 @@ def _groups(spec: str) -> Sequence[Group]:
 
 def _finding(frame: ItemFrame, cell: Subgroup) -> KindFinding:
     at = np.flatnonzero(cell.confirming)
-    surface, inside, lost = _surface(frame)[at], cell.members[at], np.array(frame.lost())[at]
+    surface, inside, lost = _surface(frame)[at], cell.members[at], np.array(frame.mark_lost())[at]
     rates = {}
     for number, scorer in enumerate(DIFFERENCE_SCORERS):
         failed = surface[:, number] <= 0

@@ -18,42 +18,42 @@ from encheck.datasets.dataset import Dataset
 from encheck.encoders.protocol import FittedModel, PartialEncoder
 from encheck.errors import CheckError, EncheckError, EncoderError, NothingToMeasure
 from encheck.gating.reindex import VectorSample
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.running.scorer import Scorer
-from encheck.running.service import EncoderService, documents_of
-from encheck.running.subject import Pair, Subject, Texts, key_of, texts_of
+from encheck.running.service import EncoderService, user_texts_of_run
+from encheck.running.subject import Pair, Subject, Texts, store_key_function, texts_by_role
 from encheck.scoring.item import Item, Items, WholeItems
 from encheck.scoring.pairs import SentencePair
-from encheck.scoring.scores import ENTRY_POINTS, Scale, Scores, kind_named
+from encheck.scoring.scores import ENTRY_POINTS, Scale, Scores, find_kind
 from encheck.scoring.vector_search import IndexSize
 from encheck.store import Store, text_key
 from encheck.system.lock import Locks, WorkClock, no_locks
 from encheck.system.memory import rare_collection
 from encheck.system.progress import Progress
 
-Needs = dict[bytes, tuple[str, ...]]  # key in the store -> a text, or the two texts of a pair
+StoreNeeds = dict[bytes, tuple[str, ...]]  # key in the store -> a text, or the two texts of a pair
 
 
 @dataclass(frozen=True)
-class Plan:
+class EncodingPlan:
     """By a model's label: the pairs to score, and the texts to encode in a role."""
 
     pairs: dict[str, list[Pair]] = field(default_factory=dict)
     roles: dict[str, Texts] = field(default_factory=dict)
 
-    def needs(self, subject: Subject) -> Needs:
+    def needs(self, subject: Subject) -> StoreNeeds:
         """What this model computes, without repeats: key in the store -> its text, or the two texts of a pair."""
         pairs = dict.fromkeys(self.pairs.get(subject.label, []))
         if subject.kind == "pair":
             return {text_key(*pair): pair for pair in pairs}
-        needs: Needs = {text_key(text): (text,) for text in dict.fromkeys(text for pair in pairs for text in pair)}
+        needs: StoreNeeds = {text_key(text): (text,) for text in dict.fromkeys(text for pair in pairs for text in pair)}
         for role, texts in self.roles.get(subject.label, {}).items():
-            key = key_of(subject.model, role)
+            key = store_key_function(subject.model, role)
             needs |= {key(text): (text,) for text in texts}
         return needs
 
 
-def missing(subject: Subject, needs: Needs, store: Store) -> Needs:
+def missing_from_store(subject: Subject, needs: StoreNeeds, store: Store) -> StoreNeeds:
     """The part of what a model `needs` that the store lacks; empty for a model that computes nothing."""
     if isinstance(subject.model, PartialEncoder):
         return {}
@@ -78,7 +78,7 @@ class Bench:
         data: dict[str, Dataset],
         store: Store,
         *,
-        maker: Maker,
+        maker: VariantMaker,
         clock: WorkClock | None = None,
         index: IndexSize | None = None,
         calibrates: bool = True,
@@ -96,7 +96,7 @@ class Bench:
         """A bench for other models and their store, with this bench's items, draws and random pairs."""
         other = copy.copy(self)
         other.subjects, other.store = subjects, store
-        other.scorer = self.scorer.beside(subjects)
+        other.scorer = self.scorer.for_models(subjects)
         other.services = {label: EncoderService(one, store, clock=self.clock) for label, one in subjects.items()}
         return other
 
@@ -107,7 +107,7 @@ class Bench:
             start = self.clock.now()
             try:
                 with rare_collection():
-                    self._items[key] = _built(claim, self.data[data], level, self.maker)
+                    self._items[key] = _build_items(claim, self.data[data], level, self.maker)
             except (NothingToMeasure, CheckError) as error:
                 self._items[key] = error
             self._generating += self.clock.now() - start
@@ -116,14 +116,14 @@ class Bench:
             raise items
         return items
 
-    def found(self, data: str, claim: Claim, level: int | str) -> Items | None:
+    def cached_items(self, data: str, claim: Claim, level: int | str) -> Items | None:
         """The items that `items` made, or None if it made none or was not called."""
         items = self._items.get((data, claim.items, level))
         return items if isinstance(items, Items) else None
 
-    def reference(self, data: str) -> tuple[SentencePair, ...]:
+    def random_pairs(self, data: str) -> tuple[SentencePair, ...]:
         """The random pairs that calibrate scores on this data."""
-        return self.scorer.reference(data)
+        return self.scorer.random_pairs(data)
 
     def prepare(self, requests: Iterable[Request], *, locks: Locks, progress: Progress) -> None:
         """Encode what the requests need and the store lacks, one model after the other.
@@ -131,11 +131,11 @@ class Bench:
         Then score items that are not in memory, and encode again the texts that a determinism check repeats.
         """
         requests = list(requests)
-        plan = self.plan(requests)
+        plan = self.plan_encoding(requests)
         self.encode(plan.pairs, roles=plan.roles, locks=locks, progress=progress)
         wholes: dict[tuple[str, str], list[WholeItems]] = {}
         for model, data, claim, level in requests:
-            items = self.found(data, claim, level)
+            items = self.cached_items(data, claim, level)
             if items and items.whole and not self.subjects[model].error:
                 wholes.setdefault((model, data), []).append(items.whole)
         for (model, _), some in wholes.items():
@@ -149,49 +149,53 @@ class Bench:
             seconds = self.clock.now() - start
             subject.state.seconds += seconds
             self._encoding += seconds
-        self.repeat(requests, locks=locks)
+        self.encode_repeats(requests, locks=locks)
 
-    def repeat(self, requests: Iterable[Request], *, locks: Locks) -> None:
+    def encode_repeats(self, requests: Iterable[Request], *, locks: Locks) -> None:
         """Encode again the texts that determinism checks among these requests repeat."""
         for model, data, claim, level in requests:
-            items, subject = self.found(data, claim, level), self.subjects[model]
-            texts = [text for item in items.kept for text in item.repeats] if items else []
+            items, subject = self.cached_items(data, claim, level), self.subjects[model]
+            texts = [text for item in items.included for text in item.repeated_texts] if items else []
             if texts and not subject.error and not isinstance(subject.model, PartialEncoder):
-                self.services[model].repeat(texts, locks)
+                self.services[model].encode_repeats(texts, locks)
 
-    def plan(self, requests: Iterable[Request]) -> Plan:
+    def plan_encoding(self, requests: Iterable[Request]) -> EncodingPlan:
         """What the requests need from each model that has not failed; makes their items."""
-        plan = Plan()
+        plan = EncodingPlan()
         for model, data, claim, level in requests:
             if self.subjects[model].error:
                 continue
             with suppress(NothingToMeasure, CheckError):  # reported when the check asks for its scores
                 items = self.items(data, claim, level)
-                self.refuse_lacking(model, data, items)
+                self.refuse_missing_vectors(model, data, items)
                 wanted = plan.pairs.setdefault(model, [])
-                kept = items.kept
+                kept = items.included
                 wanted += [pair for i in (*kept, *items.tuning) for pair in i.pairs]
-                if texts := texts_of(kept):
+                if texts := texts_by_role(kept):
                     roles = plan.roles.setdefault(model, {})
                     for role, some in texts.items():
                         roles[role] = list(dict.fromkeys([*roles.get(role, []), *some]))
                     if self.subjects[model].kind == "pair":
-                        wanted += self.scorer.candidates(kept)
+                        wanted += self.scorer.pairs_to_rerank(kept)
                     continue
                 if self.scorer.calibrates:
-                    wanted += [pair for item in self.reference(data) for pair in item.pairs]
-                    wanted += [(text, text) for text in self.scorer.identical(data)]
+                    wanted += [pair for item in self.random_pairs(data) for pair in item.pairs]
+                    wanted += [(text, text) for text in self.scorer.texts_for_identity(data)]
         return plan
 
-    def compare(self, others: Sequence[VectorSample], *, old: str = "", locks: Locks, progress: Progress) -> None:
+    def encode_comparison_texts(
+        self, others: Sequence[VectorSample], *, old: str = "", locks: Locks, progress: Progress
+    ) -> None:
         """Encode the texts on which each model's vectors are compared with those of `others` and of the model `old`."""
         known = list(others)
         for label in sorted(self.services, key=lambda label: label != old):
             subject = self.subjects[label]
-            self.services[label].compare(known, documents_of(subject, self.data.values()), locks, progress)
+            self.services[label].encode_comparison_texts(
+                known, user_texts_of_run(subject, self.data.values()), locks, progress
+            )
             known += [subject.state.sample] if label == old and subject.state.sample else []
 
-    def try_out(self, requests: Iterable[Request], *, locks: Locks, progress: Progress) -> None:
+    def smoke_test_models(self, requests: Iterable[Request], *, locks: Locks, progress: Progress) -> None:
         """Encode one pair with each model before anything is generated, to see that it loads and gives numbers.
 
         The run needs this pair anyway. A model that first has to learn from all texts of the run is left out.
@@ -202,31 +206,31 @@ class Bench:
             if not isinstance(model, PartialEncoder) and (
                 not isinstance(model, FittedModel) or getattr(model, "ready", False)
             ):
-                wanted[label] = [pair for item in self.reference(data)[:1] for pair in item.pairs]
+                wanted[label] = [pair for item in self.random_pairs(data)[:1] for pair in item.pairs]
         self.encode(wanted, locks=locks, progress=progress, fit=False)
 
-    def refuse_lacking(self, model: str, data: str, items: Items) -> None:
+    def refuse_missing_vectors(self, model: str, data: str, items: Items) -> None:
         """NothingToMeasure if a model has vectors of some texts only, and these items need more."""
         known = self.subjects[model].model
         if not isinstance(known, PartialEncoder):
             return
         if items.whole:
-            items.whole.refuse(self.subjects[model])
+            items.whole.refuse_unscorable_model(self.subjects[model])
             return
-        texts: dict[str | None, list[str]] = dict(texts_of(items.kept).items())
+        texts: dict[str | None, list[str]] = dict(texts_by_role(items.included).items())
         if not texts:
-            pairs = [pair for i in (*items.kept, *items.tuning) for pair in i.pairs]
-            pairs += [pair for i in self.reference(data) for pair in i.pairs]
+            pairs = [pair for i in (*items.included, *items.tuning) for pair in i.pairs]
+            pairs += [pair for i in self.random_pairs(data) for pair in i.pairs]
             texts = {None: [text for pair in pairs for text in pair]}
         missing = {text for role, some in texts.items() for text in known.lacks(some, role=role)}
-        if missing or any(item.repeats for item in items.kept):
+        if missing or any(item.repeated_texts for item in items.included):
             total = len({text for some in texts.values() for text in some})
             raise NothingToMeasure(
                 f"{model} has no vector of {len(missing):,} of the {total:,} texts of this check, and cannot compute "
                 f"them"
             )
 
-    def refuse_failed(self, model: str) -> None:
+    def refuse_failed_model(self, model: str) -> None:
         """Raise this model's error, if it had one."""
         if error := self.subjects[model].error:
             raise error
@@ -252,15 +256,15 @@ class Bench:
         """The time for generating and encoding, without the time that this process waited."""
         return {"generate": self._generating, "encode": self._encoding}
 
-    def count_time_of(self, other: Bench) -> None:
+    def add_time_of(self, other: Bench) -> None:
         """Add the time of a bench on a part of the data to this bench's time."""
         self._generating += other._generating
         self._encoding += other._encoding
 
     def scores(self, model: str, data: str, items: Items) -> Scores:
         """The similarities of these items under this model, and their word overlap."""
-        self.refuse_failed(model)
-        self.refuse_lacking(model, data, items)
+        self.refuse_failed_model(model)
+        self.refuse_missing_vectors(model, data, items)
         return self.scorer.scores(model, data, items)
 
     def scale(self, model: str, data: str) -> Scale | None:
@@ -268,7 +272,7 @@ class Bench:
         return self.scorer.scale(model, data)
 
 
-def _built(claim: Claim, data: Dataset, level: int | str, maker: Maker) -> Items:
+def _build_items(claim: Claim, data: Dataset, level: int | str, maker: VariantMaker) -> Items:
     """The items from the claim's builder; CheckError if it fails or returns something else."""
     place = f"{getattr(claim.items, '__qualname__', claim.items)!s}(dataset, level={level!r}, maker)"
     try:
@@ -277,11 +281,11 @@ def _built(claim: Claim, data: Dataset, level: int | str, maker: Maker) -> Items
         raise
     except Exception as error:
         raise CheckError(f"{place}, which should build the items of the check, raised {error!r}") from error
-    if not isinstance(items, Items) or not all(isinstance(item, Item) for item in items.kept):
+    if not isinstance(items, Items) or not all(isinstance(item, Item) for item in items.included):
         raise CheckError(f"{place} gave {str(items)[:80]!r}, but should give encheck.scoring.item.Items of items")
-    if not items.every:
+    if not items.all_items:
         raise NothingToMeasure(f"{place} gave no item of {data.name}")
-    if kind_named(kind := items.every[0].kind.name) is None:
+    if find_kind(kind := items.all_items[0].kind.name) is None:
         raise CheckError(
             f"{place} gave items of the kind {kind!r}, which no installed package declares. Remedy: name it among the "
             f"entry points {ENTRY_POINTS}"

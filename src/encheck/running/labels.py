@@ -11,10 +11,10 @@ from encheck.encoders.load import STORED
 from encheck.system.files import is_folder
 
 
-def label_of(model: str) -> str:
+def safe_label(model: str) -> str:
     """A label that is safe in test ids and file names.
 
-    >>> label_of("intfloat/e5 small")
+    >>> safe_label("intfloat/e5 small")
     'intfloat-e5-small'
     """
     return re.sub(r"[^\w.=+-]+", "-", model).strip("-") or "model"
@@ -23,16 +23,16 @@ def label_of(model: str) -> str:
 OBJECT = "object:"  # how settings name a model that is in memory: object:NAME
 
 
-def labels(specs: Sequence[str]) -> dict[str, str]:
+def model_labels(specs: Sequence[str]) -> dict[str, str]:
     """Label -> specification of the models; equal labels get numbers.
 
-    >>> labels(["sbert", "./a/ckpt", "./b/ckpt", "vectors:old.parquet"])
+    >>> model_labels(["sbert", "./a/ckpt", "./b/ckpt", "vectors:old.parquet"])
     {'sbert': 'sbert', 'ckpt': './a/ckpt', 'ckpt-2': './b/ckpt', 'old': 'vectors:old.parquet'}
     """
-    return _distinct((_model_stem(spec), spec) for spec in specs)
+    return _number_equal_labels((_name_of_spec(spec), spec) for spec in specs)
 
 
-def _model_stem(spec: str) -> str:
+def _name_of_spec(spec: str) -> str:
     if spec.startswith(OBJECT):
         return spec.removeprefix(OBJECT)
     if spec.startswith(STORED):
@@ -48,15 +48,15 @@ def data_labels(specs: Sequence[str]) -> dict[str, str]:
     >>> data_labels(["mrpc:x", "pairs:a.csv", "pairs:b.csv", "probes:fresh=1"])
     {'mrpc': 'mrpc:x', 'pairs': 'pairs:a.csv', 'pairs-2': 'pairs:b.csv', 'probes-fresh=1': 'probes:fresh=1'}
     """
-    return _distinct((data_label(spec), spec) for spec in specs)
+    return _number_equal_labels((data_label(spec), spec) for spec in specs)
 
 
-def _distinct(named: Iterable[tuple[str, str]]) -> dict[str, str]:
+def _number_equal_labels(named: Iterable[tuple[str, str]]) -> dict[str, str]:
     out: dict[str, str] = {}
     for name, spec in named:
-        label, number = label_of(name), 1
+        label, number = safe_label(name), 1
         while label in out:
             number += 1
-            label = f"{label_of(name)}-{number}"
+            label = f"{safe_label(name)}-{number}"
         out[label] = spec
     return out

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from encheck.system.terminal import LINES, visible
+from encheck.system.terminal import LINES, make_visible
 
 log = logging.getLogger("encheck")
 
@@ -27,7 +27,7 @@ class Notes(logging.Handler):
         if line not in self.lines and not self.is_muted:
             self.lines.append(line)
             if not self.is_silent:
-                tell(f"encheck: {line}")
+                write_to_stderr(f"encheck: {line}")
 
     @contextmanager
     def muted(self) -> Iterator[None]:
@@ -51,6 +51,6 @@ def store_notes() -> Iterator[list[str]]:
         log.removeHandler(notes)
 
 
-def tell(message: str) -> None:
+def write_to_stderr(message: str) -> None:
     """Write a message to standard error, even if pytest captures it."""
-    print(visible(message, keep=LINES), file=sys.__stderr__ or sys.stderr, flush=True)
+    print(make_visible(message, keep=LINES), file=sys.__stderr__ or sys.stderr, flush=True)

@@ -23,7 +23,7 @@ from encheck.store import Store, text_key
 
 
 @dataclass(frozen=True)
-class MeasuredParent:
+class ParentScales:
     """A parent, the file that names it, and its calibration on each data set that it was measured on."""
 
     label: str
@@ -33,7 +33,7 @@ class MeasuredParent:
 
 
 @dataclass(frozen=True)
-class Parent:
+class ParentModel:
     """A parent, and the file that names it; `scorer` is None if the store lacks vectors of texts of the run."""
 
     label: str
@@ -44,19 +44,19 @@ class Parent:
     def scores(self, data: str, items: Items) -> Scores | None:
         """The similarities of these items; None if they are searches, or not measured."""
         try:
-            return self.scorer.plain(self.label, data, items) if self.scorer else None
+            return self.scorer.score_without_surface(self.label, data, items) if self.scorer else None
         except NothingToMeasure:
             return None
 
-    def measured(self, data: Iterable[str]) -> MeasuredParent:
+    def with_scales(self, data: Iterable[str]) -> ParentScales:
         """With the calibration of each data set that it was measured on."""
         scales = {name: self.scorer.scale(self.label, name) for name in data} if self.scorer else {}
-        return MeasuredParent(
+        return ParentScales(
             self.label, self.named_by, self.weights, {name: scale for name, scale in scales.items() if scale}
         )
 
 
-def known_parent(subject: Subject, settings: Settings, store: Store, scorer: Scorer) -> Parent | None:
+def find_parent(subject: Subject, settings: Settings, store: Store, scorer: Scorer) -> ParentModel | None:
     """The parent of a model that consists of files; None if it is missing or cannot be read."""
     folder = getattr(subject.model, "source", None)
     if subject.kind != "vector" or subject.error or not isinstance(folder, Path) or not folder.is_dir():
@@ -69,13 +69,13 @@ def known_parent(subject: Subject, settings: Settings, store: Store, scorer: Sco
         model = load(config, device=Device(settings.device, settings.dtype), file_hash=store.cached_file_hash)
         parent = Subject(label, config, model)
         weights = weights_of(model, store.cached_file_hash)
-        is_there = parent.kind == "vector" and _from_store(parent, subject, store)
+        is_there = parent.kind == "vector" and _load_vectors_from_store(parent, subject, store)
     except EncheckError:
         return None
-    return Parent(label, file, weights, scorer.beside({label: parent}) if is_there else None)
+    return ParentModel(label, file, weights, scorer.for_models({label: parent}) if is_there else None)
 
 
-def _from_store(parent: Subject, child: Subject, store: Store) -> bool:
+def _load_vectors_from_store(parent: Subject, child: Subject, store: Store) -> bool:
     """Whether the store has the parent's vectors of all the child's texts; if so, `parent` gets them."""
     texts = list(child.rows)
     keys = list(map(text_key, texts))

@@ -23,15 +23,15 @@ from encheck.encoders.writing import Continuer, back_translator
 from encheck.errors import UnusableStoreError, UsageError, unknown_name_message
 from encheck.ids import split_check_key
 from encheck.items.chains import Surprisal
-from encheck.items.variants import Writers
+from encheck.items.variants import WritingModels
 from encheck.language.english import English
 from encheck.language.lexicon.load import lexicon
 from encheck.language.pipeline.load import Pipeline
 from encheck.options import Settings, arguments_for
-from encheck.options.settings import index_sizes
-from encheck.running.labels import data_labels, labels
+from encheck.options.settings import parse_index_sizes
+from encheck.running.labels import data_labels, model_labels
 from encheck.running.subject import Subject
-from encheck.scoring.vector_search import IndexSize, refuse_missing, refuse_unserved
+from encheck.scoring.vector_search import IndexSize, refuse_missing_faiss, refuse_unsupported_similarity
 from encheck.store import DEFAULT_LIMIT, Store, default_store_path
 from encheck.system.documents import open_parquet
 from encheck.system.files import Scratch, expand_home
@@ -49,7 +49,7 @@ class LoadsInShards(Protocol):
         ...
 
 
-def in_shards(
+def shard_loader(
     settings: Settings, *, quiet: bool = False, is_gated: bool = False
 ) -> Callable[[str, str], Dataset | None]:
     """A function that loads the data of a label and specification in shards; None for data that stay in memory.
@@ -110,7 +110,7 @@ def resolve_models(settings: Settings, store: Store, loaded: Mapping[str, Model]
     """
     known, in_memory = known_models(settings.models_file), loaded or {}
     device = Device(settings.device, settings.dtype)
-    named = labels(settings.models)
+    named = model_labels(settings.models)
     configs: dict[str, ModelConfig] = {}
     for label, spec in named.items():  # the model's entry, overridden by the run's arguments
         if spec in in_memory:
@@ -155,11 +155,11 @@ def resolve_data(
 ) -> dict[str, Dataset]:
     """The data of a run, loaded and named; UsageError says what is wrong with a file.
 
-    `shared` is the prefix of the files in which the processes of one run keep the data that they read. `in_shards`
+    `shared` is the prefix of the files in which the processes of one run keep the data that they read. `shard_loader`
     gives the data that are not held in memory, by label and specification.
     """
     labelled = data_labels(settings.data)
-    _refuse_stray_queries(settings)
+    _refuse_unused_queries(settings)
     near_duplicates: Literal["differ", "same"] = "same" if settings.near_duplicates == "same" else "differ"
     passages = PassageOptions(settings.queries, settings.passage_words, near_duplicates)
     for name in dict.fromkeys(spec.partition(":")[0] for spec in settings.data):
@@ -181,17 +181,17 @@ def resolve_index(settings: Settings, subjects: Iterable[Subject], data: Iterabl
 
     UsageError if Faiss is missing, or if the data have documents and Faiss lacks a model's similarity.
     """
-    if (sizes := index_sizes(settings.search_index)) is None:
+    if (sizes := parse_index_sizes(settings.search_index)) is None:
         return None
-    refuse_missing()
+    refuse_missing_faiss()
     if any(one.collection for one in data):
         for subject in subjects:
             if isinstance(subject.model, Encoder):
-                refuse_unserved(subject.label, subject.model.similarity)
+                refuse_unsupported_similarity(subject.label, subject.model.similarity)
     return IndexSize(sizes.get("nlist", 0), sizes.get("nprobe", 0))
 
 
-def _refuse_stray_queries(settings: Settings) -> None:
+def _refuse_unused_queries(settings: Settings) -> None:
     """UsageError for a query log, or one of its options, unless it belongs to exactly one data set."""
     without = [spec for spec in settings.data if is_unlabelled(spec, has_log=settings.queries is not None)]
     if settings.queries is None:
@@ -221,14 +221,14 @@ def resolve_english(settings: Settings, store: Store, *, lock: Lock = nullcontex
     return English(pipeline, settings.lexicon, mode, experimental=trial, store=store, lock=lock)
 
 
-def resolve_writers(settings: Settings, store: Store, *, locks: Locks = no_locks) -> Writers:
+def resolve_writers(settings: Settings, store: Store, *, locks: Locks = no_locks) -> WritingModels:
     """The language model and the translators that the settings name; UsageError if one does not exist."""
     model, translate, device = None, None, settings.device
     if settings.continuation_model:
         model = Continuer(settings.continuation_model, device=device, store=store, locks=locks)
     if settings.back_translate:
         translate = back_translator(settings.back_translate, device=device, store=store, locks=locks)
-    return Writers(model, Surprisal(model) if model else None, translate)
+    return WritingModels(model, Surprisal(model) if model else None, translate)
 
 
 def open_store(settings: Settings) -> Store:
@@ -237,7 +237,7 @@ def open_store(settings: Settings) -> Store:
     StoreError for a file that is not a store; the file stays unchanged.
     """
     try:
-        return store_named(settings)
+        return open_named_store(settings)
     except UnusableStoreError as error:
         log.warning("%s. This run goes on without: what it encodes is not kept", error)
         scratch = Scratch()
@@ -246,7 +246,7 @@ def open_store(settings: Settings) -> Store:
         return store
 
 
-def store_named(settings: Settings) -> Store:
+def open_named_store(settings: Settings) -> Store:
     """The store that the settings name, or the default one; StoreError if it cannot be used."""
     megabytes = settings.project.store_limit_mb
     return Store(

@@ -47,8 +47,18 @@ from encheck.gating.reindex import (
 )
 from encheck.options import Settings
 from encheck.running.resources import open_store, resolve_models
-from encheck.running.scorer import Similarity, similarity_of
-from encheck.running.subject import Encoded, InRole, Pair, Role, Subject, Texts, key_of, prompt_of, tell_prompts
+from encheck.running.scorer import Similarity, pair_similarity_function
+from encheck.running.subject import (
+    Encoded,
+    Pair,
+    Role,
+    RoleVectorsOfRun,
+    Subject,
+    Texts,
+    log_prompts,
+    prompt_of,
+    store_key_function,
+)
 from encheck.store import Kind, Store, text_key
 from encheck.system.files import Scratch
 from encheck.system.lock import Locks, WorkClock, no_locks
@@ -58,12 +68,12 @@ from encheck.types import content_hash
 Stored = tuple[NDArray[np.float32], NDArray[np.bool_]]  # arrays, and which of them exist
 
 
-class Busy(EncheckError):  # noqa: N818 - not an error: the caller did not want to wait
+class LockedElsewhere(EncheckError):  # noqa: N818 - not an error: the caller did not want to wait
     """Another process has the lock."""
 
 
 @contextmanager
-def looking(look: Callable[[], Stored], locks: Iterable[AbstractContextManager[object]]) -> Iterator[Stored]:
+def look_up_or_lock(look: Callable[[], Stored], locks: Iterable[AbstractContextManager[object]]) -> Iterator[Stored]:
     """What `look` finds: arrays and which of them exist. If some are missing, all locks are held for the block.
 
     It looks again after each lock, since the previous holder may have computed them; if so, it takes no further lock. A
@@ -73,7 +83,7 @@ def looking(look: Callable[[], Stored], locks: Iterable[AbstractContextManager[o
         stored, left = look(), iter(locks)
         while not stored[1].all() and (lock := next(left, None)) is not None:
             if stack.enter_context(lock) is False:
-                raise Busy
+                raise LockedElsewhere
             stored = look()
         yield stored
 
@@ -86,7 +96,7 @@ PROBES = "probes"
 RoleTexts = dict[str, list[str]]  # by `ROLES`
 
 
-def texts_to_compare(subject: Subject, others: Sequence[VectorSample], documents: Sequence[str]) -> RoleTexts:
+def choose_comparison_texts(subject: Subject, others: Sequence[VectorSample], documents: Sequence[str]) -> RoleTexts:
     """The texts to encode in each role; empty for a model that scores pairs.
 
     First come the fixed texts, short and long, then further texts of the run that the `others` have. A role that
@@ -138,13 +148,13 @@ def stable_fingerprint(subject: Subject) -> str:
     return "" if isinstance(subject.model, VerifiedModel) else subject.fingerprint
 
 
-def lengths_of(model: object, texts: Sequence[str], *, role: str = "document") -> list[TextLength]:
+def count_lengths(model: object, texts: Sequence[str], *, role: str = "document") -> list[TextLength]:
     """Words and tokens of each text."""
     tokens: Sequence[int | None] = count_tokens(model, texts, role=role) or [None] * len(texts)
     return [TextLength(len(text.split()), count) for text, count in zip(texts, tokens, strict=True)]
 
 
-def documents_of(subject: Subject, data: Iterable[Dataset]) -> list[str]:
+def user_texts_of_run(subject: Subject, data: Iterable[Dataset]) -> list[str]:
     """The user's texts in a run that are in memory: the searched ones, else all; never the probes."""
     if "document" in subject.roles:
         return list(subject.roles["document"].rows)
@@ -165,8 +175,8 @@ PAIRS_PER_BATCH = 1_024
 class EncoderService:
     """A model under test and the store of its output; only this class handles a model's output.
 
-    Each call returns a result or raises EncoderError. A run prepares everything first: `prepare`, `repeat` and
-    `compare` leave the results, or the error, in `subject`.
+    Each call returns a result or raises EncoderError. A run prepares everything first: `prepare`, `encode_repeats` and
+    `encode_comparison_texts` leave the results, or the error, in `subject`.
     """
 
     def __init__(
@@ -229,41 +239,43 @@ class EncoderService:
 
     def similarities(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
         """The similarity of each pair, shape [n]; texts that the store lacks are encoded in one call."""
-        return self.scorer(list(zip(first, second, strict=True)))(first, second)
+        return self.similarity_function(list(zip(first, second, strict=True)))(first, second)
 
-    def of_pairs(self, pairs: Sequence[Pair]) -> list[float]:
+    def score_pairs(self, pairs: Sequence[Pair]) -> list[float]:
         """The similarity of each pair."""
         values: list[float] = self.similarities([a for a, _ in pairs], [b for _, b in pairs]).tolist()
         return values
 
-    def scorer(self, pairs: Iterable[Pair]) -> Similarity:
+    def similarity_function(self, pairs: Iterable[Pair]) -> Similarity:
         """Encode what these pairs need; return a function that gives the similarities of any of them."""
-        self._ask(pairs)
-        return similarity_of(self.subject)
+        self._prepare_or_raise(pairs)
+        return pair_similarity_function(self.subject)
 
-    def scorer_anew(self, pairs: Iterable[Pair]) -> Similarity:
+    def similarity_function_uncached(self, pairs: Iterable[Pair]) -> Similarity:
         """The same, computed now, without reading or writing the store."""
         with Scratch() as folder, closing(Store(Path(folder) / "store.sqlite")) as thrown_away:
-            return type(self)(self.subject, thrown_away, progress=self._progress).scorer(pairs)
+            return type(self)(self.subject, thrown_away, progress=self._progress).similarity_function(pairs)
 
     def encode(self, texts: Sequence[str], *, role: Role | None = None) -> Floats:
         """Vectors of the texts, shape [n, d], in their order; UsageError for a model that scores pairs."""
         if not isinstance(self.model, Encoder):
             raise UsageError(f"{self.label} scores pairs and gives no vectors: use similarity()")
         if role is None:
-            state = self._ask((text, text) for text in texts)
+            state = self._prepare_or_raise((text, text) for text in texts)
             return state.vectors[[state.rows[text] for text in texts]]
-        return self._ask(roles={role: list(dict.fromkeys(texts))}).roles[role].of(texts)
+        return self._prepare_or_raise(roles={role: list(dict.fromkeys(texts))}).roles[role].vectors_of(texts)
 
-    def in_roles(self, roles: Texts) -> dict[Role, InRole]:
+    def encode_in_roles(self, roles: Texts) -> dict[Role, RoleVectorsOfRun]:
         """The vectors of distinct texts in their roles, encoded in one call; an EncoderError names the model."""
         try:
-            state = self._ask(roles=roles)
+            state = self._prepare_or_raise(roles=roles)
         except EncoderError as error:
             raise EncoderError(f"{self.label}: {error}") from error
         return {role: state.roles[role] for role in roles}
 
-    def again(self, texts: Sequence[str], *, role: Role | None = None, locks: Locks = no_locks, nth: int = 1) -> Floats:
+    def encode_again(
+        self, texts: Sequence[str], *, role: Role | None = None, locks: Locks = no_locks, nth: int = 1
+    ) -> Floats:
         """Vectors, or self-scores of shape [n, 1], computed from the last text to the first, in the `nth` such pass.
 
         The store keeps them under a separate fingerprint, so that a warm run loads no model.
@@ -273,8 +285,8 @@ class EncoderService:
             self.subject.kind,
             f"{self.subject.fingerprint}/again{nth if nth > 1 else ''}",
         )
-        keys = self._keys(texts, role)
-        with looking(partial(self.store.get, kind, fingerprint, keys), locks(model)) as (arrays, there):
+        keys = self._store_keys(texts, role)
+        with look_up_or_lock(partial(self.store.get, kind, fingerprint, keys), locks(model)) as (arrays, there):
             if there.all():
                 return arrays
             turned = list(texts)[::-1]
@@ -294,13 +306,13 @@ class EncoderService:
             self.store.put(kind, fingerprint, keys, computed, name=f"{self.label}, again")
         return computed
 
-    def repeat(self, texts: Sequence[str], locks: Locks) -> None:
+    def encode_repeats(self, texts: Sequence[str], locks: Locks) -> None:
         """Encode these texts again, in a different batch, for a determinism check."""
-        with self._noted("when texts were encoded again"):
+        with self._record_error("when texts were encoded again"):
             for nth, vectors in enumerate(self.subject.state.again, 1):
-                vectors.update(zip(texts, self.again(texts, locks=locks, nth=nth), strict=True))
+                vectors.update(zip(texts, self.encode_again(texts, locks=locks, nth=nth), strict=True))
 
-    def compare(
+    def encode_comparison_texts(
         self, others: Sequence[VectorSample], documents: Sequence[str], locks: Locks, progress: Progress
     ) -> None:
         """Encode the texts on which this model's vectors are compared with other models'; skipped if it failed.
@@ -308,26 +320,28 @@ class EncoderService:
         `documents` are the user's; they are counted, not encoded.
         """
         subject, model, roles = self.subject, self.model, dict[str, RoleVectors]()
-        texts = {} if subject.error else texts_to_compare(subject, others, documents)
+        texts = {} if subject.error else choose_comparison_texts(subject, others, documents)
         if not texts or not isinstance(model, Encoder):
             return
-        with self._noted("when texts were compared"):
+        with self._record_error("when texts were compared"):
             for name, some in texts.items():
                 role = cast(Role | None, name or None)
-                roles[name] = RoleVectors(tuple(map(content_hash, some)), self._vectors(some, role, locks, progress))
+                roles[name] = RoleVectors(
+                    tuple(map(content_hash, some)), self._encode_texts(some, role, locks, progress)
+                )
         if subject.error:
             return
         for name in ROLES:  # a role without effect has the vectors of texts without a role
             if name not in roles and "" in roles and not isinstance(model, PartialEncoder):
                 roles[name] = roles[""]
         every = list(dict.fromkeys(text for some in texts.values() for text in some))
-        lengths = dict(zip(map(content_hash, every), lengths_of(model, every), strict=True))
+        lengths = dict(zip(map(content_hash, every), count_lengths(model, every), strict=True))
         settings, dimension = EncodingSettings.of(model), next(iter(roles.values())).vectors.shape[1]
         in_order = {name: roles[name] for name in ROLES if name in roles}
         subject.state.sample = VectorSample(
             settings, model.similarity, dimension, lengths, in_order, stable_fingerprint(subject)
         )
-        subject.state.documents = DocumentLengths.of(lengths_of(model, documents)) if documents else None
+        subject.state.documents = DocumentLengths.of(count_lengths(model, documents)) if documents else None
 
     def prepare(
         self,
@@ -345,27 +359,30 @@ class EncoderService:
         """
         distinct, progress, start = list(dict.fromkeys(pairs)), progress or self._progress, self._clock.now()
         try:
-            with self._noted("while encoding", passing=(EncheckError,)):
+            with self._record_error("while encoding", passing=(EncheckError,)):
                 if fit and isinstance(self.model, FittedModel):
                     self.model.fit(list(dict.fromkeys(itertools.chain(*distinct, *roles.values()))))
                 if self.subject.kind == "vector":
                     texts, state = list(dict.fromkeys(itertools.chain(*distinct))), self.subject.state
-                    state.vectors = self._vectors(texts, None, locks, progress)
+                    state.vectors = self._encode_texts(texts, None, locks, progress)
                     state.rows = {text: i for i, text in enumerate(texts)}
                     for role, some in roles.items():
-                        vectors, rows = self._vectors(some, role, locks, progress), {t: i for i, t in enumerate(some)}
-                        state.roles[role] = InRole(rows, vectors, prompt_of(self.model, role))
+                        vectors, rows = (
+                            self._encode_texts(some, role, locks, progress),
+                            {t: i for i, t in enumerate(some)},
+                        )
+                        state.roles[role] = RoleVectorsOfRun(rows, vectors, prompt_of(self.model, role))
                     if roles:
-                        tell_prompts(self.model, self.label)
+                        log_prompts(self.model, self.label)
                 else:
                     self._score_pairs(distinct, locks, progress)
-        except Busy:
+        except LockedElsewhere:
             pass
         except EncoderError as error:
             self.subject.state.error = error
         self.subject.state.seconds += self._clock.now() - start
 
-    def _ask(self, pairs: Iterable[Pair] = (), roles: Texts | None = None) -> Encoded:
+    def _prepare_or_raise(self, pairs: Iterable[Pair] = (), roles: Texts | None = None) -> Encoded:
         """The model's output; clears the error of an earlier call."""
         self.subject.state.error = None
         self.prepare(pairs, roles or {}, fit=self._fits)
@@ -374,7 +391,7 @@ class EncoderService:
         return self.subject.state
 
     @contextmanager
-    def _noted(self, when: str, *, passing: tuple[type[Exception], ...] = ()) -> Iterator[None]:
+    def _record_error(self, when: str, *, passing: tuple[type[Exception], ...] = ()) -> Iterator[None]:
         """End the block if the model fails, and leave the error in `subject`."""
         try:
             yield
@@ -401,30 +418,30 @@ class EncoderService:
         values = scores.ravel().astype(float).tolist()  # no column without a pair
         self.subject.state.scored = dict(zip(pairs, values, strict=True))
 
-    def _vectors(self, texts: Sequence[str], role: Role | None, locks: Locks, progress: Progress) -> Floats:
+    def _encode_texts(self, texts: Sequence[str], role: Role | None, locks: Locks, progress: Progress) -> Floats:
         def encode(missing: list[int]) -> Iterable[tuple[list[int], Floats]]:
             assert isinstance(self.model, Encoder)
             for positions, vectors in batches_of(self.model, [texts[i] for i in missing], role=role):
                 progress.advance(len(positions))
                 yield [missing[i] for i in positions], vectors
 
-        return self._through_store(self._keys(texts, role), encode, locks, progress)
+        return self._through_store(self._store_keys(texts, role), encode, locks, progress)
 
-    def _keys(self, texts: Iterable[str], role: Role | None) -> list[bytes]:
-        return list(map(text_key if role is None else key_of(self.model, role), texts))
+    def _store_keys(self, texts: Iterable[str], role: Role | None) -> list[bytes]:
+        return list(map(text_key if role is None else store_key_function(self.model, role), texts))
 
     def _through_store(self, keys: list[bytes], compute: Compute, locks: Locks, progress: Progress) -> Floats:
         """The array of each key, from the store if present, otherwise computed and kept batch by batch."""
         kind, fingerprint, model = self.subject.kind, self.subject.fingerprint, self.model
-        with looking(partial(self.store.get, kind, fingerprint, keys), locks(model)) as (arrays, there):
+        with look_up_or_lock(partial(self.store.get, kind, fingerprint, keys), locks(model)) as (arrays, there):
             if there.all():
                 self.store.mark_as_used(kind, fingerprint)
                 return arrays
             missing = [int(i) for i in np.flatnonzero(~there)]
             verify = model.verify_fingerprint if isinstance(model, VerifiedModel) else None
-            saver = Saver(self.store, kind, fingerprint, self.label, verify=verify)
+            saver = BatchSaver(self.store, kind, fingerprint, self.label, verify=verify)
             try:
-                with progress.task(f"encoding with {self.label}", len(missing)), saver.keeping():
+                with progress.task(f"encoding with {self.label}", len(missing)), saver.saving():
                     for positions, fresh in compute(missing):
                         computed = self.store.round_as_stored(kind, fresh)
                         if not arrays.shape[1]:
@@ -442,7 +459,7 @@ class EncoderService:
         return arrays
 
 
-class Saver:
+class BatchSaver:
     """Writes batches to the store about once a second, so that little is lost and little time is spent.
 
     With `verify`, a batch waits until a later call of `verify` raised no error. Slow calls take at most one twentieth
@@ -460,7 +477,7 @@ class Saver:
         self.kept = 0
 
     @contextmanager
-    def keeping(self) -> Iterator[None]:
+    def saving(self) -> Iterator[None]:
         """Keep the rest at the end, also after an error, except what `verify` did not follow; the error says so."""
         try:
             yield

@@ -32,7 +32,7 @@ class Speed:
     queries: int
 
 
-def measured(subject: Subject, documents: Sequence[str], queries: Sequence[str]) -> Speed | None:
+def measure_speed(subject: Subject, documents: Sequence[str], queries: Sequence[str]) -> Speed | None:
     """The speed on at most 256 documents and 50 queries, chosen by their hash; None for a file of vectors.
 
     Other work on the machine makes it slower.
@@ -40,7 +40,7 @@ def measured(subject: Subject, documents: Sequence[str], queries: Sequence[str])
     model = subject.model
     if not isinstance(model, Encoder) or subject.config.adapter == "stored-vectors":
         return None
-    some, few = _chosen(documents, DOCUMENTS), _chosen(queries, QUERIES)
+    some, few = _sample_texts(documents, DOCUMENTS), _sample_texts(queries, QUERIES)
     model.encode(some[:WARM_UP], role="document")
     start = time.perf_counter()
     model.encode(some, role="document")
@@ -54,23 +54,23 @@ def measured(subject: Subject, documents: Sequence[str], queries: Sequence[str])
     return Speed(len(some) / max(spent, 1e-9), p50, p95, len(some), len(few))
 
 
-def _chosen(texts: Sequence[str], most: int) -> list[str]:
+def _sample_texts(texts: Sequence[str], most: int) -> list[str]:
     return sorted(dict.fromkeys(texts), key=content_hash)[:most]
 
 
-def bytes_a_million(dimension: int) -> int:
+def bytes_per_million_vectors(dimension: int) -> int:
     """Bytes of a million vectors in fp32.
 
-    >>> bytes_a_million(384)
+    >>> bytes_per_million_vectors(384)
     1536000000
     """
     return 1_000_000 * BYTES_A_NUMBER * dimension
 
 
-def tokens_a_text(subject: Subject, texts: Sequence[str]) -> float | None:
+def mean_tokens_per_text(subject: Subject, texts: Sequence[str]) -> float | None:
     """Mean number of tokens of at most 256 of the texts; None if the model's files have no tokenizer."""
     source = getattr(subject.model, "source", None)
     if not isinstance(source, Path):
         return None
-    counts = token_counts(source, _chosen(texts, DOCUMENTS))
+    counts = token_counts(source, _sample_texts(texts, DOCUMENTS))
     return float(np.mean(counts)) if counts else None

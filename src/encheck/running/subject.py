@@ -24,7 +24,7 @@ Vectors = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class InRole:
+class RoleVectorsOfRun:
     """Texts that were encoded in a role: `vectors` has shape [texts, d], `rows` the row of each text.
 
     `prompt` is the prompt before them, None if the model does not say.
@@ -34,7 +34,7 @@ class InRole:
     vectors: Vectors
     prompt: str | None
 
-    def of(self, texts: Sequence[str]) -> Vectors:
+    def vectors_of(self, texts: Sequence[str]) -> Vectors:
         """The vectors of these texts, shape [n, d]; not copied if they are all, in order."""
         if len(texts) == len(self.rows) and all(map(str.__eq__, texts, self.rows)):
             return self.vectors
@@ -58,7 +58,7 @@ class Encoded:
     vectors: Vectors = field(default_factory=lambda: np.zeros((0, 0), np.float32))
     scored: dict[Pair, float] = field(default_factory=dict)
     again: tuple[dict[str, Vectors], dict[str, Vectors]] = field(default_factory=lambda: ({}, {}))
-    roles: dict[str, InRole] = field(default_factory=dict)
+    roles: dict[str, RoleVectorsOfRun] = field(default_factory=dict)
     sample: VectorSample | None = None
     documents: DocumentLengths | None = None
 
@@ -114,7 +114,7 @@ class Subject:
         return next((int(width) for width in widths if width), None)
 
     @property
-    def roles(self) -> Mapping[str, InRole]:
+    def roles(self) -> Mapping[str, RoleVectorsOfRun]:
         """The queries and documents of searches, by role."""
         return self.state.roles
 
@@ -135,12 +135,12 @@ log = logging.getLogger("encheck")
 REMEDY = 'Remedy: `prompts: {query: ..., document: ...}` in models.yaml, or --model-arg prompts=\'{"query": "..."}\''
 
 
-def texts_of(items: Iterable[Item]) -> Texts:
+def texts_by_role(items: Iterable[Item]) -> Texts:
     """The texts of these items by their role; empty for items whose texts have no role."""
     found: dict[Role, dict[str, None]] = {"query": {}, "document": {}}
     seen: Iterable[str] = ()
     for item in items:
-        queries, documents = item.in_roles
+        queries, documents = item.queries_and_documents
         found["query"].update(dict.fromkeys(queries))
         if documents is not seen:  # all queries of a search share theirs
             seen = documents
@@ -154,7 +154,7 @@ def prompt_of(model: Model, role: Role | None) -> str | None:
     return prompt_for(role) if prompt_for else None
 
 
-def key_of(model: Model, role: Role) -> Callable[[str], bytes]:
+def store_key_function(model: Model, role: Role) -> Callable[[str], bytes]:
     """A function that gives the key of a text in the store, including a prompt that is specific to the role.
 
     An encoder that does not say what a role changes has different keys for each role.
@@ -167,7 +167,7 @@ def key_of(model: Model, role: Role) -> Callable[[str], bytes]:
     return lambda text: text_key(f"after {prompt!r}", text)
 
 
-def tell_prompts(model: Model, label: str) -> None:
+def log_prompts(model: Model, label: str) -> None:
     """Report the prompts of queries and documents, and whether a model with prompts has none for queries."""
     query, document = prompt_of(model, "query"), prompt_of(model, "document")
     if query is None:

@@ -29,8 +29,8 @@ from encheck.scale.pairs import PairColumns, Positions, ShardScorer, ShardScores
 from encheck.scale.shards import Done, Engine, Shard, ShardFolder, Work
 from encheck.scale.sources import ENDING, ShardPlan, plan_shards, shard_rows_at
 from encheck.scale.work import ScoreWork, Survey
-from encheck.statistics.bootstrap import MANY_ITEMS, MOST_CLUSTERS
-from encheck.statistics.clusters import chunks_of, component_numbers, distinct, places_in
+from encheck.statistics.bootstrap import MANY_ITEMS, MAX_CLUSTERS
+from encheck.statistics.clusters import component_numbers, search_sorted, slice_in_chunks, sorted_distinct
 from encheck.system.files import expand_home
 from encheck.system.lock import Locks
 from encheck.system.memory import release_memory
@@ -127,12 +127,12 @@ def columns_of_shards(
 def _clusters(parts: FinishedShards, *, has_clusters: bool) -> tuple[NDArray[np.int32], Hashes, NDArray[np.int32]]:
     """The number of each pair's cluster, the hashes of the clusters, and their ranks for folds.
 
-    Up to `MOST_CLUSTERS` clusters are numbered in the order of their names, as in smaller data. More are numbered by
+    Up to `MAX_CLUSTERS` clusters are numbered in the order of their names, as in smaller data. More are numbered by
     their hashes; a cluster of several texts is then named by the smallest of their hashes, which needs no text.
     """
     part = component_numbers(parts.column("words"), parts.column("others"))
     given = parts.column("given") if has_clusters else np.zeros(0, np.uint64)
-    is_few = int(part.max()) + 1 + len(np.unique(given)) <= MOST_CLUSTERS
+    is_few = int(part.max()) + 1 + len(np.unique(given)) <= MAX_CLUSTERS
     least = parts.column("least")
     low = np.full(int(part.max()) + 1, np.iinfo(np.uint64).max, np.uint64)
     np.minimum.at(low, part, least)
@@ -149,8 +149,8 @@ def _clusters(parts: FinishedShards, *, has_clusters: bool) -> tuple[NDArray[np.
     named = low
     if has_clusters:
         named, part = np.where(given > 0, given, named[part]), np.arange(len(part), dtype=np.int32)
-    hashes = distinct(named)
-    clusters = places_in(hashes, named)[part]
+    hashes = sorted_distinct(named)
+    clusters = search_sorted(hashes, named)[part]
     if not is_few:
         return clusters, hashes, np.arange(len(hashes), dtype=np.int32)
     names = [f"{number:016x}" for number in hashes.tolist()]
@@ -170,7 +170,7 @@ def _shared_hashes(
     parts: FinishedShards, clusters: NDArray[np.int32], hashes: Hashes, *, has_clusters: bool
 ) -> Hashes | None:
     """`Columns.things`: the equivalent of `shares_of` for smaller data."""
-    if len(hashes) > MOST_CLUSTERS or len(clusters) > MANY_ITEMS:
+    if len(hashes) > MAX_CLUSTERS or len(clusters) > MANY_ITEMS:
         return None
     first, second = parts.column("words"), parts.column("others")
     each, counts = np.unique(np.concatenate([first, second[second != first]]), return_counts=True)
@@ -204,7 +204,7 @@ def _positions_of(values: Hashes, some: Hashes) -> Positions:
     if not len(some):
         return np.zeros(0, np.int64)
     found = []
-    for part in chunks_of(len(values)):
+    for part in slice_in_chunks(len(values)):
         at = np.searchsorted(some, values[part])
         found.append(part.start + np.flatnonzero(some[np.minimum(at, len(some) - 1)] == values[part]))
     return np.concatenate(found)
@@ -220,7 +220,7 @@ def _calibration_sentences(
 ) -> tuple[list[tuple[str, str]], dict[str, int]]:
     """The first texts with the smallest hashes, at most `SENTENCES`, each with its cluster; the clusters' numbers."""
     first = parts.column("first")
-    chosen = np.flatnonzero(first <= distinct(first)[:SENTENCES][-1])
+    chosen = np.flatnonzero(first <= sorted_distinct(first)[:SENTENCES][-1])
     if has_clusters:  # a text may be in several
         both = np.stack([first[chosen], clusters[chosen].astype(np.uint64)])
         positions = chosen[np.unique(both, axis=1, return_index=True)[1]]

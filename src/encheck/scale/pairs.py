@@ -19,17 +19,17 @@ from encheck.datasets.reader import PairRow
 from encheck.encoders.protocol import FittedModel, PartialEncoder
 from encheck.errors import NothingToMeasure
 from encheck.ids import ItemId
-from encheck.items.builders import refuse_few, refuse_no_order, refuse_one_label
+from encheck.items.builders import refuse_constant_scores, refuse_one_label, refuse_small_class
 from encheck.running.subject import Subject
 from encheck.scoring.both_orders import BOTH_ORDERS, BothOrders
 from encheck.scoring.item import Item, Items, Kind, WholeItems
 from encheck.scoring.measure import TextScorer
-from encheck.scoring.pairs import PAIR, Difficulty, Scope, ScoredPairs, SentencePair, difficulty_by_divergence
+from encheck.scoring.pairs import PAIR, Difficulty, Scope, ScoredPairs, SentencePair, classify_by_divergence
 from encheck.scoring.scale import Scale
 from encheck.scoring.scores import BothOrdersScores, PairScores
 from encheck.scoring.splits import FOLDS
-from encheck.statistics.bootstrap import Clusters, Resampler
-from encheck.statistics.clusters import chunks_of
+from encheck.statistics.bootstrap import ClusterNumbers, Resampler
+from encheck.statistics.clusters import slice_in_chunks
 from encheck.system.lock import Locks
 from encheck.system.progress import Progress
 from encheck.types import content_hash
@@ -154,7 +154,7 @@ class PairColumns(WholeData):
         positive, tail = np.flatnonzero(self.labels == 1), tuple(negative or ())
         own = np.flatnonzero(self.labels == 0) if negative is None else np.zeros(0, np.intp)
         of_whom = "label 0" if negative is None else "random"
-        refuse_few(self.name, {"label 1": len(positive), of_whom: len(own) + len(tail)})
+        refuse_small_class(self.name, {"label 1": len(positive), of_whom: len(own) + len(tail)})
         return Items(tail, whole=ColumnPairs(self, np.concatenate([positive, own]), tail))
 
     def both_orders(self) -> Items:
@@ -170,14 +170,14 @@ class PairColumns(WholeData):
     def graded(self) -> Items:
         """Pairs with a graded similarity; NothingToMeasure if the grades do not rank pairs."""
         found = np.flatnonzero(~np.isnan(self.gold))
-        refuse_no_order(self.name, self.gold[found])
+        refuse_constant_scores(self.name, self.gold[found])
         without = len(self) - len(found)
         return Items((), {"no score": without} if without else {}, whole=ColumnPairs(self, found))
 
     def numbers_of(self, pairs: Sequence[SentencePair]) -> NDArray[np.int32]:
         """The numbers of both clusters of each of these sampled pairs; shape [2, pairs]."""
         numbers = self._drawn[1]
-        return np.array([(numbers[pair.cluster], numbers[pair.other]) for pair in pairs], np.int32).T
+        return np.array([(numbers[pair.cluster], numbers[pair.second_cluster]) for pair in pairs], np.int32).T
 
 
 class ColumnPairs(WholeItems):
@@ -231,7 +231,7 @@ class ColumnPairs(WholeItems):
         pairs = self.columns.pairs(positions)
         return pairs if self.kind is PAIR else [in_both_orders(pair) for pair in pairs]
 
-    def refuse(self, subject: Subject) -> None:
+    def refuse_unscorable_model(self, subject: Subject) -> None:
         """NothingToMeasure for a model that cannot score shards one by one."""
         if isinstance(subject.model, FittedModel) and getattr(subject.model, "learns", True):
             raise NothingToMeasure(
@@ -246,7 +246,7 @@ class ColumnPairs(WholeItems):
 
     def prepare(self, subject: Subject, together: Sequence[ColumnPairs], *, locks: Locks, progress: Progress) -> int:
         """Score all pairs of the data with a model, in both orders if one of these items needs them."""
-        self.refuse(subject)
+        self.refuse_unscorable_model(subject)
         if subject.fingerprint in self.columns.scored:
             return 0
         both = any(one.kind is BOTH_ORDERS for one in together)
@@ -254,8 +254,8 @@ class ColumnPairs(WholeItems):
         self.columns.scored[subject.fingerprint] = found
         return found.computed
 
-    def measured(
-        self, by: TextScorer, scale: Scale, *, model: str | None, seed: int
+    def score_items(
+        self, scorer: TextScorer, scale: Scale, *, model: str | None, seed: int
     ) -> ColumnPairScores | ColumnBothOrdersScores:
         """The scores of these pairs, taken from those of all pairs; `by` scores the pairs in memory."""
         columns = self.columns
@@ -267,21 +267,27 @@ class ColumnPairs(WholeItems):
         forward, draws = self.take(whole.forward), self.columns.drawn[key]
         if self.tail:
             first, second = ([getattr(pair, side) for pair in self.tail] for side in ("first", "second"))
-            forward = np.append(forward, by.pairs(first, second))
+            forward = np.append(forward, scorer.score_pairs(first, second))
         if self.kind is PAIR:
-            return ColumnPairScores(forward, self.labels, draws, scale, items=self, decision=by.decision)
+            return ColumnPairScores(
+                forward, self.labels, draws, scale, items=self, head_threshold=scorer.head_threshold
+            )
         backward = forward if whole.backward is None else self.take(whole.backward)
-        return ColumnBothOrdersScores(forward, backward, self.labels, draws, scale, items=self, decision=by.decision)
+        return ColumnBothOrdersScores(
+            forward, backward, self.labels, draws, scale, items=self, head_threshold=scorer.head_threshold
+        )
 
-    def shown(
+    def select_for_report(
         self, scores: ColumnPairScores | ColumnBothOrdersScores, *, seed: int
     ) -> tuple[tuple[Any, ...], PairScores | BothOrdersScores]:
         """The items for reports, with their scores: the worst, some at random, and all that are in memory."""
         count = len(self.positions)
         drawn = np.random.default_rng([seed, count]).choice(count, min(SHOWN, count), replace=False)
-        chosen = np.union1d(np.union1d(scores.worst()[:WORST], drawn), np.arange(count, len(self))).astype(np.intp)
+        chosen = np.union1d(
+            np.union1d(scores.positions_worst_first()[:WORST], drawn), np.arange(count, len(self))
+        ).astype(np.intp)
         listed = self.listed(chosen)
-        return listed, replace(scores.of(chosen), items=listed)  # type: ignore[arg-type]
+        return listed, replace(scores.select(chosen), items=listed)  # type: ignore[arg-type]
 
     def take(self, column: NDArray[Number]) -> NDArray[Number]:
         """The values of a column of all pairs at `positions`; the column itself, not a copy, if that is all."""
@@ -300,14 +306,14 @@ class ColumnPairs(WholeItems):
         return np.concatenate([self.take(self.columns.gold), np.array(tail, np.float64)])
 
     @property
-    def clusters(self) -> Clusters:
+    def clusters(self) -> ClusterNumbers:
         """The clusters of the items."""
         numbers, columns = self.take(self.columns.clusters), self.columns
         if not self.tail:
-            return Clusters(numbers, len(columns.hashes), None, columns.hashes)
+            return ClusterNumbers(numbers, len(columns.hashes), None, columns.hashes)
         one, other = columns.numbers_of(self.tail)
         others = np.concatenate([np.full(len(numbers), -1, np.int32), other])
-        return Clusters(np.concatenate([numbers, one]), len(columns.hashes), others, columns.hashes)
+        return ClusterNumbers(np.concatenate([numbers, one]), len(columns.hashes), others, columns.hashes)
 
     @property
     def shares(self) -> Sequence[tuple[str, ...]]:
@@ -320,7 +326,7 @@ class ColumnPairs(WholeItems):
         numbers = self.clusters.numbers[chosen]
         order = self.columns.order
         is_present = np.zeros(len(order), bool)  # in the order of the hashes
-        for some in chunks_of(len(numbers)):
+        for some in slice_in_chunks(len(numbers)):
             is_present[order[numbers[some]]] = True
         dealt = ((np.cumsum(is_present, dtype=np.int32) - 1) % count).astype(np.int8)
         fold: NDArray[np.int8] = dealt[order][numbers]
@@ -371,25 +377,25 @@ class ScoredColumns(ScoredPairs):
         found: Floats = self.items.gold
         return found
 
-    def difficulty(self, scope: Scope) -> Difficulty:
+    def classify_difficulty(self, scope: Scope) -> Difficulty:
         """The cell of each pair by the divergence of its words."""
         items = self.items
-        return difficulty_by_divergence(items.take(items.columns.divergence), items.labels, scope=scope)
+        return classify_by_divergence(items.take(items.columns.divergence), items.labels, scope=scope)
 
-    def folds(self, chosen: NDArray[np.intp]) -> NDArray[np.signedinteger[Any]]:
+    def folds_of(self, chosen: NDArray[np.intp]) -> NDArray[np.signedinteger[Any]]:
         """The fold of each chosen pair, shape [chosen]."""
         found: NDArray[np.signedinteger[Any]] = self.items.folds(chosen, FOLDS)
         return found
 
-    def select(self, chosen: NDArray[np.intp]) -> Sequence[Any]:
+    def select_items(self, chosen: NDArray[np.intp]) -> Sequence[Any]:
         """A selection of the items."""
         found: ColumnPairs = self.items.of(chosen)
         return found
 
-    def least(self, values: Floats) -> list[int]:
+    def ascending_positions(self, values: Floats) -> list[int]:
         """Positions of the `WORST` smallest values, the smallest first."""
         least = np.zeros(0, np.intp)
-        for some in chunks_of(len(values)):
+        for some in slice_in_chunks(len(values)):
             beside = np.append(least, np.arange(some.start, some.stop))
             least = beside[np.argsort(values[beside], kind="stable")[:WORST]]
         return [int(i) for i in least]

@@ -171,7 +171,7 @@ def write_whole(url: str, content: bytes) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             beside = files.partial_path(path)  # two workers may write the same shard: neither removes the other's file
             try:
-                with files.flushed(beside, to=path) as file:
+                with files.open_flushed(beside, to=path) as file:
                     file.write(content)
                 files.move_into_place(beside, path)
             finally:

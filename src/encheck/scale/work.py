@@ -22,7 +22,7 @@ from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.protocol import Encoder, HeadedEncoder, Model, PairScorer, VerifiedModel, batches_of, check_scores
 from encheck.errors import EncoderError
 from encheck.language.divergence import jsd_once
-from encheck.running.scorer import comparing
+from encheck.running.scorer import comparison_function
 from encheck.running.service import PAIRS_PER_BATCH
 from encheck.scale.shards import Done, Shard, ShardFolder
 from encheck.scale.sources import shard_rows
@@ -196,7 +196,7 @@ def _by_vectors(model: Encoder, pairs: Sequence[Pair], *, both_orders: bool) -> 
         if not len(vectors):
             vectors = np.zeros((len(numbers), some.shape[1]), np.float32)
         vectors[positions] = some
-    _, compare = comparing(model)
+    _, compare = comparison_function(model)
     columns = {"forward": _compared(vectors, first, second, compare)}
     if both_orders and isinstance(model, HeadedEncoder):
         columns["backward"] = _compared(vectors, second, first, compare)

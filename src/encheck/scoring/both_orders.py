@@ -44,7 +44,7 @@ class BothOrders(Item):
 class BothOrdersScores(ScoredPairs):
     """Similarity of each measured pair in both orders, shape [n] each.
 
-    `decision` is the threshold of a trained two-class head, None for a model without one; `learned` are the scores to
+    `head_threshold` is the threshold of a trained two-class head, None for a model without one; `tuning` are the scores to
     choose a threshold on, None if the data have no validation part with both labels.
     """
 
@@ -59,27 +59,27 @@ class BothOrdersScores(ScoredPairs):
     surface: Mapping[str, Self] = field(default_factory=dict)
     suffix: str = ""
     items: Sequence[BothOrders] = ()
-    decision: float | None = None
-    learned: TuningScores | None = None
+    head_threshold: float | None = None
+    tuning: TuningScores | None = None
 
     @classmethod
-    def measured(cls, items: Sequence[Any], by: TextScorer, resampler: Resampler, scale: Scale) -> Self:
+    def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """The scores of these pairs, in their order and reversed."""
         pairs: tuple[BothOrders, ...] = tuple(items)
         first, second = [p.first for p in pairs], [p.second for p in pairs]
         labels = np.array([p.label for p in pairs], np.int8)
-        both = by.pairs(first, second), by.pairs(second, first)
-        return cls(*both, labels, resampler, scale, items=pairs, decision=by.decision)
+        both = scorer.score_pairs(first, second), scorer.score_pairs(second, first)
+        return cls(*both, labels, resampler, scale, items=pairs, head_threshold=scorer.head_threshold)
 
-    def of(self, chosen: NDArray[np.intp]) -> Self:
+    def select(self, chosen: NDArray[np.intp]) -> Self:
         """Select some of the pairs; the replicates stay the same."""
         return replace(
             self,
             forward=self.forward[chosen],
             backward=self.backward[chosen],
             labels=self.labels[chosen],
-            resampler=self.resampler.of(chosen),
-            surface={name: beside.of(chosen) for name, beside in self.surface.items()},
+            resampler=self.resampler.select(chosen),
+            surface={name: beside.select(chosen) for name, beside in self.surface.items()},
             items=self.select(chosen),
         )
 
@@ -91,32 +91,32 @@ class BothOrdersScores(ScoredPairs):
     @property
     def calibrated(self) -> Self:
         """The same on the scale where 0 is a random pair and 1 is identical text."""
-        forward, backward = self.scale.similarity(self.forward), self.scale.similarity(self.backward)
+        forward, backward = self.scale.calibrate(self.forward), self.scale.calibrate(self.backward)
         surface = {name: beside.calibrated for name, beside in self.surface.items()}
-        learned = self.learned and self.learned.on(self.scale)
-        decision = None if self.decision is None else float(self.scale.similarity(np.array(self.decision)))
+        learned = self.tuning and self.tuning.calibrate(self.scale)
+        decision = None if self.head_threshold is None else float(self.scale.calibrate(np.array(self.head_threshold)))
         return replace(
-            self, forward=forward, backward=backward, surface=surface, suffix="_calibrated", decision=decision,
-            learned=learned,
+            self, forward=forward, backward=backward, surface=surface, suffix="_calibrated", head_threshold=decision,
+            tuning=learned,
         )  # fmt: skip
 
-    def worst(self) -> list[int]:
+    def positions_worst_first(self) -> list[int]:
         """Positions of the pairs, largest effect of the order first."""
         return self.least(-self.asymmetry)
 
-    def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
+    def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
         """The pairs as rows of the item file; the far score is that of the reversed pair, without a text."""
         pairs: Sequence[BothOrders] = items
         seconds, none = tuple(p.second for p in pairs), (edits_json(()),) * len(pairs)
         overlap = self.surface.get(WORD_OVERLAP)
         near = TextColumns(seconds, self.forward, overlap.forward if overlap else None, none)
         far = TextColumns((), self.backward, overlap.backward if overlap else None)
-        return ItemFrame.of_items(
+        return ItemFrame.from_items(
             BOTH_ORDERS, case, pairs,
             sources=tuple(p.first for p in pairs), near=near, far=far, labels=tuple(p.label for p in pairs),
         )  # fmt: skip
 
-    def example(self, item: Any, position: int) -> list[ExampleLine]:
+    def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
         """The pair as a failure message shows it."""
         forward, backward = float(self.forward[position]), float(self.backward[position])
         return [ExampleLine("first  ", item.first, forward), ExampleLine("turned ", item.second, backward)]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.ids import CaseId, ItemId
-from encheck.scoring.frame import ItemFrame, TextColumns, edits_json, shares_column
+from encheck.scoring.frame import ItemFrame, TextColumns, edits_json, join_shares
 from encheck.scoring.item import ExampleLine, Item, Kind
 from encheck.scoring.measure import TextScorer
 from encheck.scoring.pairs import TuningScores
@@ -62,8 +62,8 @@ class Chain(Item):
 class ChainScores:
     """Similarity of the paraphrase and then of each member of each chain, shape [n, 1 + members].
 
-    Ties are equal (see `with_ties_equal`); NaN if a chain is shorter than the longest. `decision` is as for pairs;
-    `learned` are the scores to choose a threshold on, None if the data have no validation part with both labels.
+    Ties are equal (see `with_ties_equal`); NaN if a chain is shorter than the longest. `head_threshold` is as for pairs;
+    `tuning` are the scores to choose a threshold on, None if the data have no validation part with both labels.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = (WORD_OVERLAP,)
@@ -75,36 +75,36 @@ class ChainScores:
     scale: Scale
     surface: Mapping[str, Self] = field(default_factory=dict)
     suffix: str = ""
-    decision: float | None = None
-    learned: TuningScores | None = None
+    head_threshold: float | None = None
+    tuning: TuningScores | None = None
 
     @classmethod
-    def measured(cls, items: Sequence[Any], by: TextScorer, resampler: Resampler, scale: Scale) -> Self:
+    def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """The scores of each chain's pairs in a row."""
         chains: tuple[Chain, ...] = tuple(items)
         pairs = [pair for chain in chains for pair in chain.pairs]
         sizes = np.array([len(chain.pairs) for chain in chains])
         there = np.arange(sizes.max()) < sizes[:, None]
         table = np.full(there.shape, np.nan)
-        table[there] = by.pairs([first for first, _ in pairs], [second for _, second in pairs])
-        return cls(with_ties_equal(table, scale.tie), chains, resampler, scale, decision=by.decision)
+        table[there] = scorer.score_pairs([first for first, _ in pairs], [second for _, second in pairs])
+        return cls(with_ties_equal(table, scale.tie), chains, resampler, scale, head_threshold=scorer.head_threshold)
 
-    def of(self, chosen: NDArray[np.intp]) -> Self:
+    def select(self, chosen: NDArray[np.intp]) -> Self:
         """Select some of the chains; the replicates stay the same."""
-        surface = {name: beside.of(chosen) for name, beside in self.surface.items()}
-        items, resampler = tuple(self.items[i] for i in chosen), self.resampler.of(chosen)
+        surface = {name: beside.select(chosen) for name, beside in self.surface.items()}
+        items, resampler = tuple(self.items[i] for i in chosen), self.resampler.select(chosen)
         return replace(self, values=self.values[chosen], items=items, resampler=resampler, surface=surface)
 
     @property
-    def losses(self) -> Floats:
+    def best_member_leads(self) -> Floats:
         """The best member's score minus the paraphrase's (negative: the paraphrase is on top); shape [n]."""
         return np.asarray(np.nanmax(self.values[:, 1:], axis=1) - self.values[:, 0])
 
-    def worst(self) -> list[int]:
+    def positions_worst_first(self) -> list[int]:
         """Positions of the chains, the largest loss first."""
-        return [int(i) for i in np.argsort(-self.losses, kind="stable")]
+        return [int(i) for i in np.argsort(-self.best_member_leads, kind="stable")]
 
-    def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
+    def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
         """One row of the item file per member, with every text, edit and score.
 
         `near` is the paraphrase's side, `far` the member. With pivot b the paraphrase is the `source` of the row, since
@@ -134,10 +134,10 @@ class ChainScores:
             sources=tuple(c.source if c.pivot == "a" else c.partner for c in chains), near=near, far=far,
             clusters=tuple(c.cluster for c in chains),
             splits=tuple(c.split for c in chains), steps=tuple(steps),
-            source_is_second=tuple(c.pivot == "b" for c in chains), shares=shares_column(chains),
+            source_is_second=tuple(c.pivot == "b" for c in chains), shares=join_shares(chains),
         )  # fmt: skip
 
-    def example(self, item: Any, position: int) -> list[ExampleLine]:
+    def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
         """The chain as a failure message shows it."""
         names = ["paraphrase", *(f"member {k + 1}" for k in range(len(item.members)))]
         rows = zip(names, item.pairs, self.values[position], strict=False)

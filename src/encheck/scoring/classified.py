@@ -11,12 +11,17 @@ from numpy.typing import NDArray
 
 from encheck.ids import CaseId, ItemId
 from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
-from encheck.scoring.item import ExampleLine, Item, Kind, text_above_source
+from encheck.scoring.item import ExampleLine, Item, Kind, pair_lines
 from encheck.scoring.measure import TextScorer
 from encheck.scoring.pairs import PairScores
 from encheck.scoring.scale import Floats, Scale
 from encheck.statistics.bootstrap import Resampler
-from encheck.statistics.regression import ClassifiedTexts, by_development, by_nested_folds, by_training_folds
+from encheck.statistics.regression import (
+    ClassifiedTexts,
+    classify_by_development_part,
+    classify_by_nested_folds,
+    classify_by_training_folds,
+)
 from encheck.surface import SHARED, SURFACE, tokens
 
 NO_SCALE = Scale(0.0)
@@ -51,25 +56,25 @@ class Classified(Item):
 
 @dataclass(frozen=True)
 class ClassifiedScores(PairScores):
-    """1 for each text that got its own class, shape [n]; `told` are the assigned classes, `names` all classes.
+    """1 for each text that got its own class, shape [n]; `predictions` are the assigned classes, `names` all classes.
 
-    `seen` marks texts with a near-duplicate in the training texts. `told` is None without training.
+    `has_near_duplicate` marks texts with a near-duplicate in the training texts. `predictions` is None without training.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = ()
     calibrates: ClassVar[bool] = False
-    told: ClassifiedTexts | None = None
+    predictions: ClassifiedTexts | None = None
     names: tuple[str, ...] = ()
-    seen: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
+    has_near_duplicate: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
 
     @classmethod
-    def measured(cls, items: Sequence[Any], by: TextScorer, resampler: Resampler, scale: Scale) -> Self:  # noqa: ARG003
+    def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:  # noqa: ARG003
         """The texts without classification, to list them."""
         nothing, ones = np.zeros(len(items)), np.ones(len(items), np.int8)
-        return cls(nothing, ones, resampler, scale, seen=nothing.astype(bool))
+        return cls(nothing, ones, resampler, scale, has_near_duplicate=nothing.astype(bool))
 
     @classmethod
-    def learned(
+    def train(
         cls,
         items: Sequence[Classified],
         others: Sequence[Classified],
@@ -81,51 +86,55 @@ class ClassifiedScores(PairScores):
         """The texts, classified by training on the `others`, or in folds if there are none."""
         every = [*items, *others]
         names, codes = np.unique([one.label for one in every], return_inverse=True)
-        told = _told(items, others, features(every), codes, inner)
+        told = _classify_texts(items, others, features(every), codes, inner)
         right = (told.classes == codes[: len(items)]).astype(float)
         return cls(
-            right, np.ones(len(items), np.int8), resampler, NO_SCALE, told=told, names=tuple(map(str, names)),
-            seen=_seen(items, others, told),
+            right, np.ones(len(items), np.int8), resampler, NO_SCALE, predictions=told, names=tuple(map(str, names)),
+            has_near_duplicate=_mark_near_duplicates(items, others, told),
         )  # fmt: skip
 
-    def of(self, chosen: NDArray[np.intp]) -> Self:
+    def select(self, chosen: NDArray[np.intp]) -> Self:
         """Select some of the texts; the replicates and the training stay the same."""
-        told = self.told and replace(self.told, classes=self.told.classes[chosen], folds=self.told.folds[chosen])
-        return replace(super().of(chosen), seen=self.seen[chosen], told=told)
+        told = self.predictions and replace(
+            self.predictions, classes=self.predictions.classes[chosen], folds=self.predictions.folds[chosen]
+        )
+        return replace(super().select(chosen), has_near_duplicate=self.has_near_duplicate[chosen], predictions=told)
 
-    def given(self, position: int) -> str:
+    def predicted_class(self, position: int) -> str:
         """The assigned class of a text; empty if there is none."""
-        return self.names[self.told.classes[position]] if self.told else ""
+        return self.names[self.predictions.classes[position]] if self.predictions else ""
 
-    def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
+    def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
         """The texts as rows of the item file, each with the second text of its pair, or with itself."""
         texts: Sequence[Classified] = items
-        why = tuple(f"class {one.label}, sorted as {self.given(i)}" for i, one in enumerate(texts))
+        why = tuple(f"class {one.label}, sorted as {self.predicted_class(i)}" for i, one in enumerate(texts))
         second, edits = tuple(t.second or t.first for t in texts), (edits_json(()),) * len(texts)
         near = TextColumns(second, self.values, edits=edits, why=why)
-        return ItemFrame.of_items(CLASSIFIED, case, texts, sources=tuple(t.first for t in texts), near=near)
+        return ItemFrame.from_items(CLASSIFIED, case, texts, sources=tuple(t.first for t in texts), near=near)
 
-    def example(self, item: Any, position: int) -> list[ExampleLine]:
+    def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
         """The text with its assigned class and its own."""
-        name = f"{item.label}, sorted as {self.given(position)}"
-        return text_above_source(name, float(self.values[position]), item.first, item.second or item.first, ())
+        name = f"{item.label}, sorted as {self.predicted_class(position)}"
+        return pair_lines(name, float(self.values[position]), item.first, item.second or item.first, ())
 
 
-def _told(
+def _classify_texts(
     items: Sequence[Classified], others: Sequence[Classified], x: Any, codes: NDArray[np.intp], inner: int | None
 ) -> ClassifiedTexts:
     """Classify by nested folds, a development part, or folds of the training part, depending on the task's splits."""
     if not others:
-        return by_nested_folds(x, codes, inner=inner)
+        return classify_by_nested_folds(x, codes, inner=inner)
     is_development = np.array([one.split == "validation" for one in others])
     train, development = (len(items) + np.flatnonzero(some) for some in (~is_development, is_development))
     learned, test = (x[train], codes[train]), x[: len(items)]
     if len(development):
-        return by_development(learned, (x[development], codes[development]), test)
-    return by_training_folds(learned, test, inner=inner)
+        return classify_by_development_part(learned, (x[development], codes[development]), test)
+    return classify_by_training_folds(learned, test, inner=inner)
 
 
-def _seen(items: Sequence[Classified], others: Sequence[Classified], told: ClassifiedTexts) -> NDArray[np.bool_]:
+def _mark_near_duplicates(
+    items: Sequence[Classified], others: Sequence[Classified], told: ClassifiedTexts
+) -> NDArray[np.bool_]:
     """Whether each text's classifier was trained on a text of the same cluster, which is a near-duplicate."""
     if others:
         known = {one.cluster for one in others}
@@ -136,27 +145,27 @@ def _seen(items: Sequence[Classified], others: Sequence[Classified], told: Class
     return np.array([len(folds[one.cluster]) > 1 for one in items])
 
 
-def surface_classifiers(
+def score_surface_classifiers(
     items: Sequence[Classified], others: Sequence[Classified], resampler: Resampler
 ) -> dict[str, ClassifiedScores]:
     """Surface classifiers: one of words, or of a pair's overlap, and the largest class."""
     is_pair = any(one.second for one in items)
-    name, features = (OVERLAPS, overlap_features) if is_pair else (BAG_OF_WORDS, bag_of_words)
-    learned = ClassifiedScores.learned(items, others, features, resampler, inner=INNER_OF_SURFACE)
+    name, features = (OVERLAPS, surface_similarity_features) if is_pair else (BAG_OF_WORDS, bag_of_words_matrix)
+    learned = ClassifiedScores.train(items, others, features, resampler, inner=INNER_OF_SURFACE)
     counts = np.unique([one.label for one in (others or items)], return_counts=True)
     largest = counts[0][int(np.argmax(counts[1]))]
     all_largest = np.array([float(one.label == largest) for one in items])
     return {name: learned, MAJORITY: replace(learned, values=all_largest, told=None)}
 
 
-def bag_of_words(texts: Sequence[Classified]) -> Any:
+def bag_of_words_matrix(texts: Sequence[Classified]) -> Any:
     """The words of each text, as a sparse matrix of shape [n, words]."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     return CountVectorizer(analyzer=tokens, binary=True, dtype=np.float32).fit_transform([one.first for one in texts])
 
 
-def overlap_features(texts: Sequence[Classified]) -> Floats:
+def surface_similarity_features(texts: Sequence[Classified]) -> Floats:
     """The surface similarities of each pair, shape [n, scorers]."""
     first, second = [one.first for one in texts], [one.second for one in texts]
     return np.column_stack([score(first, second) for score in map(SURFACE.__getitem__, SHARED)])

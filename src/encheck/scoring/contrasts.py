@@ -46,12 +46,12 @@ class Contrast(Item):
         )
 
     @property
-    def judged(self) -> tuple[tuple[str, str], ...]:
+    def query_document_pairs(self) -> tuple[tuple[str, str], ...]:
         """The pairs to score for a model that scores pairs: each query with its own document, then with the other."""
         return tuple(pair for triplet in self.triplets for pair in triplet.pairs)
 
     @property
-    def in_roles(self) -> tuple[Iterable[str], Iterable[str]]:
+    def queries_and_documents(self) -> tuple[Iterable[str], Iterable[str]]:
         """Both queries, and both documents."""
         return self.queries, self.documents
 
@@ -63,20 +63,22 @@ class ContrastScores(CrossedScores):
     calibrates: ClassVar[bool] = False
 
     @classmethod
-    def measured(cls, items: Sequence[Any], by: TextScorer, resampler: Resampler, scale: Scale) -> Self:
+    def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """The scores of these contrasts, with queries and documents in their roles."""
         contrasts: Sequence[Contrast] = items
         triplets = [triplet for one in contrasts for triplet in one.triplets]
         queries = [t.source for t in triplets]
-        near, far = (by.asked(queries, texts) for texts in ([t.near for t in triplets], [t.far for t in triplets]))
-        twice = resampler.of(np.repeat(np.arange(len(contrasts)), SIDES))
+        near, far = (
+            scorer.score_documents(queries, texts) for texts in ([t.near for t in triplets], [t.far for t in triplets])
+        )
+        twice = resampler.select(np.repeat(np.arange(len(contrasts)), SIDES))
         return cls(MarginScores(near, far, twice, scale, items=tuple(triplets)), resampler, scale)
 
-    def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
+    def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
         """One row per query, the two of a contrast in sequence; `step` is the number of the query."""
-        return replace(super().frame(case, items), kind=CONTRAST, roles=("query", "document"))
+        return replace(super().to_item_frame(case, items), kind=CONTRAST, roles=("query", "document"))
 
-    def example(self, item: Any, position: int) -> list[ExampleLine]:
+    def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
         """Both queries, each with the right and the wrong document."""
         contrast: Contrast = item
         return [line for row in enumerate(contrast.triplets, SIDES * position) for line in self._side(*row)]

@@ -10,25 +10,25 @@ import numpy as np
 
 from encheck.ids import CaseId, ItemId
 from encheck.scoring.frame import SIDES, ItemFrame
-from encheck.scoring.item import ExampleLine, Item, ItemRow, Kind, near_and_far
+from encheck.scoring.item import ExampleLine, Item, ItemRow, Kind, triplet_lines
 from encheck.scoring.measure import TextScorer
 from encheck.scoring.scale import Floats, Scale
 from encheck.scoring.triplets import MarginScores, Triplet, surface_preference
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import Edit
 
-FAVOURED = {
+SURFACE_FAVOURS = {
     1: "the surface favours the kept text:",
     -1: "the surface favours the changed text:",
     0: "the surface favours neither text:",
 }
 
 
-def favoured_note(row: ItemRow) -> str:
+def side_note(row: ItemRow) -> str:
     """The number of a row's side in its group, and the text that its surface favours."""
     assert row.near.text is not None
     assert row.far.text is not None
-    return f"side {row.step} of 2, {FAVOURED[surface_preference(row.source, row.near.text, row.far.text)]}"
+    return f"side {row.step} of 2, {SURFACE_FAVOURS[surface_preference(row.source, row.near.text, row.far.text)]}"
 
 
 CROSSED = Kind(
@@ -39,7 +39,7 @@ CROSSED = Kind(
     sides=SIDES,
     compares="texts",
     shrinks=True,
-    note=favoured_note,
+    note=side_note,
 )
 
 
@@ -106,12 +106,12 @@ class CrossedScores:
     suffix: str = ""
 
     @classmethod
-    def measured(cls, items: Sequence[Any], by: TextScorer, resampler: Resampler, scale: Scale) -> Self:
+    def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """The scores of these groups."""
         groups: Sequence[Crossed] = items
-        twice = resampler.of(np.repeat(np.arange(len(groups)), SIDES))
+        twice = resampler.select(np.repeat(np.arange(len(groups)), SIDES))
         triplets = [triplet for group in groups for triplet in group.triplets]
-        return cls(MarginScores.measured(triplets, by, twice, scale), resampler, scale)
+        return cls(MarginScores.score_items(triplets, scorer, twice, scale), resampler, scale)
 
     @property
     def margins(self) -> Floats:
@@ -119,9 +119,9 @@ class CrossedScores:
         return self.sides.margins.reshape(-1, SIDES)
 
     @property
-    def told_apart(self) -> float:
+    def distinct_score_share(self) -> float:
         """The share of sides whose two texts have different scores."""
-        return self.sides.told_apart
+        return self.sides.distinct_score_share
 
     @property
     def calibrated(self) -> Self:
@@ -129,24 +129,24 @@ class CrossedScores:
         surface = {name: beside.calibrated for name, beside in self.surface.items()}
         return replace(self, sides=self.sides.calibrated, surface=surface, suffix="_calibrated")
 
-    def worst(self) -> list[int]:
+    def positions_worst_first(self) -> list[int]:
         """Positions of the groups, the smallest margin of a side first."""
         return [int(i) for i in np.argsort(self.margins.min(axis=1), kind="stable")]
 
-    def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
+    def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
         """One row of the item file per side, the two of a group in sequence; `step` is the number of the side."""
         groups: Sequence[Crossed] = items
         beside = {name: scores.sides for name, scores in self.surface.items()}
-        rows = replace(self.sides, surface=beside).frame(case, [t for group in groups for t in group.triplets])
+        rows = replace(self.sides, surface=beside).to_item_frame(case, [t for group in groups for t in group.triplets])
         return replace(rows, kind=CROSSED, steps=(1, 2) * len(groups), source_is_second=(False,) * len(rows))
 
-    def example(self, item: Any, position: int) -> list[ExampleLine]:
+    def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
         """Both sides as a failure message shows them."""
         group: Crossed = item
         lines: list[ExampleLine] = []
         for k, side in enumerate(group.sides):
-            said = FAVOURED[surface_preference(side.source, side.near, side.far)]
+            said = SURFACE_FAVOURS[surface_preference(side.source, side.near, side.far)]
             near, far = (float(s[SIDES * position + k]) for s in (self.sides.near, self.sides.far))
-            shown = near_and_far(side.source, (near, side.near, side.near_edits), (far, side.far, side.far_edits))
+            shown = triplet_lines(side.source, (near, side.near, side.near_edits), (far, side.far, side.far_edits))
             lines += [ExampleLine("side ", said), *shown]
         return lines

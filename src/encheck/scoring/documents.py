@@ -58,13 +58,13 @@ class SearchingQuery(Item):
     right: tuple[tuple[int, int], ...]
 
     @property
-    def in_roles(self) -> tuple[Iterable[str], Iterable[str]]:
+    def queries_and_documents(self) -> tuple[Iterable[str], Iterable[str]]:
         """The query, and all documents."""
         return (self.source,), self.documents.texts
 
 
 NOT_FOUND = 0
-KEPT = 10  # answers whose rows are stored
+STORED_ANSWERS = 10  # answers whose rows are stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Answers:
         return json.dumps([self.right, self.won, self.duels, *more])
 
     @classmethod
-    def of(cls, text: str) -> Self:
+    def parse(cls, text: str) -> Self:
         """Parse the output of `str`; ValueError for other texts.
 
         >>> Answers.of("[[[1, 2], [0, 1]], 3, 4]")
@@ -113,12 +113,12 @@ class Answers:
             ) from error
 
     @property
-    def judged(self) -> Self:
+    def without_first_rows(self) -> Self:
         """The answers without the rows of the first ten, which leaves what judgements determine."""
         return replace(self, first=(), is_unjudged=False)
 
     @property
-    def if_right(self) -> Self:
+    def with_unjudged_as_right(self) -> Self:
         """The answers with an unjudged first answer counted as right; it replaces a single right document."""
         if not self.is_unjudged:
             return self
@@ -142,14 +142,14 @@ class Ranks:
         query, rank, grade = np.array(rows, np.intp).reshape(-1, 3).T
         return cls(len(answers), query, rank, grade.astype(np.float64))
 
-    def places(self, order: NDArray[np.intp]) -> NDArray[np.intp]:
+    def ranks_within_query(self, order: NDArray[np.intp]) -> NDArray[np.intp]:
         """Number entries 1, 2, ... within each query, in an order that groups entries by query."""
         queries = self.query[order]
         starts = np.flatnonzero(np.r_[True, queries[1:] != queries[:-1]])
         sizes = np.diff(np.r_[starts, len(queries)])
         return np.arange(len(queries)) - np.repeat(starts, sizes) + 1
 
-    def total(self, values: NDArray[np.float64], order: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
+    def sum_by_query(self, values: NDArray[np.float64], order: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
         """The sum of the entries' values per query, shape [count]; `values` may be in a different `order`."""
         queries = self.query if order is None else self.query[order]
         found: NDArray[np.float64] = np.bincount(queries, weights=values, minlength=self.count).astype(np.float64)

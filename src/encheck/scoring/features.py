@@ -12,7 +12,7 @@ from encheck.language.english import English
 from encheck.language.lexicon.protocol import Lexicon, Pos
 from encheck.language.parse import Parse
 from encheck.scoring.frame import ItemFrame
-from encheck.scoring.item import edits_of
+from encheck.scoring.item import parse_edits
 from encheck.types import Edit
 
 LEXFILES = (
@@ -36,47 +36,52 @@ _EARLY, _MIDDLE = 5, 10  # words
 _SHORT, _MEDIUM = 8, 14
 
 
-def features(frame: ItemFrame, english: English) -> dict[str, list[str]]:
+def item_feature_columns(frame: ItemFrame, english: English) -> dict[str, list[str]]:
     """The features of a frame's rows, one column each; their sources have to be parsed (`English.parse_all`)."""
     count = len(frame)
     far = frame.far.edits if frame.far and frame.far.edits else (None,) * count
     why = frame.far.why if frame.far and frame.far.why else (None,) * count
     near = frame.near.edits or (None,) * count
     rows = zip(frame.sources, near, far, why, strict=True)
-    found = [of_item(english.parse(s), edits_of(n), edits_of(f), w or "", english.lexicon) for s, n, f, w in rows]
+    found = [
+        features_of_item(english.parse(s), parse_edits(n), parse_edits(f), w or "", english.lexicon)
+        for s, n, f, w in rows
+    ]
     columns = {name: [one.get(name, "") for one in found] for name in NAMES}
     return columns | {"slice": [f"slice {s}" if s else "" for s in frame.slices] or [""] * count}
 
 
-def of_item(parse: Parse, kept: Sequence[Edit], changed: Sequence[Edit], why: str, lexicon: Lexicon) -> dict[str, str]:
+def features_of_item(
+    parse: Parse, kept: Sequence[Edit], changed: Sequence[Edit], why: str, lexicon: Lexicon
+) -> dict[str, str]:
     """Features of a source by name, from the edits that keep and that change its meaning; `why` is a certificate."""
-    found = _of_sentence(parse, lexicon)
+    found = _sentence_features(parse, lexicon)
     if kept:
-        found["kept"] = f"kept text has {_kind(parse.text, kept)}"
+        found["kept"] = f"kept text has {_edit_kind(parse.text, kept)}"
     if changed:
-        found |= _of_edit(parse, changed, lexicon)
+        found |= _edit_features(parse, changed, lexicon)
     if head := _HEAD.match(why):
         found["certificate"] = f"certificate says {head.group()!r}"
     return found
 
 
-def _of_edit(parse: Parse, edits: Sequence[Edit], lexicon: Lexicon) -> dict[str, str]:
+def _edit_features(parse: Parse, edits: Sequence[Edit], lexicon: Lexicon) -> dict[str, str]:
     """The edit that changes the meaning: its first word's part of speech, class and relation, its place and kind."""
-    found = {"kind": f"changed text has {_kind(parse.text, edits)}"}
+    found = {"kind": f"changed text has {_edit_kind(parse.text, edits)}"}
     at = next((i for i, end in enumerate(parse.ends) if end > edits[0].start), None)
     if at is None:
         return found
-    before = _words(parse, at)
+    before = _count_words(parse, at)
     later = "edits in words 6 to 10" if before < _MIDDLE else "edits after the tenth word"
     found["position"] = "edits in the first five words" if before < _EARLY else later
     if edits[0].start < edits[0].end:
         found["relation"] = f"edits at the relation {parse.bases[at]}"
         found["part"] = f"edits of {PARTS[parse.pos[at]]}" if parse.pos[at] in PARTS else ""
-        found["class"] = _class("edits of", parse, at, lexicon)
+        found["class"] = _lexicographer_file("edits of", parse, at, lexicon)
     return found
 
 
-def _of_sentence(parse: Parse, lexicon: Lexicon) -> dict[str, str]:
+def _sentence_features(parse: Parse, lexicon: Lexicon) -> dict[str, str]:
     root = next((i for i, head in enumerate(parse.heads) if head == i), None)
     if parse.text.rstrip().endswith("?"):
         form = "questions"
@@ -84,7 +89,7 @@ def _of_sentence(parse: Parse, lexicon: Lexicon) -> dict[str, str]:
         form = "commands"
     else:
         form = "statements"
-    words, length = _words(parse, len(parse)), f"{_MEDIUM + 1} words or more"
+    words, length = _count_words(parse, len(parse)), f"{_MEDIUM + 1} words or more"
     if words <= _MEDIUM:
         length = f"up to {_SHORT} words" if words <= _SHORT else f"{_SHORT + 1} to {_MEDIUM} words"
     has = _SUBORDINATE & set(parse.bases)
@@ -96,25 +101,25 @@ def _of_sentence(parse: Parse, lexicon: Lexicon) -> dict[str, str]:
         return found
     if parse.child(root, "cop") is not None:
         return found | {"verb": "main verb be"}
-    return found | {"verb": _class("main verb", parse, root, lexicon) if parse.pos[root] == "VERB" else ""}
+    return found | {"verb": _lexicographer_file("main verb", parse, root, lexicon) if parse.pos[root] == "VERB" else ""}
 
 
-def _words(parse: Parse, until: int) -> int:
+def _count_words(parse: Parse, until: int) -> int:
     """The number of words before this token, without punctuation."""
     return sum(pos not in ("PUNCT", "SYM", "SPACE") for pos in parse.pos[:until])
 
 
-def _class(what: str, parse: Parse, at: int, lexicon: Lexicon) -> str:
+def _lexicographer_file(what: str, parse: Parse, at: int, lexicon: Lexicon) -> str:
     """The lexicographer's file of a noun's or verb's most frequent sense."""
     pos = _LEXICAL.get(parse.pos[at])
     senses = lexicon.senses(parse.lower_lemmas[at], pos) if pos else ()
     return f"{what} {LEXFILES[senses[0].lexfile]}" if senses else ""
 
 
-def _kind(source: str, edits: Sequence[Edit]) -> str:
+def _edit_kind(source: str, edits: Sequence[Edit]) -> str:
     """The kind of the edits, from their shape.
 
-    >>> _kind("a fast car", [Edit(2, 6, "slow")]), _kind("a fast car", [Edit(2, 7, "")])
+    >>> _edit_kind("a fast car", [Edit(2, 6, "slow")]), _kind("a fast car", [Edit(2, 7, "")])
     ('one word for another', 'words taken out')
     """
     if len(edits) > 1:

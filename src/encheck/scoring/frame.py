@@ -40,7 +40,7 @@ class TextColumns:
             f"{name}_edits": list(self.edits) or [None] * count,
             f"{name}_score": self.scores.tolist(),
             f"{name}_overlap": [None] * count if self.overlap is None else self.overlap.tolist(),
-            **_unless_empty({f"{name}_why": self.why}),
+            **_drop_empty_columns({f"{name}_why": self.why}),
         }
 
 
@@ -80,11 +80,11 @@ class ItemFrame:
     roles: tuple[str, str] = ("", "")
 
     @classmethod
-    def of_items(cls, kind: Kind, case: CaseId, items: Sequence[Item], **columns: Any) -> ItemFrame:
+    def from_items(cls, kind: Kind, case: CaseId, items: Sequence[Item], **columns: Any) -> ItemFrame:
         """The frame of these items, one row each; ids, clusters and splits are theirs."""
         ids, clusters, splits = (tuple(getattr(i, name) for i in items) for name in ("id", "cluster", "split"))
         constructions = tuple(item.construction or None for item in items)
-        columns |= {"shares": shares_column(items), "constructions": constructions if any(constructions) else ()}
+        columns |= {"shares": join_shares(items), "constructions": constructions if any(constructions) else ()}
         return cls(kind, case, ids, clusters=clusters, splits=splits, **columns)
 
     def __len__(self) -> int:
@@ -104,7 +104,7 @@ class ItemFrame:
             **self.near.columns("near", count),
             **far,
             "kind": [self.kind.name] * count,
-            **_unless_empty({name: getattr(self, field) for name, field in _SOME.items()}),
+            **_drop_empty_columns({name: getattr(self, field) for name, field in _SOME.items()}),
             **{name: [role] * count for name, role in zip(_ROLES, self.roles, strict=True) if role},
         }
 
@@ -114,43 +114,43 @@ class ItemFrame:
         c = columns
         given = {field: _values_or_none(c, name) for name, field in (_SOME | {"label": "labels"}).items()}
         return cls(
-            kind, case, tuple(c["item"]), tuple(c["source"]), _text_columns(c, "near"), tuple(c["cluster"]),
+            kind, case, tuple(c["item"]), tuple(c["source"]), _read_text_columns(c, "near"), tuple(c["cluster"]),
             tuple(s or "" for s in c["split"]),
-            _text_columns(c, "far") if kind.weighed_as in ("triplet", "turned") else None,
-            roles=(_role(c, "source_role"), _role(c, "text_role")), **given,
+            _read_text_columns(c, "far") if kind.score_form in ("triplet", "turned") else None,
+            roles=(_role_of_column(c, "source_role"), _role_of_column(c, "text_role")), **given,
         )  # fmt: skip
 
     @property
-    def is_contest(self) -> bool:
+    def compares_near_and_far(self) -> bool:
         """Whether each item has a far text that the near text has to beat."""
-        return self.kind.is_contest
+        return self.kind.compares_near_and_far
 
     @property
-    def rightness(self) -> Floats:
+    def sort_keys(self) -> Floats:
         """A sort key for items, higher is better: the margin, or a pair's similarity (negated for a negative pair)."""
         if self.far is None:
             return np.where(self._is_negative, -self.near.scores, self.near.scores)
         margins = self.near.scores - self.far.scores
         if self.kind.sides > 1:  # a group counts by its worse side, and its sides stay together
             return np.repeat(margins.reshape(-1, self.kind.sides).min(axis=1), self.kind.sides)
-        return margins if self.is_contest else -np.abs(margins)
+        return margins if self.compares_near_and_far else -np.abs(margins)
 
-    def worst(self, count: int) -> list[int]:
+    def worst_positions(self, count: int) -> list[int]:
         """Positions of the worst items, the worst first."""
-        right = self.rightness.tolist()
+        right = self.sort_keys.tolist()
         return sorted(range(len(self)), key=right.__getitem__)[:count]
 
-    def lost(self, *, epsilon: float = 0.0, unit: float = 1.0) -> list[bool]:
+    def mark_lost(self, *, epsilon: float = 0.0, unit: float = 1.0) -> list[bool]:
         """Which items with a far text are not won by more than `epsilon` times `unit`, including ties."""
-        if self.far is None or not self.is_contest:
+        if self.far is None or not self.compares_near_and_far:
             return [False] * len(self)
         found: list[bool] = (self.near.scores - self.far.scores <= ((epsilon or TIE) + 1e-12) * unit).tolist()
         return found
 
-    def near_and_far(self) -> tuple[Floats, Floats]:
+    def high_and_low_scores(self) -> tuple[Floats, Floats]:
         """The scores that should be high and those that should be low: of two texts, or of the two labels' pairs."""
         if self.far is not None:
-            return self.near.scores, self.far.scores if self.is_contest else np.zeros(0)
+            return self.near.scores, self.far.scores if self.compares_near_and_far else np.zeros(0)
         return self.near.scores[~self._is_negative], self.near.scores[self._is_negative]
 
     @property
@@ -173,7 +173,7 @@ _SOME = {
 _ROLES = ("source_role", "text_role")
 
 
-def shares_column(items: Sequence[Item]) -> tuple[str, ...]:
+def join_shares(items: Sequence[Item]) -> tuple[str, ...]:
     """The column of what each item shares; empty if all items share only their cluster."""
     found = tuple(" ".join(item.shares) for item in items)
     return found if any(found) else ()
@@ -188,7 +188,7 @@ def edits_json(edits: Sequence[Edit]) -> str:
     return json.dumps([[e.start, e.end, e.text] for e in edits], ensure_ascii=False) if edits else "[]"
 
 
-def _text_columns(columns: Columns, name: str) -> TextColumns:
+def _read_text_columns(columns: Columns, name: str) -> TextColumns:
     texts, overlap = columns[name], columns[f"{name}_overlap"]
     return TextColumns(
         () if texts[0] is None else tuple(texts), np.array(columns[f"{name}_score"], float),
@@ -203,11 +203,11 @@ def _values_or_none(columns: Columns, name: str) -> tuple[Any, ...]:
     return tuple(found) if any(value is not None for value in found) else ()
 
 
-def _role(columns: Columns, name: str) -> str:
+def _role_of_column(columns: Columns, name: str) -> str:
     return next(iter(_values_or_none(columns, name)), "")
 
 
-def _unless_empty(columns: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+def _drop_empty_columns(columns: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
     return {name: list(values) for name, values in columns.items() if any(value is not None for value in values)}
 
 
@@ -254,10 +254,10 @@ class CaseScores:
 
     def margins(self, scale: Scale) -> Floats:
         """Near minus far, shape [n]; 0 for a tie on this scale."""
-        return scale.apart(self.near, self.far)
+        return scale.margins(self.near, self.far)
 
     @builtins.property
-    def chains(self) -> list[list[int]]:
+    def chain_rows(self) -> list[list[int]]:
         """The positions of each chain's rows: one per member, whose ids differ in the last part."""
         found: dict[ItemId, list[int]] = {}
         for i, item in enumerate(self.items):
@@ -265,13 +265,13 @@ class CaseScores:
         return list(found.values())
 
     @builtins.property
-    def things(self) -> list[list[str]]:
+    def shared_units(self) -> list[list[str]]:
         """What each item shares with others: its cluster, or the overlapping things that replace it."""
         if not self.shares:
             return [[cluster] for cluster in self.clusters]
         return [text.split() or [cluster] for text, cluster in zip(self.shares, self.clusters, strict=True)]
 
-    def of(self, positions: NDArray[np.intp]) -> CaseScores:
+    def select(self, positions: NDArray[np.intp]) -> CaseScores:
         """Select some of the items."""
         chosen = [int(i) for i in positions]
         names = ("items", "texts", "clusters", "splits", "labels", *["answers"] * bool(self.answers),
@@ -280,14 +280,14 @@ class CaseScores:
         some: dict[str, Any] = {name: tuple(getattr(self, name)[i] for i in chosen) for name in names}
         return replace(self, near=self.near[positions], far=self.far[positions], **some)
 
-    def seen(self, split: str) -> CaseScores:
+    def select_split(self, split: str) -> CaseScores:
         """The items of this split if the data have dev and gate; otherwise all items outside `validation`.
 
         A gate uses only `gate`; selection of checkpoints uses only `dev` or `validation`.
         """
         there = set(self.splits)
         if there & {DEV_SPLIT, GATE_SPLIT}:
-            return self.of(np.flatnonzero([s == split for s in self.splits]))
+            return self.select(np.flatnonzero([s == split for s in self.splits]))
         if VALIDATION in there and len(there) > 1:
-            return self.of(np.flatnonzero([(s == VALIDATION) == (split == DEV_SPLIT) for s in self.splits]))
+            return self.select(np.flatnonzero([(s == VALIDATION) == (split == DEV_SPLIT) for s in self.splits]))
         return self

@@ -12,10 +12,10 @@ from encheck.ids import ItemId
 from encheck.types import Edit
 
 
-def edits_of(text: str | None) -> list[Edit]:
+def parse_edits(text: str | None) -> list[Edit]:
     """Read edits from a column.
 
-    >>> edits_of('[[2, 6, "slow"]]')
+    >>> parse_edits('[[2, 6, "slow"]]')
     [Edit(start=2, end=6, text='slow')]
     """
     return [Edit(*edit) for edit in json.loads(text)] if text else []
@@ -48,7 +48,7 @@ class ItemRow:
     source_is_second: bool
 
     @classmethod
-    def at(cls, columns: Mapping[str, Sequence[Any]], i: int) -> Self:
+    def from_columns(cls, columns: Mapping[str, Sequence[Any]], i: int) -> Self:
         """The row at this position of the columns of `ItemFrame.to_columns`."""
 
         def value(name: str) -> Any:
@@ -57,7 +57,7 @@ class ItemRow:
         near, far = (
             ItemSide(
                 value(side), value(f"{side}_score"), value(f"{side}_overlap"),
-                tuple(edits_of(value(f"{side}_edits"))), value(f"{side}_why") or "",
+                tuple(parse_edits(value(f"{side}_edits"))), value(f"{side}_why") or "",
             )
             for side in ("near", "far")
         )  # fmt: skip
@@ -71,7 +71,7 @@ class ItemRow:
 class Kind:
     """A kind of item, for results, gate and page. A package can add one by the entry point `encheck.kinds`.
 
-    `name` is its name in items.parquet, `scores` returns the class that scores many items. `weighed_as` describes the
+    `name` is its name in items.parquet, `scores` returns the class that scores many items. `score_form` describes the
     scores and the gate's figure if the check declares no metric: "triplet" is a near score that should beat a far one
     (margin rate), "turned" two that should be equal (symmetry), "labelled" one with a label (similarity gap), "pair" a
     single one (its mean). `noun` is the plural on the page. An item has `sides` rows. `answer` names the text of a row
@@ -82,7 +82,7 @@ class Kind:
     """
 
     name: str
-    weighed_as: Literal["triplet", "turned", "labelled", "pair"]
+    score_form: Literal["triplet", "turned", "labelled", "pair"]
     scores: Callable[[], type[Any]]
     noun: str = "items"
     sides: int = 1
@@ -96,9 +96,9 @@ class Kind:
     note: Callable[[ItemRow], str] | None = None
 
     @property
-    def is_contest(self) -> bool:
+    def compares_near_and_far(self) -> bool:
         """Whether each row has a far text that the near text has to beat."""
-        return self.weighed_as == "triplet"
+        return self.score_form == "triplet"
 
 
 class Item:
@@ -129,7 +129,7 @@ class Item:
         return ""
 
     @property
-    def other(self) -> str:
+    def second_cluster(self) -> str:
         """The cluster of its second text if it differs; "" by default."""
         return ""
 
@@ -139,17 +139,17 @@ class Item:
         return ()
 
     @property
-    def judged(self) -> tuple[tuple[str, str], ...]:
+    def query_document_pairs(self) -> tuple[tuple[str, str], ...]:
         """The pairs of a query and a right or wrong document, for a model that scores pairs."""
         return ()
 
     @property
-    def in_roles(self) -> tuple[Iterable[str], Iterable[str]]:
+    def queries_and_documents(self) -> tuple[Iterable[str], Iterable[str]]:
         """The texts to encode as queries, and those to encode as documents."""
         return (), ()
 
     @property
-    def repeats(self) -> tuple[str, ...]:
+    def repeated_texts(self) -> tuple[str, ...]:
         """The texts to encode a second time."""
         return ()
 
@@ -163,25 +163,25 @@ class WholeItems(Sequence[Any]):
     kind: Kind
 
     @abstractmethod
-    def refuse(self, subject: Any) -> None:
+    def refuse_unscorable_model(self, subject: Any) -> None:
         """Raise NothingToMeasure for a model under test that cannot score them part by part."""
 
     @abstractmethod
     def prepare(self, subject: Any, together: Sequence[Any], *, locks: Any, progress: Any) -> int:
         """Have a model score all texts of these items of one data set; return the number of computed scores.
 
-        NothingToMeasure as of `refuse`; EncoderError if the model fails.
+        NothingToMeasure as of `refuse_unscorable_model`; EncoderError if the model fails.
         """
 
     @abstractmethod
-    def measured(self, by: Any, scale: Any, *, model: str | None, seed: int) -> Any:
+    def score_items(self, scorer: Any, scale: Any, *, model: str | None, seed: int) -> Any:
         """Their scores by a prepared model, named by its fingerprint, or by word overlap for None.
 
-        `by` scores the items in memory.
+        `scorer` scores the items in memory.
         """
 
     @abstractmethod
-    def shown(self, scores: Any, *, seed: int) -> tuple[Sequence[Item], Any]:
+    def select_for_report(self, scores: Any, *, seed: int) -> tuple[Sequence[Item], Any]:
         """The items for reports, with their scores: the worst, some random ones, and all in memory."""
 
 
@@ -190,18 +190,18 @@ class Items:
     """The items that a check measures, and the reasons why others were excluded.
 
     `tuning` are labelled pairs for choosing thresholds, or training texts of a classifier; they are not measured.
-    `whole` are all items if they do not fit into memory; `kept` then has those in memory.
+    `whole` are all items if they do not fit into memory; `included` then has those in memory.
     """
 
-    kept: Sequence[Item]
+    included: Sequence[Item]
     excluded: dict[str, int] = field(default_factory=dict)
     tuning: tuple[Item, ...] = ()
     whole: WholeItems | None = None
 
     @property
-    def every(self) -> Sequence[Item]:
+    def all_items(self) -> Sequence[Item]:
         """All items, in memory or not."""
-        return self.kept if self.whole is None else self.whole
+        return self.included if self.whole is None else self.whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +218,7 @@ class ExampleLine:
     edits: tuple[Edit, ...] = ()
 
 
-def near_and_far(
+def triplet_lines(
     source: str, near: tuple[float, str, tuple[Edit, ...]], far: tuple[float, str, tuple[Edit, ...]]
 ) -> list[ExampleLine]:
     """A source with the text that should be near and the one that should be far, each (score, text, edits)."""
@@ -229,6 +229,6 @@ def near_and_far(
     ]
 
 
-def text_above_source(name: str, score: float, source: str, text: str, edits: tuple[Edit, ...]) -> list[ExampleLine]:
+def pair_lines(name: str, score: float, source: str, text: str, edits: tuple[Edit, ...]) -> list[ExampleLine]:
     """A text and its score, above the source that it is compared with."""
     return [ExampleLine(f"{name:5}", text, score, source, edits), ExampleLine("of   ", source)]

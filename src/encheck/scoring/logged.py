@@ -9,14 +9,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from encheck.ids import CaseId, ItemId
-from encheck.scoring.documents import KEPT, Answers, Documents, SearchingQuery
+from encheck.scoring.documents import STORED_ANSWERS, Answers, Documents, SearchingQuery
 from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
-from encheck.scoring.item import ExampleLine, Kind, text_above_source
+from encheck.scoring.item import ExampleLine, Kind, pair_lines
 from encheck.scoring.measure import TextScorer
 from encheck.scoring.pairs import PairScores
 from encheck.scoring.ranked import BM25
 from encheck.scoring.scale import Floats, Scale
-from encheck.scoring.vector_search import FirstStage
+from encheck.scoring.vector_search import IndexRecall
 from encheck.statistics.bootstrap import Resampler
 
 LOGGED = Kind(
@@ -54,15 +54,15 @@ class LoggedScores(PairScores):
     answers: tuple[Answers, ...] = ()
     found: tuple[str, ...] = ()
     weights: tuple[int, ...] = ()
-    first_stage: FirstStage | None = None
+    first_stage: IndexRecall | None = None
 
     @classmethod
-    def measured(cls, items: Sequence[Any], by: TextScorer, resampler: Resampler, scale: Scale) -> Self:
+    def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """The answers to these queries; documents that count as the same have the row of the first."""
         queries: Sequence[LoggedQuery] = items
         answers, best, found = [], [], []
-        for q, (rows, values) in zip(queries, by.ranked(queries, KEPT), strict=True):
-            first = rows[:KEPT].tolist()
+        for q, (rows, values) in zip(queries, scorer.rank_documents(queries, STORED_ANSWERS), strict=True):
+            first = rows[:STORED_ANSWERS].tolist()
             same = q.documents.same
             counted = dict.fromkeys(same[row] for row in first) if same else first
             answers.append(Answers((), first=tuple(counted)))
@@ -74,15 +74,15 @@ class LoggedScores(PairScores):
             weights=tuple(q.weight for q in queries),
         )  # fmt: skip
 
-    def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
+    def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
         """The queries as rows of the item file; the near text is the first answer."""
         queries: Sequence[LoggedQuery] = items
         near = TextColumns(self.found, self.values, edits=(edits_json(()),) * len(items))
-        return ItemFrame.of_items(
+        return ItemFrame.from_items(
             LOGGED, case, queries, sources=tuple(q.source for q in queries), near=near,
             answers=tuple(map(str, self.answers)), weights=self.weights, roles=("query", "document"),
         )  # fmt: skip
 
-    def example(self, item: Any, position: int) -> list[ExampleLine]:
+    def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
         """The query and its first answer."""
-        return text_above_source("first answer", float(self.values[position]), item.source, self.found[position], ())
+        return pair_lines("first answer", float(self.values[position]), item.source, self.found[position], ())

@@ -11,35 +11,41 @@ from numpy.typing import NDArray
 
 from encheck.scoring.documents import Documents, SearchingQuery
 from encheck.scoring.scale import Floats
-from encheck.scoring.vector_search import RankedRows, count_with_own, merge_best, with_ties_in_row_order, without_own
+from encheck.scoring.vector_search import (
+    RankedRows,
+    count_including_own,
+    drop_own_documents,
+    merge_top_rows,
+    with_ties_in_row_order,
+)
 from encheck.similarity import SIMILARITIES, WORD_OVERLAP, cosine, word_set, words
 from encheck.surface import K1, SURFACE, WEIGHTED, B, Frequencies
 
 Grid = Callable[[Sequence[str], Sequence[str]], Floats]
 
 
-def vector_grid(vectors: NDArray[np.float32], rows: Mapping[str, int], similarity: str) -> Grid:
+def vector_similarity_grid(vectors: NDArray[np.float32], rows: Mapping[str, int], similarity: str) -> Grid:
     """Similarities of encoded texts, shape [n, m]; cosines as one matrix product in fp64."""
 
     def grid(first: Sequence[str], second: Sequence[str]) -> Floats:
         a, b = (vectors[[rows[t] for t in texts]] for texts in (first, second))
         if SIMILARITIES[similarity] is cosine:
-            return _directions(a) @ _directions(b).T
+            return _unit_rows(a) @ _unit_rows(b).T
         return np.array([SIMILARITIES[similarity](np.broadcast_to(one, b.shape), b) for one in a])
 
     return grid
 
 
-def _directions(vectors: NDArray[np.float32]) -> Floats:
+def _unit_rows(vectors: NDArray[np.float32]) -> Floats:
     wide = vectors.astype(np.float64)
     norms: Floats = wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-60)
     return norms
 
 
-def overlap_grid(first: Sequence[str], second: Sequence[str]) -> Floats:
+def word_overlap_grid(first: Sequence[str], second: Sequence[str]) -> Floats:
     """Jaccard overlap of word sets, shape [n, m].
 
-    >>> overlap_grid(["a red car"], ["a blue car", "snow"]).tolist()
+    >>> word_overlap_grid(["a red car"], ["a blue car", "snow"]).tolist()
     [[0.5, 0.0]]
     """
     from scipy.sparse import csr_matrix
@@ -74,7 +80,7 @@ class LexicalIndex:
         if self._index is not None:
             self._index.index(tokens, show_progress=False)
 
-    def scores(self, query: str) -> Floats:
+    def score_all_documents(self, query: str) -> Floats:
         """The score of every document, shape [documents]; 0 if no word is shared."""
         known = [word for word in words(query) if self._index is not None and word in self._index.vocab_dict]
         if self._index is None or not known:
@@ -82,51 +88,54 @@ class LexicalIndex:
         found: Floats = self._index.get_scores(known).astype(np.float64)
         return found
 
-    def pairs(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
+    def score_pairs(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
         """The score of each query with the indexed document at the same position, shape [n]."""
         by_query: dict[str, Floats] = {}
         found = []
         for query, document in zip(queries, documents, strict=True):
             if query not in by_query:
-                by_query = {query: self.scores(query)}
+                by_query = {query: self.score_all_documents(query)}
             found.append(by_query[query][self._at[document]])
         return np.array(found)
 
-    def ranked(self, queries: Sequence[str], count: int) -> Iterator[RankedRows]:
+    def rank_documents(self, queries: Sequence[str], count: int) -> Iterator[RankedRows]:
         """(rows, scores) of the `count` best documents of each query, the best first; ties in the order of rows."""
-        return (with_ties_in_row_order(*merge_best(NO_ROWS, self.scores(query), 0, count=count)) for query in queries)
+        return (
+            with_ties_in_row_order(*merge_top_rows(NO_ROWS, self.score_all_documents(query), 0, count=count))
+            for query in queries
+        )
 
 
 class TextScorer(Protocol):
     """A scorer of texts."""
 
     @property
-    def decision(self) -> float | None:
+    def head_threshold(self) -> float | None:
         """The threshold of a trained two-class head; None for a scorer without one."""
         ...
 
-    def pairs(self, first: Sequence[str], second: Sequence[str]) -> Floats:
+    def score_pairs(self, first: Sequence[str], second: Sequence[str]) -> Floats:
         """The similarity of each pair, shape [n]."""
         ...
 
-    def grid(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
+    def score_grid(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
         """The similarity of each query and document, shape [n, m]; NothingToMeasure if it can only score pairs."""
         ...
 
-    def repeats(self, texts: Sequence[str]) -> tuple[Floats, Floats]:
+    def score_repeats(self, texts: Sequence[str]) -> tuple[Floats, Floats]:
         """1 for each text with the same vector (or score with itself) in a different batch, otherwise 0; shape [n].
 
         The second array compares that batch with its repetition."""
         ...
 
-    def ranked(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[RankedRows]:
+    def rank_documents(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[RankedRows]:
         """(rows, scores) of the best documents of each query, best first, at least `count` if there are that many.
 
         A query's own document is left out.
         """
         ...
 
-    def asked(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
+    def score_documents(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
         """The score of each document for the query at the same position, shape [n]."""
         ...
 
@@ -141,32 +150,34 @@ class SurfaceScorer:
     name: str = WORD_OVERLAP
     frequencies: Frequencies | None = None
     index: LexicalIndex | None = None
-    decision: float | None = None
+    head_threshold: float | None = None
 
-    def pairs(self, first: Sequence[str], second: Sequence[str]) -> Floats:
+    def score_pairs(self, first: Sequence[str], second: Sequence[str]) -> Floats:
         """The similarity of each pair, shape [n]."""
         if self.name in SURFACE:
             return SURFACE[self.name](first, second)
         assert self.frequencies is not None
         return WEIGHTED[self.name](first, second, self.frequencies)
 
-    def grid(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
+    def score_grid(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
         """The similarity of each query and document, shape [n, m]."""
         if self.name == WORD_OVERLAP:
-            return overlap_grid(queries, documents)
-        return np.array([self.pairs([query] * len(documents), documents) for query in queries])
+            return word_overlap_grid(queries, documents)
+        return np.array([self.score_pairs([query] * len(documents), documents) for query in queries])
 
-    def repeats(self, texts: Sequence[str]) -> tuple[Floats, Floats]:
+    def score_repeats(self, texts: Sequence[str]) -> tuple[Floats, Floats]:
         """Always 1: surface scores are reproducible."""
         return np.ones(len(texts)), np.ones(len(texts))
 
-    def ranked(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[RankedRows]:
+    def rank_documents(self, queries: Sequence[SearchingQuery], count: int) -> Iterable[RankedRows]:
         """(rows, scores) of the best documents of each query."""
         assert self.index is not None
         own, wanted = [q.own for q in queries], max(count, 1 + max(len(q.right) for q in queries))
-        answers = self.index.ranked([q.source for q in queries], count_with_own(wanted, own))
-        return without_own(answers, own, count=wanted)
+        answers = self.index.rank_documents([q.source for q in queries], count_including_own(wanted, own))
+        return drop_own_documents(answers, own, count=wanted)
 
-    def asked(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
+    def score_documents(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
         """The score of each document for the query at the same position, shape [n]."""
-        return self.pairs(queries, documents) if self.index is None else self.index.pairs(queries, documents)
+        return (
+            self.score_pairs(queries, documents) if self.index is None else self.index.score_pairs(queries, documents)
+        )

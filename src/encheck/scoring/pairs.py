@@ -18,10 +18,10 @@ from encheck.errors import NothingToMeasure, UsageError
 from encheck.ids import CaseId, ItemId
 from encheck.language.divergence import jsd, tokenise
 from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
-from encheck.scoring.item import ExampleLine, Item, Kind, text_above_source
+from encheck.scoring.item import ExampleLine, Item, Kind, pair_lines
 from encheck.scoring.measure import TextScorer
 from encheck.scoring.scale import Floats, Scale
-from encheck.scoring.splits import TEST, VALIDATION, fold_of
+from encheck.scoring.splits import TEST, VALIDATION, assign_folds
 from encheck.similarity import WORD_OVERLAP
 from encheck.statistics.bootstrap import Resampler
 from encheck.types import Edit
@@ -50,12 +50,12 @@ class Difficulty:
         found = np.bincount(self.cells, minlength=len(CELLS)).tolist()
         return dict(zip(CELLS, found, strict=True))
 
-    def of(self, chosen: NDArray[np.intp]) -> Difficulty:
+    def select(self, chosen: NDArray[np.intp]) -> Difficulty:
         """Select some of the pairs; medians are not computed again."""
         return Difficulty(self.cells[chosen], self.divergence[chosen], self.medians, self.scope, self.empty)
 
 
-def difficulty(pairs: Sequence[Any], *, scope: Scope = "split") -> Difficulty:
+def classify_difficulty(pairs: Sequence[Any], *, scope: Scope = "split") -> Difficulty:
     """The cells of labelled pairs by the divergence of their words.
 
     The cut is the median of each split ("split": what the authors' code does and Table 5 needs), of all the pairs
@@ -63,7 +63,7 @@ def difficulty(pairs: Sequence[Any], *, scope: Scope = "split") -> Difficulty:
 
     >>> from encheck.scoring.pairs import SentencePair
     >>> pair = SentencePair("1", "a red car", "a blue car", 1, "c")
-    >>> difficulty([pair], scope=0.3).counts
+    >>> classify_difficulty([pair], scope=0.3).counts
     {'Po': 0, 'Pn': 1, 'No': 0, 'Nn': 0}
     """
     found = jsd([p.first for p in pairs], [p.second for p in pairs])
@@ -71,12 +71,12 @@ def difficulty(pairs: Sequence[Any], *, scope: Scope = "split") -> Difficulty:
     for pair in pairs:
         if pair.label not in (0, 1):
             raise UsageError(f"{pair.id} has the label {pair.label}, but difficulty needs a label of 0 or 1")
-    return difficulty_by_divergence(
+    return classify_by_divergence(
         found, np.array([pair.label for pair in pairs], np.int8), [p.split for p in pairs], scope=scope, empty=empty
     )
 
 
-def difficulty_by_divergence(
+def classify_by_divergence(
     divergence: NDArray[np.float64],
     labels: NDArray[np.int8],
     splits: Sequence[str] | NDArray[np.object_] | None = None,
@@ -93,21 +93,25 @@ def difficulty_by_divergence(
     if splits is not None:
         found, which = np.unique(np.asarray(splits, dtype=object).astype(str), return_inverse=True)
         names = found.tolist()
-    cuts = _cuts(rounded, names, which, scope)
+    cuts = _divergence_cuts(rounded, names, which, scope)
     high = (rounded > np.array([cuts[name] for name in names] or [0.0])[which]).astype(np.int8)
     return Difficulty(np.where(labels == 1, high, 3 - high), rounded, cuts, scope, empty)
 
 
-def _cuts(rounded: NDArray[np.float64], names: list[str], which: NDArray[np.intp], scope: Scope) -> dict[str, float]:
+def _divergence_cuts(
+    rounded: NDArray[np.float64], names: list[str], which: NDArray[np.intp], scope: Scope
+) -> dict[str, float]:
     if scope == "split":
-        return {name: _median(rounded if len(names) == 1 else rounded[which == i]) for i, name in enumerate(names)}
+        return {
+            name: _rounded_median(rounded if len(names) == 1 else rounded[which == i]) for i, name in enumerate(names)
+        }
     if isinstance(scope, str) and scope != "dataset":
         raise UsageError(f"the median scope is {scope!r}, but should be 'split', 'dataset' or a divergence from 0 to 1")
-    cut = _median(rounded) if scope == "dataset" and len(rounded) else scope
+    cut = _rounded_median(rounded) if scope == "dataset" and len(rounded) else scope
     return {name: float(cut) for name in names}
 
 
-def _median(values: NDArray[np.float64]) -> float:
+def _rounded_median(values: NDArray[np.float64]) -> float:
     return round(float(np.median(values)), DECIMALS)
 
 
@@ -124,7 +128,7 @@ class SentencePair(Item):
     """Two sentences and their label: 1 is a paraphrase, 0 is not a paraphrase, None is unlabelled.
 
     `score` is the graded similarity in the data's own range, if any; `key` is the data's own name for the pair, if any:
-    in ranking data "question id/candidate id". `other` is the cluster of the second sentence if it differs, as in a
+    in ranking data "question id/candidate id". `second_cluster` is the cluster of the second sentence if it differs, as in a
     random pair. `why` is the certificate of a generated second sentence. `shares` is as for `Group`.
     """
 
@@ -137,7 +141,7 @@ class SentencePair(Item):
     edits: tuple[Edit, ...] = ()
     score: float | None = None
     key: str = ""
-    other: str = ""
+    second_cluster: str = ""
     why: str = ""
     shares: tuple[str, ...] = ()
 
@@ -179,19 +183,19 @@ class ScoredPairs:
         """The data's own name for each pair."""
         return [pair.key for pair in self.items]
 
-    def difficulty(self, scope: Scope) -> Difficulty:
+    def classify_difficulty(self, scope: Scope) -> Difficulty:
         """The cell of each labelled pair by the divergence of its words."""
-        return difficulty(self.items, scope=scope)
+        return classify_difficulty(self.items, scope=scope)
 
-    def folds(self, chosen: NDArray[np.intp]) -> NDArray[np.signedinteger[Any]]:
+    def folds_of(self, chosen: NDArray[np.intp]) -> NDArray[np.signedinteger[Any]]:
         """The fold of each chosen pair, shape [chosen]; a cluster stays in one fold."""
-        return fold_of([self.items[i].cluster for i in chosen])
+        return assign_folds([self.items[i].cluster for i in chosen])
 
-    def select(self, chosen: NDArray[np.intp]) -> Sequence[Any]:
+    def select_items(self, chosen: NDArray[np.intp]) -> Sequence[Any]:
         """Select some of the items; empty if the scores have no items."""
         return tuple(self.items[i] for i in chosen) if self.items else ()
 
-    def least(self, values: Floats) -> list[int]:
+    def ascending_positions(self, values: Floats) -> list[int]:
         """Positions of the values, the smallest first."""
         return [int(i) for i in np.argsort(values, kind="stable")]
 
@@ -200,7 +204,7 @@ class ScoredPairs:
 class PairScores(ScoredPairs):
     """Similarity of each pair, shape [n], with labels (1 paraphrase, 0 not) if the check compares the two.
 
-    `items` are the pairs themselves, for metrics that depend on texts, splits or graded scores. `decision` is the
+    `items` are the pairs themselves, for metrics that depend on texts, splits or graded scores. `head_threshold` is the
     threshold of a trained two-class head, None for a model without one.
     """
 
@@ -214,17 +218,17 @@ class PairScores(ScoredPairs):
     surface: Mapping[str, Self] = field(default_factory=dict)
     suffix: str = ""
     items: Sequence[SentencePair] = ()
-    decision: float | None = None
+    head_threshold: float | None = None
 
     @classmethod
-    def measured(cls, items: Sequence[Any], by: TextScorer, resampler: Resampler, scale: Scale) -> Self:
+    def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """The scores of these pairs; an unlabelled pair counts as a paraphrase."""
         pairs: tuple[SentencePair, ...] = tuple(items)
-        values = by.pairs([p.first for p in pairs], [p.second for p in pairs])
+        values = scorer.score_pairs([p.first for p in pairs], [p.second for p in pairs])
         labels = np.array([1 if p.label is None else p.label for p in pairs], np.int8)
-        return cls(values, labels, resampler, scale, items=pairs, decision=by.decision)
+        return cls(values, labels, resampler, scale, items=pairs, head_threshold=scorer.head_threshold)
 
-    def of(self, chosen: NDArray[np.intp]) -> Self:
+    def select(self, chosen: NDArray[np.intp]) -> Self:
         """Select some of the pairs; the replicates stay the same."""
         if len(chosen) == len(self.values) and (np.diff(chosen) == 1).all():
             return self
@@ -232,8 +236,8 @@ class PairScores(ScoredPairs):
             self,
             values=self.values[chosen],
             labels=self.labels[chosen],
-            resampler=self.resampler.of(chosen),
-            surface={name: text_above_source.of(chosen) for name, text_above_source in self.surface.items()},
+            resampler=self.resampler.select(chosen),
+            surface={name: text_above_source.select(chosen) for name, text_above_source in self.surface.items()},
             items=self.select(chosen),
         )
 
@@ -260,31 +264,31 @@ class PairScores(ScoredPairs):
         if np.isnan(self.scale.reference):
             raise NothingToMeasure(f"{self.data} has {NO_RANDOM_PAIRS}")
         surface = {name: text_above_source.calibrated for name, text_above_source in self.surface.items()}
-        return replace(self, values=self.scale.similarity(self.values), surface=surface, suffix="_calibrated")
+        return replace(self, values=self.scale.calibrate(self.values), surface=surface, suffix="_calibrated")
 
-    def worst(self) -> list[int]:
+    def positions_worst_first(self) -> list[int]:
         """Positions of the pairs, the most unexpected similarity first."""
         centre = self.values - np.nanmean(self.values)
         wrong = np.where(self.labels == 0, -centre, centre)
         return self.least(wrong)
 
-    def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
+    def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
         """The pairs as rows of the item file; their kind is `labelled` if all of them have a label."""
         pairs: Sequence[SentencePair] = items
         near = TextColumns(
             tuple(p.second for p in pairs), self.values, self._overlap, tuple(edits_json(p.edits) for p in pairs),
             tuple(p.why or None for p in pairs),
         )  # fmt: skip
-        return ItemFrame.of_items(
+        return ItemFrame.from_items(
             PAIR if any(p.label is None for p in pairs) else LABELLED, case, pairs,
             sources=tuple(p.first for p in pairs), near=near, labels=tuple(p.label for p in pairs),
             gold=tuple(p.score for p in pairs), keys=tuple(p.key or None for p in pairs),
         )  # fmt: skip
 
-    def example(self, item: Any, position: int) -> list[ExampleLine]:
+    def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
         """The pair as a failure message shows it."""
         name = LABELS.get(int(self.labels[position]), "")
-        return text_above_source(name, float(self.values[position]), item.first, item.second, item.edits)
+        return pair_lines(name, float(self.values[position]), item.first, item.second, item.edits)
 
     @property
     def _overlap(self) -> Floats | None:
@@ -300,13 +304,13 @@ class TuningScores:
     labels: NDArray[np.int8]
 
     @classmethod
-    def of(cls, pairs: Sequence[SentencePair], by: TextScorer) -> TuningScores | None:
+    def score_pairs(cls, pairs: Sequence[SentencePair], scorer: TextScorer) -> TuningScores | None:
         """The scores of these pairs; None unless they have both labels, which choosing a threshold needs."""
         labels = np.array([p.label for p in pairs], float)
         if {0, 1} - set(labels.tolist()):
             return None
-        return cls(by.pairs([p.first for p in pairs], [p.second for p in pairs]), labels.astype(np.int8))
+        return cls(scorer.score_pairs([p.first for p in pairs], [p.second for p in pairs]), labels.astype(np.int8))
 
-    def on(self, scale: Scale) -> TuningScores:
+    def calibrate(self, scale: Scale) -> TuningScores:
         """The same on the scale where 0 is a random pair and 1 is identical text."""
-        return TuningScores(scale.similarity(self.values), self.labels)
+        return TuningScores(scale.calibrate(self.values), self.labels)

@@ -10,13 +10,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from encheck.ids import CaseId, ItemId
-from encheck.scoring.documents import KEPT, NOT_FOUND, Answers, Documents, SearchingQuery
+from encheck.scoring.documents import NOT_FOUND, STORED_ANSWERS, Answers, Documents, SearchingQuery
 from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
 from encheck.scoring.item import Kind
 from encheck.scoring.measure import TextScorer
 from encheck.scoring.scale import Floats, Scale
 from encheck.scoring.searches import SearchScores
-from encheck.scoring.vector_search import FirstStage, RankedRows
+from encheck.scoring.vector_search import IndexRecall, RankedRows
 from encheck.statistics.bootstrap import Resampler
 
 DEPTH = 1_000  # answers per query, as in BEIR and MTEB
@@ -65,7 +65,7 @@ class RankedQuery(SearchingQuery):
         return self.documents.texts[self.right[0][0]]
 
     @property
-    def judged(self) -> tuple[tuple[str, str], ...]:
+    def query_document_pairs(self) -> tuple[tuple[str, str], ...]:
         """The query with each right document, then with each hard negative."""
         rows = [*(row for row, _ in self.right), *self.negatives]
         return tuple((self.source, self.documents.texts[row]) for row in rows)
@@ -83,51 +83,53 @@ class RankedScores(SearchScores):
     searches: ClassVar[bool] = False
     calibrates: ClassVar[bool] = False
     answers: tuple[Answers, ...] = ()
-    first_stage: FirstStage | None = None
+    first_stage: IndexRecall | None = None
 
     @classmethod
-    def measured(cls, items: Sequence[Any], by: TextScorer, resampler: Resampler, scale: Scale) -> Self:
+    def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """The answers to these queries."""
         queries: Sequence[RankedQuery] = items
-        judged = list(_judged(queries, by))
+        judged = list(_score_judged_documents(queries, scorer))
         answers, near, far, found = [], [], [], []
-        for q, (right, wrong), (rows, values) in zip(queries, judged, by.ranked(queries, DEPTH), strict=True):
+        for q, (right, wrong), (rows, values) in zip(
+            queries, judged, scorer.rank_documents(queries, DEPTH), strict=True
+        ):
             rank = {row: place for place, row in enumerate(rows.tolist(), 1)}
             duels = right[:, None] - wrong[None, :]
             ranks = tuple((rank.get(row, NOT_FOUND), grade) for row, grade in q.right)
             known = {row for row, _ in q.right}.union(q.wrong or ())
             is_unjudged = q.wrong is not None and int(rows[0]) not in known
             won = int((duels > scale.tie).sum())
-            answers.append(Answers(ranks, won, duels.size, tuple(rows[:KEPT].tolist()), is_unjudged))
-            other = _first_other(q, rows)
+            answers.append(Answers(ranks, won, duels.size, tuple(rows[:STORED_ANSWERS].tolist()), is_unjudged))
+            other = _first_wrong_answer(q, rows)
             near.append(float(right[0]))
             far.append(float(values[other]))
             found.append(q.documents.texts[int(rows[other])])
         return cls(np.array(near), np.array(far), resampler, scale, found=tuple(found), answers=tuple(answers))
 
-    def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
+    def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
         """The queries as rows of the item file; the far text is the best answer that is not right."""
         queries: Sequence[RankedQuery] = items
         no_edits = (edits_json(()),) * len(items)
         near = TextColumns(tuple(q.near for q in queries), self.near, edits=no_edits)
         far = TextColumns(self.found, self.far, edits=no_edits)
         slices = tuple(json.dumps(dict(q.slices), ensure_ascii=False) if q.slices else "" for q in queries)
-        return ItemFrame.of_items(
+        return ItemFrame.from_items(
             RANKED, case, queries, sources=tuple(q.source for q in queries), near=near, far=far,
             slices=slices if any(slices) else (), answers=tuple(map(str, self.answers)), roles=("query", "document"),
         )  # fmt: skip
 
 
-def _first_other(query: RankedQuery, rows: Any) -> int:
+def _first_wrong_answer(query: RankedQuery, rows: Any) -> int:
     """The position of the first answer that is not right."""
     right = {row for row, _ in query.right}
     return next(place for place, row in enumerate(rows.tolist()) if row not in right)
 
 
-def _judged(queries: Sequence[RankedQuery], by: TextScorer) -> Iterator[tuple[Floats, Floats]]:
+def _score_judged_documents(queries: Sequence[RankedQuery], scorer: TextScorer) -> Iterator[tuple[Floats, Floats]]:
     """(scores of the right documents, scores of the hard negatives) of each query."""
-    pairs = [pair for q in queries for pair in q.judged]
-    scores = by.asked([query for query, _ in pairs], [document for _, document in pairs])
+    pairs = [pair for q in queries for pair in q.query_document_pairs]
+    scores = scorer.score_documents([query for query, _ in pairs], [document for _, document in pairs])
     at = 0
     for q in queries:
         middle, end = at + len(q.right), at + len(q.right) + len(q.negatives)
@@ -135,7 +137,7 @@ def _judged(queries: Sequence[RankedQuery], by: TextScorer) -> Iterator[tuple[Fl
         at = end
 
 
-def sort_by_score(rows: Any, values: Floats) -> RankedRows:
+def rerank(rows: Any, values: Floats) -> RankedRows:
     """Candidates in the order of their new scores; ties in the order of their rows."""
     order = np.lexsort((rows, -values))
     return rows[order], values[order]

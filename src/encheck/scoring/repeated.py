@@ -10,7 +10,7 @@ import numpy as np
 
 from encheck.ids import CaseId, ItemId
 from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
-from encheck.scoring.item import ExampleLine, Item, Kind, text_above_source
+from encheck.scoring.item import ExampleLine, Item, Kind, pair_lines
 from encheck.scoring.measure import TextScorer
 from encheck.scoring.pairs import PairScores
 from encheck.scoring.scale import Floats, Scale
@@ -35,7 +35,7 @@ class Repeated(Item):
         return ((self.text, self.text),)
 
     @property
-    def repeats(self) -> tuple[str, ...]:
+    def repeated_texts(self) -> tuple[str, ...]:
         """The text."""
         return (self.text,)
 
@@ -51,17 +51,17 @@ class RepeatedScores(PairScores):
     repeated: Floats | None = None
 
     @classmethod
-    def measured(cls, items: Sequence[Any], by: TextScorer, resampler: Resampler, scale: Scale) -> Self:
+    def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """Measure whether these texts get the same vectors again."""
-        values, repeated = by.repeats([i.text for i in items])
+        values, repeated = scorer.score_repeats([i.text for i in items])
         return cls(values, np.ones(len(items), np.int8), resampler, scale, repeated=repeated)
 
-    def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
+    def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
         """The texts as rows of the item file, each compared with itself."""
         texts = tuple(i.text for i in items)
         near = TextColumns(texts, self.values, edits=(edits_json(()),) * len(texts))
-        return ItemFrame.of_items(REPEATED, case, items, sources=texts, near=near)
+        return ItemFrame.from_items(REPEATED, case, items, sources=texts, near=near)
 
-    def example(self, item: Any, position: int) -> list[ExampleLine]:
+    def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
         """The text compared with itself."""
-        return text_above_source("same", float(self.values[position]), item.text, item.text, ())
+        return pair_lines("same", float(self.values[position]), item.text, item.text, ())

@@ -54,18 +54,18 @@ class RunItems(Mapping[str, Columns]):
         self._columns: dict[str, dict[str, list[Any]]] = {}
 
     @classmethod
-    def of(cls, tables: Mapping[str, Table]) -> RunItems:
+    def from_tables(cls, tables: Mapping[str, Table]) -> RunItems:
         """The items of these cases, in their order."""
         import pyarrow
 
         return cls(pyarrow.concat_tables([item_schema().empty_table(), *tables.values()]))
 
     @classmethod
-    def of_columns(cls, cases: Mapping[str, Columns]) -> RunItems:
+    def from_columns(cls, cases: Mapping[str, Columns]) -> RunItems:
         """Make items from the columns of cases, in plain Python values."""
-        return cls.of({case: item_table(columns) for case, columns in cases.items()})
+        return cls.from_tables({case: item_table(columns) for case, columns in cases.items()})
 
-    def in_order(self) -> Table:
+    def sorted_by_case(self) -> Table:
         """The table with the cases in the order of their names, as items.parquet has them."""
         import pyarrow
 

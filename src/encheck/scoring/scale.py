@@ -25,7 +25,7 @@ class Scale:
     pairs: Count = 0
     spread: NonNegative = 0.0
 
-    def error(self, mean: float) -> float:
+    def reference_error(self, mean: float) -> float:
         """The pool's part of the standard error of a value that moves with the reference by `mean` (delta)."""
         return abs(mean) * self.spread / self.unit / float(np.sqrt(self.pairs)) if self.pairs else 0.0
 
@@ -34,16 +34,16 @@ class Scale:
         """The largest difference of two raw scores that is a tie."""
         return TIE * (self.unit if self.unit == self.unit else 1.0)
 
-    def apart(self, near: Floats, far: Floats) -> Floats:
+    def margins(self, near: Floats, far: Floats) -> Floats:
         """Near minus far, of raw scores of one shape; 0 for a tie."""
         found = near - far
         return np.where(np.abs(found) <= self.tie, 0.0, found)
 
-    def similarity(self, values: Floats) -> Floats:
+    def calibrate(self, values: Floats) -> Floats:
         """(x - reference) / (identity - reference); NaN for a scorer that gives both the same value."""
         return (values - self.reference) / self.unit
 
-    def margin(self, values: Floats) -> Floats:
+    def calibrate_margins(self, values: Floats) -> Floats:
         """x / (identity - reference), for differences, which have no offset."""
         return values / self.unit
 

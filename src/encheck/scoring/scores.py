@@ -39,8 +39,8 @@ __all__ = [
     "Scale",
     "Scores",
     "SearchScores",
-    "item_frame",
-    "kind_named",
+    "find_kind",
+    "read_item_frame",
     "with_ties_equal",
 ]
 Scores = PairScores | MarginScores | CrossedScores | BothOrdersScores | ChainScores
@@ -54,7 +54,7 @@ KINDS: Mapping[str, Kind] = {
 ENTRY_POINTS = "encheck.kinds"
 
 
-def kind_named(name: str) -> Kind | None:
+def find_kind(name: str) -> Kind | None:
     """The kind of this name, from encheck or an installed package; None if it is not declared."""
     if name in KINDS:
         return KINDS[name]
@@ -65,9 +65,9 @@ def kind_named(name: str) -> Kind | None:
     return None
 
 
-def item_frame(case: CaseId, columns: Columns) -> ItemFrame:
+def read_item_frame(case: CaseId, columns: Columns) -> ItemFrame:
     """The frame of a case in items.parquet; ValueError for an unknown kind."""
     name = columns["kind"][0]
-    if (kind := kind_named(name)) is None:
+    if (kind := find_kind(name)) is None:
         raise ValueError(f"the kind of {case} is {name!r}, but should be one of {', '.join(KINDS)}")
     return ItemFrame.from_columns(case, kind, columns)

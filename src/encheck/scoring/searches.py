@@ -10,7 +10,7 @@ import numpy as np
 
 from encheck.ids import CaseId, ItemId
 from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
-from encheck.scoring.item import ExampleLine, Item, Kind, near_and_far, text_above_source
+from encheck.scoring.item import ExampleLine, Item, Kind, pair_lines, triplet_lines
 from encheck.scoring.measure import Grid, TextScorer
 from encheck.scoring.pairs import PairScores
 from encheck.scoring.scale import Floats, Scale
@@ -69,7 +69,7 @@ class SearchResult:
     occurrences: Floats
 
 
-def search(queries: Sequence[Query], grid: Grid) -> SearchResult:
+def search_texts(queries: Sequence[Query], grid: Grid) -> SearchResult:
     """Search the text of each query among the sources, the texts and the other texts of all queries.
 
     The query's own source and right answers to the same source do not count as other texts.
@@ -82,7 +82,7 @@ def search(queries: Sequence[Query], grid: Grid) -> SearchResult:
     wanted = np.array(sorted({at[q.near] for q in queries}), np.intp)
     counts = np.zeros(len(pool))
     near, best, texts = [], [], []
-    for some, scores in _blocks(queries, pool, grid):
+    for some, scores in _score_blocks(queries, pool, grid):
         for q, row in zip(some, scores, strict=True):
             near.append(row[at[q.near]])
             candidates = wanted[wanted != at[q.source]]
@@ -94,7 +94,9 @@ def search(queries: Sequence[Query], grid: Grid) -> SearchResult:
     return SearchResult(np.array(near), np.array(best), tuple(texts), occurrences)
 
 
-def _blocks(queries: Sequence[Query], pool: Sequence[str], grid: Grid) -> Iterator[tuple[Sequence[Query], Floats]]:
+def _score_blocks(
+    queries: Sequence[Query], pool: Sequence[str], grid: Grid
+) -> Iterator[tuple[Sequence[Query], Floats]]:
     for start in range(0, len(queries), _ROWS):
         some = queries[start : start + _ROWS]
         yield some, grid([q.source for q in some], pool)
@@ -109,23 +111,23 @@ class SearchScores(MarginScores):
     found: tuple[str, ...] = ()
 
     @classmethod
-    def measured(cls, items: Sequence[Any], by: TextScorer, resampler: Resampler, scale: Scale) -> Self:
+    def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """The best answers to these queries."""
-        found = search(items, by.grid)
+        found = search_texts(items, scorer.score_grid)
         return cls(found.near, found.best, resampler, scale, found=found.texts)
 
-    def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
+    def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
         """The queries as rows of the item file; the far text is the best other text."""
         overlap = self.surface.get(WORD_OVERLAP)
-        near = _near(items, self.near, overlap.near if overlap else None)
+        near = _near_columns(items, self.near, overlap.near if overlap else None)
         no_edits = (edits_json(()),) * len(items)
         far = TextColumns(self.found, self.far, overlap.far if overlap else None, no_edits)
-        return ItemFrame.of_items(SEARCH, case, items, sources=tuple(q.source for q in items), near=near, far=far)
+        return ItemFrame.from_items(SEARCH, case, items, sources=tuple(q.source for q in items), near=near, far=far)
 
-    def example(self, item: Any, position: int) -> list[ExampleLine]:
+    def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
         """The query, its own text and the best other text."""
         near, far = float(self.near[position]), float(self.far[position])
-        return near_and_far(item.source, (near, item.near, item.near_edits), (far, self.found[position], ()))
+        return triplet_lines(item.source, (near, item.near, item.near_edits), (far, self.found[position], ()))
 
 
 @dataclass(frozen=True)
@@ -135,21 +137,21 @@ class OccurrenceScores(PairScores):
     searches: ClassVar[bool] = True
 
     @classmethod
-    def measured(cls, items: Sequence[Any], by: TextScorer, resampler: Resampler, scale: Scale) -> Self:
+    def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """The k-occurrence of the texts of these queries."""
-        return cls(search(items, by.grid).occurrences, np.ones(len(items), np.int8), resampler, scale)
+        return cls(search_texts(items, scorer.score_grid).occurrences, np.ones(len(items), np.int8), resampler, scale)
 
-    def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
+    def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
         """The queries as rows of the item file; the score is a number of answers."""
-        near = _near(items, self.values, self._overlap)
-        return ItemFrame.of_items(OCCURRENCE, case, items, sources=tuple(q.source for q in items), near=near)
+        near = _near_columns(items, self.values, self._overlap)
+        return ItemFrame.from_items(OCCURRENCE, case, items, sources=tuple(q.source for q in items), near=near)
 
-    def example(self, item: Any, position: int) -> list[ExampleLine]:
+    def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
         """The counted text, above its query."""
-        return text_above_source("same", float(self.values[position]), item.source, item.near, item.near_edits)
+        return pair_lines("same", float(self.values[position]), item.source, item.near, item.near_edits)
 
 
-def _near(queries: Sequence[Query], scores: Floats, overlap: Floats | None) -> TextColumns:
+def _near_columns(queries: Sequence[Query], scores: Floats, overlap: Floats | None) -> TextColumns:
     return TextColumns(
         tuple(q.near for q in queries), scores, overlap, tuple(edits_json(q.near_edits) for q in queries)
     )

@@ -12,17 +12,17 @@ VALIDATION = frozenset({"validation", "dev"})
 TEST = frozenset({"test", "gate"})  # dev and gate are the probes' own
 
 
-def measured_positions(splits: Sequence[str] | NDArray[np.object_]) -> NDArray[np.intp]:
+def test_positions(splits: Sequence[str] | NDArray[np.object_]) -> NDArray[np.intp]:
     """Positions of the items of a test split, or of all items if the data have no splits."""
     if TEST.isdisjoint(splits):
         return np.arange(len(splits))
     return np.flatnonzero([split in TEST for split in splits])
 
 
-def split_label(splits: Iterable[str]) -> str:
+def join_split_names(splits: Iterable[str]) -> str:
     """The name of these items' splits for other formats; `all` if one of them has no name.
 
-    >>> split_label(["gate", "dev", "gate"]), split_label(["test", ""]), split_label([])
+    >>> join_split_names(["gate", "dev", "gate"]), split_label(["test", ""]), split_label([])
     ('dev+gate', 'all', 'all')
     """
     found = set(splits)
@@ -32,10 +32,10 @@ def split_label(splits: Iterable[str]) -> str:
 FOLDS = 10
 
 
-def fold_of(clusters: Sequence[str], *, folds: int = FOLDS) -> NDArray[np.intp]:
+def assign_folds(clusters: Sequence[str], *, folds: int = FOLDS) -> NDArray[np.intp]:
     """The fold of each item, shape [n]: clusters are assigned in the order of their names' hashes.
 
-    >>> fold_of(["a", "b", "a"], folds=2).tolist()
+    >>> assign_folds(["a", "b", "a"], folds=2).tolist()
     [1, 0, 1]
     """
     names = sorted(set(clusters), key=lambda name: hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest())

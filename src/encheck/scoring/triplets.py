@@ -12,7 +12,7 @@ import numpy as np
 from encheck.ids import CaseId, ItemId
 from encheck.language.lexicon.load import lexicon
 from encheck.scoring.frame import ItemFrame, TextColumns, edits_json
-from encheck.scoring.item import ExampleLine, Item, Kind, near_and_far
+from encheck.scoring.item import ExampleLine, Item, Kind, triplet_lines
 from encheck.scoring.measure import TextScorer
 from encheck.scoring.scale import Floats, Scale
 from encheck.similarity import WORD_OVERLAP
@@ -72,20 +72,22 @@ class MarginScores:
     has_curve: bool = True
 
     @classmethod
-    def measured(cls, items: Sequence[Any], by: TextScorer, resampler: Resampler, scale: Scale) -> Self:
+    def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
         """The scores of these triplets."""
         triplets: Sequence[Triplet] = items
         sources = [t.source for t in triplets]
-        near, far = (by.pairs(sources, texts) for texts in ([t.near for t in triplets], [t.far for t in triplets]))
+        near, far = (
+            scorer.score_pairs(sources, texts) for texts in ([t.near for t in triplets], [t.far for t in triplets])
+        )
         return cls(near, far, resampler, scale, items=tuple(triplets))
 
     @property
     def margins(self) -> Floats:
         """Sim(source, near) - Sim(source, far), shape [n]; 0 for a tie."""
-        return (Scale(0.0) if self.suffix else self.scale).apart(self.near, self.far)
+        return (Scale(0.0) if self.suffix else self.scale).margins(self.near, self.far)
 
     @property
-    def told_apart(self) -> float:
+    def distinct_score_share(self) -> float:
         """The share of triplets whose two texts have different scores."""
         return float((self.margins != 0).mean())
 
@@ -94,17 +96,17 @@ class MarginScores:
         """The same on the scale where 0 is a random pair and 1 is identical text."""
         return replace(
             self,
-            near=self.scale.similarity(self.near),
-            far=self.scale.similarity(self.far),
+            near=self.scale.calibrate(self.near),
+            far=self.scale.calibrate(self.far),
             surface={name: beside.calibrated for name, beside in self.surface.items()},
             suffix="_calibrated",
         )
 
-    def worst(self) -> list[int]:
+    def positions_worst_first(self) -> list[int]:
         """Positions of the items, the smallest margin first."""
         return [int(i) for i in np.argsort(self.margins, kind="stable")]
 
-    def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
+    def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
         """The triplets as rows of the item file."""
         triplets: Sequence[Triplet] = items
         overlap = self.surface.get(WORD_OVERLAP)
@@ -116,14 +118,14 @@ class MarginScores:
             tuple(t.far for t in triplets), self.far, overlap.far if overlap else None,
             tuple(edits_json(t.far_edits) for t in triplets), tuple(t.far_why or None for t in triplets),
         )  # fmt: skip
-        return ItemFrame.of_items(
+        return ItemFrame.from_items(
             TRIPLET, case, triplets, sources=tuple(t.source for t in triplets), near=near, far=far
         )
 
-    def example(self, item: Any, position: int) -> list[ExampleLine]:
+    def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
         """The triplet as a failure message shows it."""
         near, far = float(self.near[position]), float(self.far[position])
-        return near_and_far(item.source, (near, item.near, item.near_edits), (far, item.far, item.far_edits))
+        return triplet_lines(item.source, (near, item.near, item.near_edits), (far, item.far, item.far_edits))
 
 
 DIFFERENCE_SCORERS = ("edit-distance", *(name for name in SHARED if name != "edit-distance"))

@@ -28,7 +28,7 @@ FP32 = 1e-6  # fp32 rounding, as a share of the largest score or of 1
 SCORES_AT_ONCE = 1 << 25  # scores per block, four bytes each
 
 
-def nearest(queries: Vectors, documents: Vectors, *, similarity: str, count: int) -> Iterator[RankedRows]:
+def search_exactly(queries: Vectors, documents: Vectors, *, similarity: str, count: int) -> Iterator[RankedRows]:
     """(rows, scores) of the `count` nearest documents of each query, the nearest first; fewer if there are fewer.
 
     `queries` [n, d] and `documents` [m, d] are fp32; `similarity` is one of `SIMILARITIES`, larger is nearer.
@@ -39,22 +39,22 @@ def nearest(queries: Vectors, documents: Vectors, *, similarity: str, count: int
     step = max(1, SCORES_AT_ONCE // max(len(queries), 1))
     for start in range(0, len(documents), step):
         block = np.ascontiguousarray(documents[start : start + step], np.float32)
-        best = [merge_best(one, row, start, count=count) for one, row in zip(best, grid(block), strict=True)]
+        best = [merge_top_rows(one, row, start, count=count) for one, row in zip(best, grid(block), strict=True)]
     return (with_ties_in_row_order(*one) for one in best)
 
 
-def merge_best(best: RankedRows, scores: Row, start: int, *, count: int) -> RankedRows:
+def merge_top_rows(best: RankedRows, scores: Row, start: int, *, count: int) -> RankedRows:
     """The `count` best of the known answers and of a further block, whose first row is `start`."""
     rows, values = best
     full = len(rows) == count
     new = np.flatnonzero(scores > values[-1]) if full else np.arange(len(scores))
-    new = new[_of_best(scores[new], count)]
+    new = new[_top_positions(scores[new], count)]
     rows, values = np.concatenate([rows, start + new]), np.concatenate([values, scores[new].astype(np.float64)])
     order = np.argsort(-values, kind="stable")[:count]  # known answers come first, since their rows are lower
     return rows[order], values[order]
 
 
-def _of_best(scores: Row, count: int) -> NDArray[np.intp]:
+def _top_positions(scores: Row, count: int) -> NDArray[np.intp]:
     """The positions of the `count` best, in order; on ties the first."""
     if len(scores) <= count:
         return np.arange(len(scores))
@@ -70,7 +70,7 @@ def with_ties_in_row_order(rows: NDArray[np.intp], values: NDArray[np.float64]) 
     return rows[order], values[order]
 
 
-def without_own(answers: Iterable[RankedRows], own: Sequence[int | None], *, count: int) -> Iterator[RankedRows]:
+def drop_own_documents(answers: Iterable[RankedRows], own: Sequence[int | None], *, count: int) -> Iterator[RankedRows]:
     """The first `count` answers to each query, without the document that equals the query, if any.
 
     A search for `count` answers therefore needs `wider(count, own)`.
@@ -80,7 +80,7 @@ def without_own(answers: Iterable[RankedRows], own: Sequence[int | None], *, cou
         yield rows[others][:count], values[others][:count]
 
 
-def count_with_own(count: int, own: Sequence[int | None]) -> int:
+def count_including_own(count: int, own: Sequence[int | None]) -> int:
     """One more than `count` if a query is among the documents."""
     return count + any(one is not None for one in own)
 
@@ -111,7 +111,7 @@ def unit_vectors(vectors: Vectors) -> Vectors:
 
 
 Floats = NDArray[np.float64]
-SERVED = ("cosine", "dot", "euclidean")
+SUPPORTED_SIMILARITIES = ("cosine", "dot", "euclidean")
 DEPTHS = (10, 100, 1_000)  # numbers of answers at which recall is measured
 SAMPLE = 500  # queries that are also searched exactly
 FEWEST_PROBES = 16
@@ -131,7 +131,7 @@ class IndexSize:
     lists: int = 0
     probes: int = 0
 
-    def of(self, documents: int) -> IndexSize:
+    def resolve_sizes(self, documents: int) -> IndexSize:
         """Find automatic sizes for this many documents: the square root of their number; one in 16 lists, at least 16.
 
         >>> IndexSize().of(1_000_000), IndexSize(probes=5_000).of(900)
@@ -141,16 +141,16 @@ class IndexSize:
         return IndexSize(lists, min(self.probes or max(FEWEST_PROBES, math.ceil(lists / LISTS_A_PROBE)), lists))
 
 
-def refuse_unserved(model: str, similarity: str) -> None:
+def refuse_unsupported_similarity(model: str, similarity: str) -> None:
     """Raise UsageError for a model whose similarity the index does not support."""
-    if similarity not in SERVED:
+    if similarity not in SUPPORTED_SIMILARITIES:
         raise UsageError(
-            f"--search-index=faiss can search by {', '.join(SERVED)}, but {model} compares by {similarity}. Remedy: "
+            f"--search-index=faiss can search by {', '.join(SUPPORTED_SIMILARITIES)}, but {model} compares by {similarity}. Remedy: "
             "--search-index=exact"
         )
 
 
-def refuse_missing() -> None:
+def refuse_missing_faiss() -> None:
     """Raise UsageError if Faiss is not installed."""
     if importlib.util.find_spec("faiss") is None:
         raise UsageError("--search-index=faiss needs the library Faiss. Remedy: pip install 'encheck[ann]'")
@@ -159,27 +159,27 @@ def refuse_missing() -> None:
 class InvertedLists:
     """An index over `documents` [m, d], fp32, which it does not copy: it stores one byte per number.
 
-    `similarity` is one of `SERVED`. The same documents, size and seed give the same index, with any number of threads.
+    `similarity` is one of `SUPPORTED_SIMILARITIES`. The same documents, size and seed give the same index, with any number of threads.
     """
 
     def __init__(self, documents: Vectors, *, similarity: str, size: IndexSize, seed: int = 0) -> None:
-        self.documents, self.similarity, self.size = documents, similarity, size.of(len(documents))
-        self._index = self._trained(seed)
+        self.documents, self.similarity, self.size = documents, similarity, size.resolve_sizes(len(documents))
+        self._index = self._train_index(seed)
         self._index.nprobe = self.size.probes
         for start in range(0, len(documents), AT_ONCE):
-            self._index.add(self._prepared(documents[start : start + AT_ONCE]))
+            self._index.add(self._normalise_rows(documents[start : start + AT_ONCE]))
 
-    def look_into(self, probes: int) -> None:
+    def set_probes(self, probes: int) -> None:
         """Search this many lists from now on; 0 means automatic."""
-        self.size = IndexSize(self.size.lists, probes).of(len(self.documents))
+        self.size = IndexSize(self.size.lists, probes).resolve_sizes(len(self.documents))
         self._index.nprobe = self.size.probes
 
-    def _prepared(self, vectors: Vectors) -> Vectors:
+    def _normalise_rows(self, vectors: Vectors) -> Vectors:
         """Vectors as the index compares them: normalised to length 1 for cosines."""
         whole = np.ascontiguousarray(vectors, np.float32)
         return unit_vectors(whole) if self.similarity == "cosine" else whole
 
-    def _trained(self, seed: int) -> Any:
+    def _train_index(self, seed: int) -> Any:
         """Make the empty index: centres, and the range of each dimension, from seeded samples of the documents."""
         import faiss
 
@@ -189,32 +189,32 @@ class InvertedLists:
             width, lists, niter=ROUNDS, seed=seed % SEEDS, spherical=by_direction,
             min_points_per_centroid=1, max_points_per_centroid=POINTS,
         )  # fmt: skip
-        sample = self._drawn(rng, min(count, POINTS * lists))
+        sample = self._sample_documents(rng, min(count, POINTS * lists))
         means.train(unit_vectors(sample) if by_direction else sample)
         metric = faiss.METRIC_INNER_PRODUCT if by_direction else faiss.METRIC_L2
         bits = faiss.ScalarQuantizer.QT_8bit
         index = faiss.IndexIVFScalarQuantizer(means.index, width, lists, bits, metric, False)
-        index.train(self._drawn(rng, min(count, RANGES)))
+        index.train(self._sample_documents(rng, min(count, RANGES)))
         self._centres = means.index, np.asarray(means.centroids)  # the index refers to the first
         return index
 
-    def _drawn(self, rng: np.random.Generator, count: int) -> Vectors:
+    def _sample_documents(self, rng: np.random.Generator, count: int) -> Vectors:
         rows = np.sort(rng.choice(len(self.documents), count, replace=False))
-        return self._prepared(self.documents[rows])
+        return self._normalise_rows(self.documents[rows])
 
-    def nearest(self, queries: Vectors, *, count: int, fewest: int = 1) -> Iterator[RankedRows]:
+    def search(self, queries: Vectors, *, count: int, fewest: int = 1) -> Iterator[RankedRows]:
         """(rows, scores) of the `count` nearest documents of each query [n, d] among the searched lists, nearest first.
 
         A query whose lists have fewer than `fewest` documents is searched exactly, and so are all queries if all lists
-        are searched. Scores and the order of ties equal those of `nearest`, up to fp32 rounding.
+        are searched. Scores and the order of ties equal those of `search_exactly`, up to fp32 rounding.
         """
         if self.size.probes == self.size.lists:
-            yield from nearest(queries, self.documents, similarity=self.similarity, count=count)
+            yield from search_exactly(queries, self.documents, similarity=self.similarity, count=count)
             return
         wanted, kept = min(fewest, len(self.documents)), count + max(100, count // 4)
         for query, rows in zip(queries, self._candidates(queries, min(kept, len(self.documents))), strict=True):
             if len(rows) < wanted:
-                yield from nearest(query[None], self.documents, similarity=self.similarity, count=count)
+                yield from search_exactly(query[None], self.documents, similarity=self.similarity, count=count)
                 continue
             values = block_scorer(self.similarity, query[None])(np.ascontiguousarray(self.documents[rows]))[0]
             order = np.argsort(-values, kind="stable")[:count]
@@ -224,7 +224,7 @@ class InvertedLists:
         """The rows of the index's first documents, sorted: a few more than `count`, since the index rounds."""
         probes = self.size.probes
         for start in range(0, len(queries), 1_024):
-            some = self._prepared(queries[start : start + 1_024])
+            some = self._normalise_rows(queries[start : start + 1_024])
             scores = block_scorer(self.similarity, some)(self._centres[1])
             centres = np.argsort(-scores, axis=1, kind="stable")[:, :probes]
             order, distances = centres.astype(np.int64), np.zeros(centres.shape, np.float32)
@@ -233,7 +233,7 @@ class InvertedLists:
 
 
 @dataclass(frozen=True)
-class FirstStage:
+class IndexRecall:
     """The recall of an index against exact search, on a sample of the queries.
 
     `found` [n, depths] has the share of the first 10, 100 and 1,000 exact answers that are among equally many answers
@@ -264,20 +264,20 @@ def compare_with_exact(
     count: int,
     fewest: int = 1,
     own: Sequence[int | None] = (),
-) -> FirstStage:
+) -> IndexRecall:
     """Search exactly and by the index for these queries [n, d]; `right` has the rows of their right documents.
 
     `own` has the row of each query's own document, which both searches leave out.
     """
     own = own or [None] * len(vectors)
-    most = count_with_own(count, own)
-    exact = nearest(vectors, index.documents, similarity=index.similarity, count=most)
-    indexed = index.nearest(vectors, count=most, fewest=count_with_own(fewest, own))
+    most = count_including_own(count, own)
+    exact = search_exactly(vectors, index.documents, similarity=index.similarity, count=most)
+    indexed = index.search(vectors, count=most, fewest=count_including_own(fewest, own))
     depths = tuple(depth for depth in DEPTHS if depth <= count)
-    both = list(zip(*(without_own(one, own, count=count) for one in (exact, indexed)), strict=True))
+    both = list(zip(*(drop_own_documents(one, own, count=count) for one in (exact, indexed)), strict=True))
     found = np.array([[_share_of_exact(one, other, depth) for depth in depths] for one, other in both])
-    judged = [_rank_changes(rows, one, other) for rows, (one, other) in zip(right, both, strict=True)]
-    return FirstStage(
+    judged = [_count_rank_changes(rows, one, other) for rows, (one, other) in zip(right, both, strict=True)]
+    return IndexRecall(
         index.size,
         len(index.documents),
         depths,
@@ -286,7 +286,7 @@ def compare_with_exact(
     )
 
 
-def _rank_changes(right: frozenset[int], exact: RankedRows, other: RankedRows) -> tuple[int, int, int]:
+def _count_rank_changes(right: frozenset[int], exact: RankedRows, other: RankedRows) -> tuple[int, int, int]:
     """The numbers of right documents among the first ten exact answers, and of those that the index lost and raised."""
     first, then = (
         {row: place for place, row in enumerate(found[0][: DEPTHS[0]].tolist()) if row in right}

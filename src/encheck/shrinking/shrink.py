@@ -15,7 +15,7 @@ from encheck.datasets.dataset import Dataset
 from encheck.errors import NothingToMeasure
 from encheck.ids import ItemId
 from encheck.items.builders import Builder
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.language.english import English, Waiting
 from encheck.language.parse import Parse
 from encheck.scoring.crossed import Crossed
@@ -295,7 +295,7 @@ SEEDS = 8  # seeds: on a shorter source the generator draws differently
 
 
 def remaker(
-    build: Builder, *, level: int | str, maker: Maker
+    build: Builder, *, level: int | str, maker: VariantMaker
 ) -> Callable[[Triplet, Sequence[str]], list[Triplet | None]]:
     """A function that makes a check's items from other sentences with the check's own builder, so that their
     certificates hold.
@@ -315,7 +315,9 @@ def remaker(
     return remake
 
 
-def _built(build: Builder, item: Triplet, sources: Sequence[str], level: int | str, maker: Maker) -> Iterator[Triplet]:
+def _built(
+    build: Builder, item: Triplet, sources: Sequence[str], level: int | str, maker: VariantMaker
+) -> Iterator[Triplet]:
     groups = tuple(Group(str(i), text, text, item.cluster, split=item.split) for i, text in enumerate(sources))
     with suppress(NothingToMeasure):
         made = build(Dataset(item.id.partition("/")[0], (), groups, "", len(groups)), level, maker).kept

@@ -19,12 +19,12 @@ RIDGE = 0.1
 _STEPS, _LONGEST, _NEAR, _HALVES, _ROUNDED = 100, 2.0, 1e-10, 40, 1e-12
 
 
-def odd_terms(differences: Floats) -> Floats:
+def odd_functions(differences: Floats) -> Floats:
     """Sign, square root and size of each difference, in units of its root mean square; shape [n, 3k].
 
     Each changes its sign with the difference. A difference that is always zero has no terms.
 
-    >>> odd_terms(np.array([[4.0, 0.0], [-4.0, 0.0]])).tolist()
+    >>> odd_functions(np.array([[4.0, 0.0], [-4.0, 0.0]])).tolist()
     [[1.0, 1.0, 1.0], [-1.0, -1.0, -1.0]]
     """
     size = np.sqrt((differences**2).mean(axis=0))
@@ -47,11 +47,11 @@ def mirror_coefficients(terms: Floats, *, ridge: float = RIDGE) -> Floats:
         curve = (terms * (less * (1 - less))[:, None]).T @ terms + ridge * np.eye(len(found))
         step = np.linalg.solve(curve, slope)
         step = step * min(1.0, _LONGEST / max(np.abs(step).max(initial=0), _NEAR))
-        before = _likelihood(terms, found, ridge)
+        before = _penalised_log_likelihood(terms, found, ridge)
         before -= _ROUNDED * abs(before)
         part = step
         for _ in range(_HALVES):  # a whole step can overshoot and oscillate for ever
-            if _likelihood(terms, found + part, ridge) >= before:
+            if _penalised_log_likelihood(terms, found + part, ridge) >= before:
                 break
             part = part / 2
         found = found + part
@@ -60,7 +60,7 @@ def mirror_coefficients(terms: Floats, *, ridge: float = RIDGE) -> Floats:
     return found
 
 
-def _likelihood(terms: Floats, found: Floats, ridge: float) -> float:
+def _penalised_log_likelihood(terms: Floats, found: Floats, ridge: float) -> float:
     return float(-np.logaddexp(0.0, -(terms @ found)).sum() - ridge * found @ found / 2)
 
 
@@ -74,12 +74,12 @@ def balancing_weights(differences: Floats, *, ridge: float = RIDGE) -> Floats:
     """
     from scipy.special import expit
 
-    terms = odd_terms(differences)
+    terms = odd_functions(differences)
     weights: Floats = expit(-(terms @ mirror_coefficients(terms, ridge=ridge)))
     return weights
 
 
-def imbalance(differences: Floats, weights: Floats) -> Floats:
+def weighted_imbalance(differences: Floats, weights: Floats) -> Floats:
     """The weighted mean of each difference, in units of its root mean square; shape [k]."""
     size = np.sqrt((differences**2).mean(axis=0))
     means = np.abs(weights @ differences) / weights.sum()
@@ -88,16 +88,16 @@ def imbalance(differences: Floats, weights: Floats) -> Floats:
     return found
 
 
-def remainder(differences: Floats, weights: Floats) -> float:
+def remaining_imbalance(differences: Floats, weights: Floats) -> float:
     """The largest deviation from one half, under the weights, of a scorer that uses the sign of one difference."""
     signs = np.abs(weights @ np.sign(differences)) / weights.sum()
     return float(signs.max(initial=0)) / 2
 
 
-def effective(weights: Floats, clusters: NDArray[np.intp]) -> float:
+def effective_clusters(weights: Floats, clusters: NDArray[np.intp]) -> float:
     """The effective number of clusters under these weights (Kish 1965): (sum w)^2 / sum w^2 over clusters' weights.
 
-    >>> effective(np.ones(4), np.array([0, 0, 1, 1]))
+    >>> effective_clusters(np.ones(4), np.array([0, 0, 1, 1]))
     2.0
     """
     sums = np.bincount(clusters, weights)

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from encheck.statistics.clusters import chunks_of, places_in
-from encheck.statistics.sharing import Sharing, numbered, sharing_of
+from encheck.statistics.clusters import search_sorted, slice_in_chunks
+from encheck.statistics.sharing import Sharing, cached_sharing, number_units
 from encheck.types import content_hash
 
 Floats = NDArray[np.float64]
@@ -29,7 +29,7 @@ _MAX_WEIGHTS = 60_000_000  # weights kept in memory, four bytes each
 _MAX_ITEM_WEIGHTS = 2_000_000
 _WEIGHTS_AT_ONCE = 1_000_000
 _CAST_AT_ONCE = 100_000  # weights converted to fp64; a piece that fits the cache takes a third of the time
-MOST_CLUSTERS = 50_000  # with more, groups of clusters are drawn
+MAX_CLUSTERS = 50_000  # with more, groups of clusters are drawn
 GROUPS, GROUP_REPLICATES = 20_000, 2_000
 MANY_ITEMS = 200_000  # with more, rank figures use each item's influence instead of ranking every replicate
 
@@ -54,7 +54,9 @@ def bootstrap_weights(clusters: int, seed: int, replicates: int = REPLICATES) ->
     return weights
 
 
-def overlapping_weights(names: Sequence[Sequence[str]], things: NDArray[np.intp], seed: int) -> NDArray[np.float32]:
+def overlapping_item_weights(
+    names: Sequence[Sequence[str]], things: NDArray[np.intp], seed: int
+) -> NDArray[np.float32]:
     """The weight of each item in each replicate, for items that overlap; shape [replicates, items].
 
     It is 1 plus a standard normal draw for each thing that the item shares with others (Rubin 1981, Annals of
@@ -78,14 +80,14 @@ def overlapping_weights(names: Sequence[Sequence[str]], things: NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
-class _Drawn:
+class _HashableWeights:
     """The weights of `bootstrap_weights`, hashed by identity."""
 
     weights: NDArray[np.float32]
 
 
 @lru_cache(maxsize=2)
-def weights_of_clusters(drawn: _Drawn, columns: bytes) -> NDArray[np.float32]:
+def weights_of_clusters(drawn: _HashableWeights, columns: bytes) -> NDArray[np.float32]:
     """The weights of the clusters in these columns, given as bytes of `np.intp`; shape [some, replicates].
 
     The latest result is cached, since all figures of a check use the same clusters.
@@ -94,7 +96,7 @@ def weights_of_clusters(drawn: _Drawn, columns: bytes) -> NDArray[np.float32]:
 
 
 @dataclass(frozen=True, eq=False)
-class Clusters:
+class ClusterNumbers:
     """The cluster number of each item, shape [n], out of `count` clusters.
 
     `others` has a second cluster for items that belong to two, or -1. `hashes`, shape [count], has a 64-bit number for
@@ -107,12 +109,12 @@ class Clusters:
     hashes: NDArray[np.uint64]
 
     @classmethod
-    def named(cls, names: Sequence[str], universe: Sequence[str] | None, others: Sequence[str]) -> Clusters:
+    def from_names(cls, names: Sequence[str], universe: Sequence[str] | None, others: Sequence[str]) -> ClusterNumbers:
         """The clusters with these names, numbered in the order of all names; "" means no second cluster."""
         every = sorted({*(universe if universe is not None else names), *filter(None, others)})
         column = {name: i for i, name in enumerate(every)}
         second = np.array([column[name] if name else -1 for name in others], np.int64) if any(others) else None
-        hashes = [int(content_hash(name), 16) for name in every] if len(every) > MOST_CLUSTERS else [0]
+        hashes = [int(content_hash(name), 16) for name in every] if len(every) > MAX_CLUSTERS else [0]
         return cls(
             np.array([column[name] for name in names], np.int64), len(every), second, np.array(hashes, np.uint64)
         )
@@ -124,27 +126,29 @@ class Resampler:
     `universe` names all clusters of the run's data, in any order; weights depend on their number and the seed
     alone. `clusters` names the cluster of each item, `others` a second one for items that belong to two (a random pair
     of sentences), "" for none. The weight of such an item is the product of both (Owen 2007, "The pigeonhole
-    bootstrap"), which gives slightly wide intervals. `Clusters` has all of that as numbers. `shares` names the things
+    bootstrap"), which gives slightly wide intervals. `ClusterNumbers` has all of that as numbers. `shares` names the things
     that overlapping items have in common, and is empty for items that only share their cluster. Overlapping items have
-    their own weights in a replicate (`overlapping_weights`). Items that belong to two clusters, and more than
+    their own weights in a replicate (`overlapping_item_weights`). Items that belong to two clusters, and more than
     `MANY_ITEMS` items, are drawn by their clusters alone.
 
-    More than `MOST_CLUSTERS` clusters are put into `GROUPS` random groups by their hash, and groups are drawn: the
+    More than `MAX_CLUSTERS` clusters are put into `GROUPS` random groups by their hash, and groups are drawn: the
     method of random groups (Wolter 2007, section 2.4). The variance of a sum over independent clusters is the same in
     expectation, and memory does not grow with their number.
     """
 
     def __init__(
         self,
-        clusters: Sequence[str] | Clusters,
+        clusters: Sequence[str] | ClusterNumbers,
         *,
         universe: Sequence[str] | None = None,
         seed: int = 0,
         others: Sequence[str] = (),
         shares: Sequence[Sequence[str]] = (),
     ) -> None:
-        found = clusters if isinstance(clusters, Clusters) else Clusters.named(clusters, universe, others)
-        self._count, self.is_grouped = found.count, found.count > MOST_CLUSTERS
+        found = (
+            clusters if isinstance(clusters, ClusterNumbers) else ClusterNumbers.from_names(clusters, universe, others)
+        )
+        self._count, self.is_grouped = found.count, found.count > MAX_CLUSTERS
         self._numbers: NDArray[np.signedinteger[Any]]
         self.columns: NDArray[np.signedinteger[Any]]
         self.others: NDArray[np.signedinteger[Any]] | None
@@ -159,22 +163,22 @@ class Resampler:
             self._numbers = self.columns = found.numbers.astype(np.intp)
             self.others = None if found.others is None else found.others.astype(np.intp)
             self.weights = bootstrap_weights(found.count, seed)
-        self._things = self._numbers if self.others is None else np.column_stack([self._numbers, self.others])
+        self._units = self._numbers if self.others is None else np.column_stack([self._numbers, self.others])
         if any(shares) and not self.is_grouped and self.others is None and len(shares) <= MANY_ITEMS:
-            names = [""] * len(shares) if isinstance(clusters, Clusters) else clusters
+            names = [""] * len(shares) if isinstance(clusters, ClusterNumbers) else clusters
             named = [some or (content_hash(cluster),) for some, cluster in zip(shares, names, strict=True)]
-            self._things = numbered(named)
+            self._units = number_units(named)
             if self.overlaps:
-                self.columns, self.weights = np.arange(len(named)), overlapping_weights(named, self._things, seed)
-        self._drawn = _Drawn(self.weights)
+                self.columns, self.weights = np.arange(len(named)), overlapping_item_weights(named, self._units, seed)
+        self._drawn = _HashableWeights(self.weights)
 
-    def of(self, items: NDArray[np.intp]) -> Resampler:
+    def select(self, items: NDArray[np.intp]) -> Resampler:
         """The same replicates for a selection or a different order of the items."""
         other = copy.copy(self)
         other._numbers = self._numbers[items]
         other.columns = self.columns[items]
         other.others = None if self.others is None else self.others[items]
-        other._things = self._things[items]
+        other._units = self._units[items]
         for known in ("_drawn_by_both", "present", "clusters"):
             vars(other).pop(known, None)
         return other
@@ -183,7 +187,7 @@ class Resampler:
     def sharing(self) -> Sharing:
         """The sharing structure of the items; not available for grouped clusters, which are too many."""
         assert not self.is_grouped
-        return sharing_of(self._things)
+        return cached_sharing(self._units)
 
     @property
     def overlaps(self) -> bool:
@@ -193,21 +197,21 @@ class Resampler:
     def share_interval(self, values: Floats) -> tuple[Floats, Floats]:
         """The 95% interval of the mean of each column [n, k] of values from 0 to 1; ends of shape [k].
 
-        It accounts for what items share (`Sharing.rate_interval`). More than `MOST_CLUSTERS` clusters have the
+        It accounts for what items share (`Sharing.rate_interval`). More than `MAX_CLUSTERS` clusters have the
         percentile interval, no narrower than Clopper and Pearson's over clusters near 0 and 1.
         """
         if not self.is_grouped:
             return self.sharing.rate_interval(values)
         columns = values.reshape(len(self._numbers), -1)
-        totals = self.totals(np.column_stack([columns, np.ones(len(columns))]))
+        totals = self.replicate_totals(np.column_stack([columns, np.ones(len(columns))]))
         ends = percentile_interval(totals[:, :-1] / totals[:, -1:])
         sizes = {"n": len(columns), "clusters": self.clusters}
-        found = [widened_interval(m, a, b, **sizes) for m, a, b in zip(columns.mean(axis=0), *ends, strict=True)]
+        found = [widen_share_interval(m, a, b, **sizes) for m, a, b in zip(columns.mean(axis=0), *ends, strict=True)]
         low, high = np.array(found).T
         return low, high
 
     @cached_property
-    def present(self) -> NDArray[np.signedinteger[Any]]:
+    def clusters_of_items(self) -> NDArray[np.signedinteger[Any]]:
         """The columns of `weights` that items have, sorted."""
         return np.unique(self.columns)
 
@@ -216,20 +220,20 @@ class Resampler:
         """Number of clusters with an item; for overlapping items, the effective number of equal clusters."""
         if self.overlaps:
             return self.sharing.independent
-        return len(self.present) if not self.is_grouped else self._seen(None)
+        return len(self.clusters_of_items) if not self.is_grouped else self._count_clusters(None)
 
     def clusters_among(self, chosen: NDArray[np.bool_]) -> int:
         """Number of clusters that hold at least one chosen item; `chosen` has shape [n]."""
-        return self._seen(chosen) if self.is_grouped else self.of(np.flatnonzero(chosen)).clusters
+        return self._count_clusters(chosen) if self.is_grouped else self.select(np.flatnonzero(chosen)).clusters
 
-    def _seen(self, chosen: NDArray[np.bool_] | None) -> int:
+    def _count_clusters(self, chosen: NDArray[np.bool_] | None) -> int:
         """Number of clusters of the chosen items, without a sort, which would take most of the time."""
         seen = np.zeros(self._count, bool)
-        for some in chunks_of(len(self._numbers)):
+        for some in slice_in_chunks(len(self._numbers)):
             seen[self._numbers[some] if chosen is None else self._numbers[some][chosen[some]]] = True
         return int(seen.sum())
 
-    def totals(self, values: Floats) -> Floats:
+    def replicate_totals(self, values: Floats) -> Floats:
         """Weighted column sums of `values` [n, k] in each replicate; shape [replicates, k]."""
         if self.is_grouped:
             return self._totals_by_group(values.T)
@@ -237,19 +241,19 @@ class Resampler:
             return self._totals_by_cluster(values, self.columns)
         both = self.others >= 0
         found = self._totals_by_cluster(values[~both], self.columns[~both])
-        small, drawn = values[both].astype(np.float32), self._drawn_by_both
-        for rows in _slices(drawn.shape):
+        small, drawn = values[both].astype(np.float32), self._weights_of_double_items
+        for rows in _row_slices(drawn.shape):
             found[rows] += drawn[rows].astype(np.float32) @ small
         return found
 
-    def totals_of(self, columns: Iterable[Floats]) -> Floats:
-        """`totals` of columns that come one by one, shape [n] each; with many items, only one is held at a time."""
+    def replicate_totals_of_columns(self, columns: Iterable[Floats]) -> Floats:
+        """`replicate_totals` of columns that come one by one, shape [n] each; with many items, only one is held at a time."""
         if not self.is_grouped:
-            return self.totals(np.column_stack(list(columns)))
+            return self.replicate_totals(np.column_stack(list(columns)))
         return self._totals_by_group(columns)
 
     def _totals_by_cluster(self, values: Floats, columns: NDArray[np.signedinteger[Any]]) -> Floats:
-        """`totals` of items that each belong to one cluster, `columns`, shape [n]; only their weights are used."""
+        """`replicate_totals` of items that each belong to one cluster, `columns`, shape [n]; only their weights are used."""
         present, places = np.unique(columns, return_inverse=True)
         every = self.weights.shape[1]
         few = len(present) < every // 3
@@ -259,7 +263,7 @@ class Resampler:
         return (sums.T.astype(np.float32) @ weights).T.astype(np.float64)
 
     def _totals_by_group(self, columns: Iterable[Floats]) -> Floats:
-        """`totals` of many items, in fp64, since a sum over millions loses digits in fp32.
+        """`replicate_totals` of many items, in fp64, since a sum over millions loses digits in fp32.
 
         The weights are large, so all columns are first summed by group, then weighted together.
         """
@@ -267,22 +271,22 @@ class Resampler:
         sums, of_both = [], []
         for column in columns:
             of_column = np.zeros(self.weights.shape[1])  # over the items of each group that belong to one cluster
-            for some in chunks_of(len(column)):
+            for some in slice_in_chunks(len(column)):
                 alone = slice(None) if self.others is None else self.others[some] < 0
                 of_column += np.bincount(self.columns[some][alone], column[some][alone], len(of_column))
             sums.append(of_column)
             of_both.append(column[both] if both is not None else column[:0])
         table = np.column_stack(sums)
-        rows_at_once = _slices(self.weights.shape, _CAST_AT_ONCE)
+        rows_at_once = _row_slices(self.weights.shape, _CAST_AT_ONCE)
         found = np.concatenate([self.weights[rows].astype(np.float64) @ table for rows in rows_at_once])
         if both is not None:
-            drawn, values = self._drawn_by_both, np.column_stack(of_both)
-            for rows in _slices(drawn.shape):
+            drawn, values = self._weights_of_double_items, np.column_stack(of_both)
+            for rows in _row_slices(drawn.shape):
                 found[rows] += drawn[rows].astype(np.float64) @ values
         return found
 
     @cached_property
-    def _drawn_by_both(self) -> NDArray[np.unsignedinteger[Any]]:
+    def _weights_of_double_items(self) -> NDArray[np.unsignedinteger[Any]]:
         """The weight of each item that belongs to two clusters; shape [replicates, such items].
 
         It is cached, since all figures on the same items use it.
@@ -292,7 +296,7 @@ class Resampler:
         one, other = self.columns[both], self.others[both]
         most = int(self.weights.max()) ** 2
         found = np.empty((len(self.weights), len(both)), np.min_scalar_type(most))
-        for rows in _slices(found.shape):
+        for rows in _row_slices(found.shape):
             found[rows] = self.weights[rows][:, one] * self.weights[rows][:, other]
         return found
 
@@ -302,14 +306,14 @@ class Resampler:
         With many items, only the first 2,000 replicates are given.
         """
         rows = self.weights[: max(2_000, _MAX_ITEM_WEIGHTS // max(len(self.columns), 1))]
-        for some in _slices((len(rows), len(self.columns))):
+        for some in _row_slices((len(rows), len(self.columns))):
             found = rows[some][:, self.columns]
             if self.others is not None:
                 found *= np.where(self.others < 0, np.float32(1), rows[some][:, self.others])
             yield found
 
 
-def _slices(shape: tuple[int, ...], at_once: int = _WEIGHTS_AT_ONCE) -> Iterator[slice]:
+def _row_slices(shape: tuple[int, ...], at_once: int = _WEIGHTS_AT_ONCE) -> Iterator[slice]:
     """The rows of a table [rows, columns], in chunks."""
     step = max(1, at_once // max(shape[1], 1))
     return (slice(start, start + step) for start in range(0, shape[0], step))
@@ -333,19 +337,19 @@ def percentile_interval(replicates: Floats) -> tuple[Floats, Floats]:
     return low, high
 
 
-def widened_interval(share: float, low: float, high: float, *, n: int, clusters: int) -> tuple[float, float]:
+def widen_share_interval(share: float, low: float, high: float, *, n: int, clusters: int) -> tuple[float, float]:
     """The interval of a share of n items; near 0 or 1, it is no narrower than Clopper-Pearson's over clusters.
 
     With fewer than MIN_ITEMS_A_SIDE items on one side, bootstrap percentiles are too narrow, and if all items agree
     they have no width at all.
 
-    >>> low, high = widened_interval(1.0, 1.0, 1.0, n=60, clusters=60)
+    >>> low, high = widen_share_interval(1.0, 1.0, 1.0, n=60, clusters=60)
     >>> round(low, 3), high
     (0.94, 1.0)
-    >>> low, high = widened_interval(59 / 60, 0.95, 1.0, n=60, clusters=60)
+    >>> low, high = widen_share_interval(59 / 60, 0.95, 1.0, n=60, clusters=60)
     >>> round(low, 3), high
     (0.911, 1.0)
-    >>> widened_interval(0.5, 0.4, 0.6, n=60, clusters=60)
+    >>> widen_share_interval(0.5, 0.4, 0.6, n=60, clusters=60)
     (0.4, 0.6)
     """
     from scipy.special import betaincinv
@@ -384,7 +388,7 @@ def weighted_auc(positive: ArrayLike, negative: ArrayLike, resampler: Resampler 
     return np.concatenate(found)
 
 
-def auc_of(values: Floats, is_positive: NDArray[np.bool_], resampler: Resampler) -> tuple[float, Floats]:
+def auc_with_replicates(values: Floats, is_positive: NDArray[np.bool_], resampler: Resampler) -> tuple[float, Floats]:
     """The AUC of the positive items against the others, and that of each replicate, shape [replicates].
 
     With more than `MANY_ITEMS`, replicates are not ranked again: each is the figure plus the first-order effect of its
@@ -406,19 +410,19 @@ def auc_of(values: Floats, is_positive: NDArray[np.bool_], resampler: Resampler)
                 del placements
                 yield side.astype(float)
 
-        sums = resampler.totals_of(influence())
+        sums = resampler.replicate_totals_of_columns(influence())
         with np.errstate(invalid="ignore", divide="ignore"):
             return value, value + sums[:, 0] / sums[:, 1] + sums[:, 2] / sums[:, 3]
     order = np.argsort(~is_positive, kind="stable")
     sides = values[is_positive], values[~is_positive]
-    return float(weighted_auc(*sides)[0]), weighted_auc(*sides, resampler.of(order))
+    return float(weighted_auc(*sides)[0]), weighted_auc(*sides, resampler.select(order))
 
 
 def _placements(values: Floats, side: NDArray[np.bool_]) -> Floats:
     """The share of the other side below each item of this side, ties as one half; 0 for items of the other side."""
     among, own = np.sort(values[~side]), values[side]
     found = np.zeros(len(values))
-    found[side] = (places_in(among, own) + places_in(among, own, "right")) / (2 * len(among))
+    found[side] = (search_sorted(among, own) + search_sorted(among, own, "right")) / (2 * len(among))
     return found
 
 
@@ -441,7 +445,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class LogFigures:
+class LogBootstrap:
     """The queries of a log: the frequency and the cluster of each, both of shape [n].
 
     All figures of a log use the same draws of clusters.
@@ -452,12 +456,12 @@ class LogFigures:
     resampler: Resampler
 
     @classmethod
-    def of(cls, weights: Sequence[int], clusters: Sequence[str], *, seed: int) -> LogFigures:
+    def of(cls, weights: Sequence[int], clusters: Sequence[str], *, seed: int) -> LogBootstrap:
         """The queries with draws from this seed."""
         return cls(np.array(weights, np.float64), tuple(clusters), Resampler(clusters, seed=seed))
 
     @property
-    def worth(self) -> int:
+    def effective_clusters(self) -> int:
         """The effective number of clusters of equal weight (Kish 1965, section 11.7)."""
         sizes = np.bincount(self.resampler.columns, weights=self.weights)
         return int(sizes.sum() ** 2 / (sizes**2).sum())
@@ -475,15 +479,15 @@ class LogFigures:
         total = both.sum(axis=0)
         if not total[1]:
             return Figure(np.nan, np.nan, np.nan)
-        value, sums = float(total[0] / total[1]), self.resampler.totals(both)
+        value, sums = float(total[0] / total[1]), self.resampler.replicate_totals(both)
         with np.errstate(invalid="ignore", divide="ignore"):
             low, high = map(float, percentile_interval(sums[:, 0] / sums[:, 1]))
-        ends = widened_interval(min(value, 1.0), low, high, n=len(part), clusters=self.worth)
+        ends = widen_share_interval(min(value, 1.0), low, high, n=len(part), clusters=self.effective_clusters)
         return Figure(value, min(low, ends[0]), max(high, ends[1]))
 
     def change(self, before: Floats, after: Floats) -> Figure:
         """The mean of `after` minus `before`, shape [n] each."""
         both = np.column_stack([after - before, np.ones(len(before))]) * self.weights[:, None]
-        sums = self.resampler.totals(both)
+        sums = self.resampler.replicate_totals(both)
         low, high = percentile_interval(sums[:, 0] / sums[:, 1])
         return Figure(float(both[:, 0].sum() / both[:, 1].sum()), float(low), float(high))

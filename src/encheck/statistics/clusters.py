@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 ITEMS_AT_ONCE = 250_000
 
 
-def chunks_of(count: int) -> Iterator[slice]:
+def slice_in_chunks(count: int) -> Iterator[slice]:
     """Slices that cover `count` items, so that millions of them can be processed in chunks.
 
-    >>> list(chunks_of(3))
+    >>> list(slice_in_chunks(3))
     [slice(0, 3, None)]
     """
     return (slice(start, min(start + ITEMS_AT_ONCE, count)) for start in range(0, count, ITEMS_AT_ONCE))
 
 
-def distinct(*values: NDArray[Any]) -> NDArray[Any]:
+def sorted_distinct(*values: NDArray[Any]) -> NDArray[Any]:
     """The sorted distinct numbers of these arrays; for large arrays, only one copy is made."""
     found = np.concatenate(values)
     found.sort()
@@ -29,27 +29,27 @@ def distinct(*values: NDArray[Any]) -> NDArray[Any]:
     return found[is_new]
 
 
-def places_in(
+def search_sorted(
     ordered: NDArray[Any], values: NDArray[Any], side: Literal["left", "right"] = "left"
 ) -> NDArray[np.int32]:
     """The position at which each value would be inserted into `ordered`, as by `np.searchsorted`; shape [n].
 
     They are looked up in order, in chunks, since random access to a large array takes six times as long.
 
-    >>> places_in(np.array([5, 7, 7]), np.array([7, 5, 8])).tolist()
+    >>> search_sorted(np.array([5, 7, 7]), np.array([7, 5, 8])).tolist()
     [1, 0, 3]
     """
     found = np.empty(len(values), np.int32)
-    for some in chunks_of(len(values)):
+    for some in slice_in_chunks(len(values)):
         order = np.argsort(values[some])
         found[some][order] = np.searchsorted(ordered, values[some][order], side)
     return found
 
 
-def components(first: NDArray[np.int64], second: NDArray[np.int64]) -> list[int]:
+def component_list(first: NDArray[np.int64], second: NDArray[np.int64]) -> list[int]:
     """Number the connected component of each edge from a node of `first` to the node at its place in `second`.
 
-    >>> components(np.array([7, 8, 9]), np.array([9, 8, 5]))
+    >>> component_list(np.array([7, 8, 9]), np.array([9, 8, 5]))
     [0, 1, 0]
     """
     numbers: list[int] = component_numbers(first, second).tolist()
@@ -57,12 +57,12 @@ def components(first: NDArray[np.int64], second: NDArray[np.int64]) -> list[int]
 
 
 def component_numbers(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int32]:
-    """The numbers that `components` lists, as an array; nodes are numbers of any 64-bit type."""
+    """The numbers that `component_list` lists, as an array; nodes are numbers of any 64-bit type."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    nodes = distinct(first, second)
-    ends = [places_in(nodes, side) for side in (first, second)]
+    nodes = sorted_distinct(first, second)
+    ends = [search_sorted(nodes, side) for side in (first, second)]
     count = len(nodes)
     edges = csr_array((np.ones(len(first), np.float64), tuple(ends)), shape=(count, count))
     numbers: NDArray[np.int32] = connected_components(edges, directed=False)[1][ends[0]]

@@ -37,7 +37,7 @@ class Draws(Base):
             self._rng = Random(f"{seed}/{generator}/{content_hash(source)}")  # noqa: S311 - no secret
         return getattr(self._rng, name)
 
-    def ranks(self, count: int) -> tuple[int, ...]:
+    def random_ranks(self, count: int) -> tuple[int, ...]:
         """A random 32-bit number for each of `count` places; a place's number does not depend on `count`."""
         seed = "{}/{}/{}".format(*self._seed).encode("utf-8", "surrogatepass")
         return unpack(f">{count}I", shake_128(seed).digest(4 * count))

@@ -36,7 +36,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.statistics.hypothesis_tests import units_needed_at, upper_of_share
+from encheck.statistics.hypothesis_tests import share_upper_bound, units_needed_at
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -72,76 +72,76 @@ class Negatives:
         return len(self.scores) // int(self.depends_on.max())
 
 
-def step_of(scores: Floats) -> float:
+def threshold_step(scores: Floats) -> float:
     """The distance between offered thresholds: four digits of the range of the scores.
 
-    >>> step_of(np.array([0.1, 0.9])), step_of(np.array([10.0, 300.0]))
+    >>> threshold_step(np.array([0.1, 0.9])), step_of(np.array([10.0, 300.0]))
     (0.0001, 0.1)
     """
     spread = float(scores.max() - scores.min()) if len(scores) else 0.0
     return float(10.0 ** (math.floor(math.log10(spread)) - DIGITS + 1)) if spread > 0 else 10.0**-DIGITS
 
 
-def above(score: float, step: float) -> float:
+def next_threshold_above(score: float, step: float) -> float:
     """The lowest threshold on the grid that is above a score.
 
-    >>> above(0.7123, 0.0001), above(0.71234, 0.0001)
+    >>> next_threshold_above(0.7123, 0.0001), above(0.71234, 0.0001)
     (0.7124, 0.7124)
     """
-    digits = _digits(step)
+    digits = _decimal_places(step)
     found = round((math.floor(score / step) + 1) * step, digits)
     return found if found > score else round(found + step, digits)
 
 
-def _digits(step: float) -> int:
+def _decimal_places(step: float) -> int:
     return max(0, -math.floor(math.log10(step) + 0.5))
 
 
-def strictest_of_use(counted: Floats, positives: Floats, *, step: float) -> float | None:
+def strictest_useful_threshold(counted: Floats, positives: Floats, *, step: float) -> float | None:
     """The highest threshold on the grid that accepts 30 of the scores `counted`, or half of the positives' scores.
 
     None if there are fewer scores and no positives. Without the second condition, data with few positives would only
     have thresholds that also accept negatives.
 
-    >>> strictest_of_use(np.arange(100) / 100, np.array([0.2, 0.95]), step=0.0001)
+    >>> strictest_useful_threshold(np.arange(100) / 100, np.array([0.2, 0.95]), step=0.0001)
     0.95
     """
     wanted = ((counted, MIN_ACCEPTED), (positives, -(-len(positives) // 2)))
     ends = [float(np.sort(scores)[-n]) for scores, n in wanted if 0 < n <= len(scores)]
     if not ends:
         return None
-    return reached(max(ends), step)
+    return highest_threshold_reached(max(ends), step)
 
 
-def reached(score: float, step: float) -> float:
+def highest_threshold_reached(score: float, step: float) -> float:
     """The highest threshold on the grid that a score reaches.
 
-    >>> reached(0.71239, 0.0001)
+    >>> highest_threshold_reached(0.71239, 0.0001)
     0.7123
     """
-    return round(math.floor(score / step + ROUNDING) * step, _digits(step))
+    return round(math.floor(score / step + ROUNDING) * step, _decimal_places(step))
 
 
-def upper_bound(accepted: int, negatives: Negatives) -> float:
+def upper_rate_bound(accepted: int, negatives: Negatives) -> float:
     """The upper 95% bound of the rate if so many of these negatives are accepted.
 
-    >>> round(upper_bound(0, Negatives.of_clusters(np.zeros(598), np.arange(598) // 2)), 4)
+    >>> round(upper_rate_bound(0, Negatives.of_clusters(np.zeros(598), np.arange(598) // 2)), 4)
     0.01
     """
     effective = negatives.effective
-    return upper_of_share(effective * accepted / len(negatives.scores), effective)
+    return share_upper_bound(effective * accepted / len(negatives.scores), effective)
 
 
-def lower_bound_at(negatives: Negatives, threshold: float) -> float:
+def lower_rate_bound(negatives: Negatives, threshold: float) -> float:
     """The lower 95% bound of the rate at one threshold; only whole effective negatives count as accepted."""
     effective = negatives.effective
     hits = math.floor(effective * float((negatives.scores >= threshold).mean()) + ROUNDING)
-    return 1 - upper_of_share(effective - hits, effective)
+    return 1 - share_upper_bound(effective - hits, effective)
 
 
-def most_accepted(negatives: Negatives, budget: float) -> int:
+def max_accepted_negatives(negatives: Negatives, budget: float) -> int:
     """How many of these negatives may be accepted within the bound; -1 if even none is too many."""
-    return bisect_right(range(len(negatives.scores)), budget, key=lambda count: upper_bound(count, negatives)) - 1
+    return bisect_right(range(len(negatives.scores)), budget, key=lambda count: upper_rate_bound(count, negatives)) - 1
 
 
 def lowest_threshold(negatives: Negatives, *, budget: float, step: float = 10.0**-DIGITS) -> float | None:
@@ -152,8 +152,8 @@ def lowest_threshold(negatives: Negatives, *, budget: float, step: float = 10.0*
     >>> lowest_threshold(Negatives.of_clusters(np.linspace(0, 1, 473), np.arange(473)), budget=0.01)
     0.9979
     """
-    allowed = most_accepted(negatives, budget)
-    return None if allowed < 0 else _accepting(negatives, allowed, step)
+    allowed = max_accepted_negatives(negatives, budget)
+    return None if allowed < 0 else _threshold_accepting(negatives, allowed, step)
 
 
 def naive_threshold(negatives: Negatives, *, budget: float, step: float = 10.0**-DIGITS) -> float:
@@ -161,16 +161,16 @@ def naive_threshold(negatives: Negatives, *, budget: float, step: float = 10.0**
 
     It breaks the promise about every second time, and is shown for comparison.
     """
-    return _accepting(negatives, math.floor(budget * len(negatives.scores) + ROUNDING), step)
+    return _threshold_accepting(negatives, math.floor(budget * len(negatives.scores) + ROUNDING), step)
 
 
-def _accepting(negatives: Negatives, count: int, step: float) -> float:
+def _threshold_accepting(negatives: Negatives, count: int, step: float) -> float:
     """The lowest threshold that accepts at most `count` negatives, fewer than all."""
-    return above(float(np.sort(negatives.scores)[-1 - min(count, len(negatives.scores) - 1)]), step)
+    return next_threshold_above(float(np.sort(negatives.scores)[-1 - min(count, len(negatives.scores) - 1)]), step)
 
 
 @dataclass(frozen=True)
-class Promise:
+class ThresholdPromise:
     """Whether a threshold keeps the budget.
 
     `kept`: `threshold` does. `broken`: no useful threshold does, since the rate at `strictest`, the highest of these,
@@ -192,20 +192,20 @@ class Promise:
     needed: int | None
 
 
-def promise(negatives: Negatives, *, budget: float, strictest: float | None, step: float) -> Promise:
+def judge_budget(negatives: Negatives, *, budget: float, strictest: float | None, step: float) -> ThresholdPromise:
     """The promise that these negatives allow; `strictest` is the highest useful threshold, None without one.
 
     A lowest threshold above `strictest` does not count.
     """
     counts = len(negatives.scores), negatives.effective, negatives.independent
-    allowed, needed = most_accepted(negatives, budget), units_needed_at(0.0, budget)
+    allowed, needed = max_accepted_negatives(negatives, budget), units_needed_at(0.0, budget)
     if strictest is None:
-        return Promise(budget, "undecided", None, None, None, *counts, allowed, needed)
-    lower = lower_bound_at(negatives, strictest)
+        return ThresholdPromise(budget, "undecided", None, None, None, *counts, allowed, needed)
+    lower = lower_rate_bound(negatives, strictest)
     found = lowest_threshold(negatives, budget=budget, step=step)
     outcome: Outcome = "broken" if lower > budget else "undecided"
     if found is not None and found <= strictest:
         outcome = "kept"
     needed = units_needed_at(float((negatives.scores >= strictest).mean()), budget)
     threshold = found if outcome == "kept" else None
-    return Promise(budget, outcome, threshold, strictest, lower, *counts, allowed, needed)
+    return ThresholdPromise(budget, outcome, threshold, strictest, lower, *counts, allowed, needed)

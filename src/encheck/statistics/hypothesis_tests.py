@@ -65,10 +65,10 @@ def tango_bound(n: ArrayLike, up: ArrayLike, down: ArrayLike, z: ArrayLike) -> F
     return found
 
 
-def holm(p: ArrayLike) -> Floats:
+def holm_adjusted_p(p: ArrayLike) -> Floats:
     """Holm's adjusted p-values (Holm 1979): each is at most alpha when its hypothesis is rejected.
 
-    >>> holm([0.01, 0.04, 0.03]).round(3).tolist()
+    >>> holm_adjusted_p([0.01, 0.04, 0.03]).round(3).tolist()
     [0.03, 0.06, 0.06]
     """
     given = np.asarray(p, float)
@@ -95,10 +95,10 @@ def t_quantile(p: ArrayLike, free: ArrayLike) -> Floats:
     return result
 
 
-def mcnemar(up: int, down: int) -> float:
+def mcnemar_p(up: int, down: int) -> float:
     """Exact two-sided p of McNemar's test: are gains and losses equally likely?
 
-    >>> round(mcnemar(2, 8), 4)
+    >>> round(mcnemar_p(2, 8), 4)
     0.1094
     """
     from scipy.special import bdtr
@@ -110,12 +110,12 @@ ALPHA = 0.05
 _MOST_UNITS = 2**31
 
 
-def upper_of_share(hits: float, n: int, *, alpha: float = ALPHA) -> float:
+def share_upper_bound(hits: float, n: int, *, alpha: float = ALPHA) -> float:
     """Clopper and Pearson's (1934, Biometrika 26) one-sided upper bound of a share of n independent units.
 
     `hits` need not be whole: they may be a share of effective units.
 
-    >>> round(upper_of_share(0, 299), 4), upper_of_share(3, 3)
+    >>> round(share_upper_bound(0, 299), 4), upper_of_share(3, 3)
     (0.01, 1.0)
     """
     from scipy.special import betaincinv
@@ -123,20 +123,20 @@ def upper_of_share(hits: float, n: int, *, alpha: float = ALPHA) -> float:
     return float(betaincinv(hits + 1, n - hits, 1 - alpha)) if hits < n else 1.0
 
 
-def interval_of_share(hits: int, n: int, *, alpha: float = ALPHA) -> tuple[float, float]:
+def clopper_pearson_interval(hits: int, n: int, *, alpha: float = ALPHA) -> tuple[float, float]:
     """Clopper and Pearson's interval of a share of n independent units; the error is at most alpha / 2 per side.
 
-    >>> low, high = interval_of_share(20, 20)
+    >>> low, high = clopper_pearson_interval(20, 20)
     >>> round(low, 3), high
     (0.832, 1.0)
     """
-    return 1 - upper_of_share(n - hits, n, alpha=alpha / 2), upper_of_share(hits, n, alpha=alpha / 2)
+    return 1 - share_upper_bound(n - hits, n, alpha=alpha / 2), share_upper_bound(hits, n, alpha=alpha / 2)
 
 
-def wilson(share: float, n: int, *, z: float) -> tuple[float, float]:
+def wilson_interval(share: float, n: int, *, z: float) -> tuple[float, float]:
     """Wilson's (1927, JASA 22) interval of a share of n units, z standard errors wide on each side.
 
-    >>> [round(end, 3) for end in wilson(0.5, 16, z=2)]
+    >>> [round(end, 3) for end in wilson_interval(0.5, 16, z=2)]
     [0.276, 0.724]
     """
     middle, shrunk = (share + z * z / (2 * n)) / (1 + z * z / n), 1 + z * z / n
@@ -175,10 +175,10 @@ Spending = Callable[[float, float], float]
 NODES, WIDEST = 160, 12.0
 
 
-def obrien_fleming_like(t: float, alpha: float) -> float:
+def obrien_fleming_spending(t: float, alpha: float) -> float:
     """The two-sided error spent at the fraction `t`, hardly any at first (Lan and DeMets 1983, Biometrika 70).
 
-    >>> round(obrien_fleming_like(1.0, 0.05), 6)
+    >>> round(obrien_fleming_spending(1.0, 0.05), 6)
     0.05
     """
     from scipy.stats import norm
@@ -186,26 +186,28 @@ def obrien_fleming_like(t: float, alpha: float) -> float:
     return float(4 * norm.sf(norm.isf(alpha / 4) / np.sqrt(t)))
 
 
-def pocock_like(t: float, alpha: float) -> float:
+def pocock_spending(t: float, alpha: float) -> float:
     """The two-sided error spent at the fraction `t`, about evenly (Lan and DeMets 1983, Biometrika 70).
 
-    >>> round(pocock_like(1.0, 0.05), 6)
+    >>> round(pocock_spending(1.0, 0.05), 6)
     0.05
     """
     return float(alpha * np.log(1 + (np.e - 1) * t))
 
 
 @lru_cache(maxsize=256)
-def look_bounds(fractions: tuple[float, ...], *, alpha: float, spending: Spending = pocock_like) -> tuple[float, ...]:
+def critical_values_of_looks(
+    fractions: tuple[float, ...], *, alpha: float, spending: Spending = pocock_spending
+) -> tuple[float, ...]:
     """The bounds of |z| at each look. Without an effect, the probability to cross any of them is `alpha`.
 
     `fractions` of the information are ascending, and the last is 1.
 
-    >>> [round(bound, 2) for bound in look_bounds((0.5, 1.0), alpha=0.05)]
+    >>> [round(bound, 2) for bound in critical_values_of_looks((0.5, 1.0), alpha=0.05)]
     [2.16, 2.2]
     """
     found: list[float] = []
-    walk = Walk()
+    walk = SequentialProcess()
     spent = 0.0
     for fraction in fractions:
         budget = spending(fraction, alpha) - spent
@@ -223,14 +225,14 @@ def crossing_probability(fractions: Sequence[float], limits: Sequence[float], *,
     >>> crossing_probability([1.0], [1.959964]).round(4).tolist()
     [0.05]
     """
-    walk, left = Walk(drift=drift), []
+    walk, left = SequentialProcess(drift=drift), []
     for fraction, bound in zip(fractions, limits, strict=True):
         left.append(walk.leaves(fraction, bound))
         walk = walk.within(fraction, bound)
     return np.cumsum(left)
 
 
-class Walk:
+class SequentialProcess:
     """The distribution, at the time `at`, of a Brownian motion that has not left the bounds so far."""
 
     def __init__(self, *, at: float = 0.0, drift: float = 0.0) -> None:
@@ -250,11 +252,11 @@ class Walk:
 
         return float(brentq(lambda bound: self.leaves(at, bound) - error, 0, WIDEST))
 
-    def within(self, at: float, bound: float) -> Walk:
+    def within(self, at: float, bound: float) -> SequentialProcess:
         """The distribution at the time `at`, given that |z| is within `bound`."""
-        nodes, weights = _gauss(NODES)
+        nodes, weights = _quadrature_points(NODES)
         edge, mean, spread = bound * np.sqrt(at), *self._step(at)
-        found = Walk(at=at, drift=self.drift)
+        found = SequentialProcess(at=at, drift=self.drift)
         found.places = edge * nodes
         z = (found.places[:, None] - mean[None, :]) / spread
         found.mass = edge * weights * ((np.exp(-z * z / 2) / (spread * np.sqrt(2 * np.pi))) @ self.mass)
@@ -266,7 +268,7 @@ class Walk:
 
 
 @lru_cache(maxsize=4)
-def _gauss(count: int) -> tuple[Floats, Floats]:
+def _quadrature_points(count: int) -> tuple[Floats, Floats]:
     from scipy.special import roots_legendre
 
     nodes, weights = roots_legendre(count)

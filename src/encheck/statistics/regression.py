@@ -40,57 +40,57 @@ class ClassifiedTexts:
     open_fits: int
 
 
-def by_nested_folds(x: Features, y: Classes, *, inner: int | None = None) -> ClassifiedTexts:
+def classify_by_nested_folds(x: Features, y: Classes, *, inner: int | None = None) -> ClassifiedTexts:
     """Classify each text with a classifier fitted on the other folds, with C chosen on `inner` folds of these."""
     classes, numbers = np.empty_like(y), np.empty_like(y)
     chosen: list[tuple[float, float, int]] = []
-    for number, (train, test) in enumerate(_folds(FOLDS).split(y, y)):
-        penalty, held_out = _best(NESTED, _over_folds(x[train], y[train], inner))
-        fitted = _fitted(x[train], y[train], penalty)
+    for number, (train, test) in enumerate(_stratified_folds(FOLDS).split(y, y)):
+        penalty, held_out = _best_penalty(NESTED, _accuracy_over_folds(x[train], y[train], inner))
+        fitted = _fit_classifier(x[train], y[train], penalty)
         classes[test], numbers[test] = fitted.predict(x[test]), number
-        chosen.append((penalty, held_out, _is_open(fitted)))
+        chosen.append((penalty, held_out, _has_not_converged(fitted)))
     penalties, accuracies, open_fits = zip(*chosen, strict=True)
     return ClassifiedTexts(classes, numbers, penalties, float(np.mean(accuracies)), sum(open_fits))
 
 
-def by_training_folds(train: Part, test: Features, *, inner: int | None = None) -> ClassifiedTexts:
+def classify_by_training_folds(train: Part, test: Features, *, inner: int | None = None) -> ClassifiedTexts:
     """Classify the test part with the classifier of the training part; C is chosen on `inner` folds (`FOLDS`)."""
-    return _one(train, test, *_best(ON_TRAINING, _over_folds(*train, inner)))
+    return _classify_test_part(train, test, *_best_penalty(ON_TRAINING, _accuracy_over_folds(*train, inner)))
 
 
-def by_development(train: Part, development: Part, test: Features) -> ClassifiedTexts:
+def classify_by_development_part(train: Part, development: Part, test: Features) -> ClassifiedTexts:
     """Classify the test part with the classifier of the training part; C is chosen on the development part."""
 
     def accuracy(penalty: float) -> float:
-        return float(_fitted(*train, penalty).score(*development))
+        return float(_fit_classifier(*train, penalty).score(*development))
 
-    return _one(train, test, *_best(NESTED, accuracy))
+    return _classify_test_part(train, test, *_best_penalty(NESTED, accuracy))
 
 
-def _one(train: Part, test: Features, penalty: float, held_out: float) -> ClassifiedTexts:
-    fitted = _fitted(*train, penalty)
+def _classify_test_part(train: Part, test: Features, penalty: float, held_out: float) -> ClassifiedTexts:
+    fitted = _fit_classifier(*train, penalty)
     classes = fitted.predict(test)
-    return ClassifiedTexts(classes, np.zeros(len(classes), np.intp), (penalty,), held_out, _is_open(fitted))
+    return ClassifiedTexts(classes, np.zeros(len(classes), np.intp), (penalty,), held_out, _has_not_converged(fitted))
 
 
-def _best(penalties: Sequence[float], accuracy: Callable[[float], float]) -> tuple[float, float]:
+def _best_penalty(penalties: Sequence[float], accuracy: Callable[[float], float]) -> tuple[float, float]:
     """The penalty with the best accuracy (to 0.01%), and that accuracy; ties go to the strongest, the smallest C."""
     found = [round(100 * accuracy(penalty), 2) for penalty in penalties]
     return penalties[int(np.argmax(found))], max(found) / 100
 
 
-def _over_folds(x: Features, y: Classes, count: int | None) -> Callable[[float], float]:
-    parts = [((x[a], y[a]), (x[b], y[b])) for a, b in _folds(count or FOLDS).split(y, y)]
-    return lambda penalty: float(np.mean([_fitted(*train, penalty).score(*test) for train, test in parts]))
+def _accuracy_over_folds(x: Features, y: Classes, count: int | None) -> Callable[[float], float]:
+    parts = [((x[a], y[a]), (x[b], y[b])) for a, b in _stratified_folds(count or FOLDS).split(y, y)]
+    return lambda penalty: float(np.mean([_fit_classifier(*train, penalty).score(*test) for train, test in parts]))
 
 
-def _folds(count: int) -> Any:
+def _stratified_folds(count: int) -> Any:
     from sklearn.model_selection import StratifiedKFold
 
     return StratifiedKFold(count, shuffle=True, random_state=SEED)
 
 
-def _fitted(x: Features, y: Classes, penalty: float) -> Any:
+def _fit_classifier(x: Features, y: Classes, penalty: float) -> Any:
     """A fitted classifier. Its input was checked before; a second check would take longer than a small fit."""
     from sklearn import config_context
     from sklearn.exceptions import ConvergenceWarning
@@ -101,14 +101,14 @@ def _fitted(x: Features, y: Classes, penalty: float) -> Any:
         return LogisticRegression(C=penalty, max_iter=STEPS).fit(x, y)
 
 
-def _is_open(fitted: Any) -> int:
+def _has_not_converged(fitted: Any) -> int:
     return int(np.max(fitted.n_iter_) >= STEPS)
 
 
-def fewest_for_folds(*, nested: bool) -> int:
+def min_texts_for_folds(*, nested: bool) -> int:
     """The texts that the rarest class needs so that each fold has one: FOLDS, or more for nested folds.
 
-    >>> fewest_for_folds(nested=False), fewest_for_folds(nested=True)
+    >>> min_texts_for_folds(nested=False), fewest_for_folds(nested=True)
     (10, 12)
     """
     return next(n for n in range(FOLDS, 3 * FOLDS) if not nested or n - -(-n // FOLDS) >= FOLDS)

@@ -35,11 +35,11 @@ _NOTHING = 1e-9
 
 
 @dataclass(frozen=True)
-class Errors:
+class MeanErrors:
     """The error of each column's mean; shape [k], except for `free`.
 
     `variance` is the variance of the mean, `free` its degrees of freedom, `effective` the effective number of
-    independent items. `scores` [n, k] has each item's contribution: `Sharing.together` of a column is its variance.
+    independent items. `scores` [n, k] has each item's contribution: `Sharing.quadratic_form` of a column is its variance.
     """
 
     mean: Floats
@@ -59,7 +59,7 @@ class Sharing:
     """Which of n items share something.
 
     `things` are the numbers of each item's things. Items with the same things form a *pattern*; `patterns` [n] has the
-    pattern of each item. `incidence`, shape [patterns, things], has the things of each pattern. `touched` is the number
+    pattern of each item. `incidence`, shape [patterns, things], has the things of each pattern. `largest_unit` is the number
     of items with the most frequent thing. `clusters` is the number of clusters if each item has one thing, None if
     things overlap.
     """
@@ -67,7 +67,7 @@ class Sharing:
     things: Things
     patterns: Things
     incidence: Any
-    touched: int
+    largest_unit: int
     clusters: int | None
 
     @classmethod
@@ -90,7 +90,7 @@ class Sharing:
         pairs = csr_array((np.ones(len(item)), (item, thing)), shape=(n, int(thing.max(initial=-1)) + 1))
         sizes = np.bincount(pairs.indices, minlength=pairs.shape[1])
         linked = csr_array((pairs.data, pairs.indices, pairs.indptr), shape=pairs.shape)[:, sizes > 1]
-        patterns, firsts = _patterns(linked)
+        patterns, firsts = _find_patterns(linked)
         some = linked[firsts]
         alone = np.flatnonzero(np.diff(some.indptr) == 0)  # each becomes a thing that no other item has
         rows = np.concatenate([np.repeat(np.arange(len(firsts)), np.diff(some.indptr)), alone])
@@ -123,14 +123,14 @@ class Sharing:
         found.data[:] = 1.0
         return found.astype(np.float64)
 
-    def _times(self, sums: Floats) -> Floats:
+    def _times_sharing(self, sums: Floats) -> Floats:
         """S of the patterns times `sums`, shape [patterns, k]."""
         if self.clusters is not None:
             return sums
         blocks = ((self._block(rows) if block is None else block) for rows, block in self._blocks)
         return np.concatenate([block @ sums for block in blocks])
 
-    def _sums(self, columns: Floats) -> Floats:
+    def _sum_by_pattern(self, columns: Floats) -> Floats:
         """The sum of each column over the items of each pattern; shape [patterns, k]."""
         if len(self._sizes) == len(self.patterns):
             found = np.empty_like(columns)
@@ -140,14 +140,14 @@ class Sharing:
         np.add.at(found, self.patterns, columns)
         return found
 
-    def shared_with(self, columns: Floats) -> Floats:
+    def sum_over_sharing_items(self, columns: Floats) -> Floats:
         """S times the columns [n, k]: each item's sum over itself and the items that it shares something with."""
-        return self._times(self._sums(columns))[self.patterns]
+        return self._times_sharing(self._sum_by_pattern(columns))[self.patterns]
 
-    def together(self, columns: Floats) -> Floats:
+    def quadratic_form(self, columns: Floats) -> Floats:
         """x'S x of each column; shape [k]. It may be below 0, as S is not a covariance."""
-        sums = self._sums(columns)
-        found: Floats = (sums * self._times(sums)).sum(axis=0)
+        sums = self._sum_by_pattern(columns)
+        found: Floats = (sums * self._times_sharing(sums)).sum(axis=0)
         return found
 
     def _traces(self, strata: Things) -> tuple[float, float]:
@@ -158,8 +158,8 @@ class Sharing:
         member = np.zeros((len(groups), int(groups.max(initial=0)) + 1))
         member[np.arange(len(groups)), groups] = 1
         counts = member.sum(axis=0)
-        sums = self._sums(member)
-        reached = self._times(sums)  # [patterns, strata]
+        sums = self._sum_by_pattern(member)
+        reached = self._times_sharing(sums)  # [patterns, strata]
         between = sums.T @ reached
         squares = ((reached**2) * self._sizes[:, None]).sum(axis=0)
         first = len(groups) - float((np.diag(between) / counts).sum())
@@ -177,9 +177,9 @@ class Sharing:
         return first**2 / second if second > _NOTHING else 0.0
 
     @cached_property
-    def worth(self) -> float:
+    def effective_items(self) -> float:
         """The effective number of independent items if items that share something agree entirely."""
-        return float(len(self) ** 2 / max(self.together(np.ones((len(self), 1)))[0], 1.0))
+        return float(len(self) ** 2 / max(self.quadratic_form(np.ones((len(self), 1)))[0], 1.0))
 
     @property
     def independent(self) -> int:
@@ -187,11 +187,11 @@ class Sharing:
         return self.clusters if self.clusters is not None else int(self.free + 1 + 1e-9)
 
     @property
-    def withheld(self) -> str:
+    def why_no_interval(self) -> str:
         """The reason why no interval of these items is reliable; empty if intervals are reliable."""
-        if self.touched > WIDEST * len(self) and self.touched > 1:
+        if self.largest_unit > WIDEST * len(self) and self.largest_unit > 1:
             return (
-                f"{self.touched:,} of {len(self):,} items share one document, sentence or cluster, but an interval "
+                f"{self.largest_unit:,} of {len(self):,} items share one document, sentence or cluster, but an interval "
                 f"needs that none is in more than a quarter of the items"
             )
         if not self.free >= LEAST_FREEDOM - 1e-9:
@@ -201,7 +201,7 @@ class Sharing:
             )
         return ""
 
-    def errors(self, values: Floats, *, strata: Things | None = None) -> Errors:
+    def estimate_errors(self, values: Floats, *, strata: Things | None = None) -> MeanErrors:
         """The errors of the means of columns [n, k]. The shares of `strata` [n] are taken as fixed."""
         columns = values.reshape(len(self), -1).astype(float)
         n, mean = len(columns), columns.mean(axis=0)
@@ -211,7 +211,7 @@ class Sharing:
             groups = np.unique(strata, return_inverse=True)[1].reshape(-1)
             means = np.array([columns[groups == one].mean(axis=0) for one in range(groups.max(initial=0) + 1)])
             residuals, traces = columns - means[groups], self._traces(groups)
-        squares, shared = (residuals**2).sum(axis=0), self.together(residuals)
+        squares, shared = (residuals**2).sum(axis=0), self.quadratic_form(residuals)
         with np.errstate(divide="ignore", invalid="ignore"):
             plain = squares / (n * (n - 1))
             grown = shared / n**2 * (n / traces[0] if traces[0] > _NOTHING * n else np.nan)
@@ -219,16 +219,18 @@ class Sharing:
             effective = np.where(variance > 0, n * plain / variance, n)
             scores = residuals * np.sqrt(np.where(shared > 0, variance / shared, variance / squares))
         free = traces[0] ** 2 / traces[1] if traces[1] > _NOTHING else 0.0
-        return Errors(mean, variance, free, effective, np.nan_to_num(scores))
+        return MeanErrors(mean, variance, free, effective, np.nan_to_num(scores))
 
-    def counted(self, errors: Errors, rare: Floats) -> Floats:
+    def effective_items_of_rate(self, errors: MeanErrors, rare: Floats) -> Floats:
         """The effective number of items for rates with `rare` items [k] on the rarer side.
 
         If these are too few to estimate how much sharing items correlate, a correlation of `SUPPOSED` is assumed: fully
         without rare items, not at all with `FEW` or more.
         """
         supposed = SUPPOSED * np.maximum(1 - rare / FEW, 0)
-        found: Floats = np.minimum(errors.effective, len(self) / (1 + supposed * (len(self) / self.worth - 1)))
+        found: Floats = np.minimum(
+            errors.effective, len(self) / (1 + supposed * (len(self) / self.effective_items - 1))
+        )
         return found
 
     def rate_interval(self, values: Floats) -> tuple[Floats, Floats]:
@@ -236,81 +238,83 @@ class Sharing:
 
         Korn and Graubard (1998, Survey Methodology 24): Clopper and Pearson's at the effective number of items. Values
         between 0 and 1 vary less than wins and losses with the same mean, and count for correspondingly more items.
-        From 0 to 1 if the interval is `withheld`.
+        From 0 to 1 if the interval is `why_no_interval`.
         """
         columns = values.reshape(len(self), -1).astype(float)
-        if self.withheld:
+        if self.why_no_interval:
             return np.zeros(columns.shape[1]), np.ones(columns.shape[1])
-        errors = self.errors(columns)
+        errors = self.estimate_errors(columns)
         share = errors.mean
         rare = np.minimum(share, 1 - share) * len(self)
         own, of_wins = columns.var(axis=0), share * (1 - share)
         gained = np.where(own > _NOTHING, of_wins / np.maximum(own, _NOTHING), 1.0)
-        return korn_graubard(share, self.counted(errors, rare) * np.maximum(gained, 1), errors.free)
+        return korn_graubard_interval(
+            share, self.effective_items_of_rate(errors, rare) * np.maximum(gained, 1), errors.free
+        )
 
     def change_interval(self, differences: Floats, *, level: float = LEVEL) -> tuple[Floats, Floats]:
         """The interval of the mean of each column [n, k] of differences of wins, from -1 to 1; ends of shape [k].
 
-        Tango's score interval at the effective number of items, with Student's t; from -1 to 1 if it is `withheld`.
+        Tango's score interval at the effective number of items, with Student's t; from -1 to 1 if it is `why_no_interval`.
         """
-        if self.withheld:
+        if self.why_no_interval:
             return np.full(differences.size // len(self), -1.0), np.full(differences.size // len(self), 1.0)
         columns = differences.reshape(len(self), -1)
-        errors, n = self.errors(columns), len(self)
+        errors, n = self.estimate_errors(columns), len(self)
         up, down = (np.maximum(sign * columns, 0).sum(axis=0) for sign in (1, -1))
-        effective = self.counted(errors, up + down)
+        effective = self.effective_items_of_rate(errors, up + down)
         reach = t_quantile((1 + level) / 2, errors.free)
         scale = effective / n
         ends = [tango_bound(effective, up * scale, down * scale, sign * reach) for sign in (1, -1)]
         return ends[0], ends[1]
 
 
-def interval_of_mean(found: Errors) -> tuple[Floats, Floats]:
+def mean_interval(found: MeanErrors) -> tuple[Floats, Floats]:
     """The 95% intervals of the means by Student's t; ends of shape [k]."""
     reach = t_quantile((1 + LEVEL) / 2, max(found.free, 1)) * found.error
     return found.mean - reach, found.mean + reach
 
 
-def sharing_of(things: ArrayLike) -> Sharing:
+def cached_sharing(things: ArrayLike) -> Sharing:
     """`Sharing.of` with a cache, since all figures on the same items use it."""
     given = np.ascontiguousarray(things, np.intp)
-    return _sharing_of(given.tobytes(), given.shape)
+    return _sharing_of_bytes(given.tobytes(), given.shape)
 
 
 @lru_cache(maxsize=64)
-def _sharing_of(things: bytes, shape: tuple[int, ...]) -> Sharing:
+def _sharing_of_bytes(things: bytes, shape: tuple[int, ...]) -> Sharing:
     return Sharing.of(np.frombuffer(things, np.intp).reshape(shape))
 
 
-def codes_of(names: Sequence[Sequence[str]]) -> dict[str, int]:
+def number_names(names: Sequence[Sequence[str]]) -> dict[str, int]:
     """A number for each name of a thing, in alphabetical order."""
     return {name: i for i, name in enumerate(sorted({name for some in names for name in some}))}
 
 
-def numbered(names: Sequence[Sequence[str]], codes: Mapping[str, int] | None = None) -> Things:
+def number_units(names: Sequence[Sequence[str]], codes: Mapping[str, int] | None = None) -> Things:
     """The numbers of each item's things, shape [n] if each has one, else [n, k] with -1 for none.
 
-    >>> numbered([["a"], ["a", "b"]]).tolist()
+    >>> number_units([["a"], ["a", "b"]]).tolist()
     [[0, -1], [0, 1]]
     """
-    given = codes_of(names) if codes is None else codes
+    given = number_names(names) if codes is None else codes
     width = max(map(len, names), default=1)
     if width == 1:
         return np.array([given[name] for (name,) in names], np.intp)
     return np.array([[*(given[name] for name in some), *[-1] * (width - len(some))] for some in names], np.intp)
 
 
-def side_by_side(several: Sequence[Things]) -> Things:
+def stack_units(several: Sequence[Things]) -> Things:
     """The things [n, k] of several sets of items in one array, with the same numbering and the largest k.
 
-    >>> side_by_side([np.array([[1]]), np.array([[2, 3]])]).tolist()
+    >>> stack_units([np.array([[1]]), np.array([[2, 3]])]).tolist()
     [[1, -1], [2, 3]]
     """
     width = max(one.shape[1] for one in several)
     return np.concatenate([np.pad(one, ((0, 0), (0, width - one.shape[1])), constant_values=-1) for one in several])
 
 
-def _patterns(linked: Any) -> tuple[Things, Things]:
+def _find_patterns(linked: Any) -> tuple[Things, Things]:
     """The pattern of each row of an incidence matrix, and the first row of each; an empty row is its own pattern."""
     widths = np.diff(linked.indptr)
     n = len(widths)
@@ -327,12 +331,12 @@ def _patterns(linked: Any) -> tuple[Things, Things]:
     return patterns.reshape(-1).astype(np.intp), firsts.astype(np.intp)
 
 
-def korn_graubard(
+def korn_graubard_interval(
     share: ArrayLike, effective: ArrayLike, free: ArrayLike, *, level: float = LEVEL
 ) -> tuple[Floats, Floats]:
     """Clopper and Pearson's interval (default 95%) of shares, at (z / t)^2 times the effective numbers of items.
 
-    >>> low, high = korn_graubard(0.5, 100, np.inf)
+    >>> low, high = korn_graubard_interval(0.5, 100, np.inf)
     >>> round(float(low), 3), round(float(high), 3)
     (0.398, 0.602)
     """

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.statistics.hypothesis_tests import holm
+from encheck.statistics.hypothesis_tests import holm_adjusted_p
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -40,7 +40,7 @@ class FeatureTable:
     features: Mapping[str, Sequence[str]]
     known: Floats
 
-    def beyond(self, half: Mask) -> Callable[[Floats], Floats]:
+    def residual_function(self, half: Mask) -> Callable[[Floats], Floats]:
         """A function that subtracts from columns of this half what `known` and a constant predict (least squares)."""
         design = np.column_stack([np.ones(int(half.sum())), self.known[half]])
         left, sizes, _ = np.linalg.svd(design, full_matrices=False)
@@ -103,19 +103,19 @@ def find_subgroups(tables: Sequence[FeatureTable], *, seed: int, permutations: i
     candidates = [
         one
         for number, (table, half) in enumerate(zip(tables, halves, strict=True))
-        for one in _of_table(number, table, half)
+        for one in _candidate_cells(number, table, half)
     ]
-    chosen = _apart(tables, sorted(candidates, key=lambda one: -one.bound))
-    p = holm([_tested(tables[c.table], c.mask, ~halves[c.table], permutations, rng) for c in chosen])
-    found = [_cell(tables[c.table], c, halves[c.table], float(q)) for c, q in zip(chosen, p, strict=True)]
+    chosen = _drop_redundant(tables, sorted(candidates, key=lambda one: -one.bound))
+    p = holm_adjusted_p([_test_cell(tables[c.table], c.mask, ~halves[c.table], permutations, rng) for c in chosen])
+    found = [_as_subgroup(tables[c.table], c, halves[c.table], float(q)) for c, q in zip(chosen, p, strict=True)]
     return sorted(found, key=lambda cell: cell.p)
 
 
-def _of_table(number: int, table: FeatureTable, half: Mask) -> Iterator[_Candidate]:
+def _candidate_cells(number: int, table: FeatureTable, half: Mask) -> Iterator[_Candidate]:
     """The large enough cells of a table that fail significantly more often than the rest in this half."""
     if not half.any():
         return
-    beyond, groups = table.beyond(half), _numbers(_own(table, half))
+    beyond, groups = table.beyond(half), _number_clusters(_clusters_of_half(table, half))
     failed = beyond(table.failed[half].astype(float))
     columns = []
     for name, column in table.features.items():
@@ -128,7 +128,7 @@ def _of_table(number: int, table: FeatureTable, half: Mask) -> Iterator[_Candida
         return
     matrix = np.column_stack([mask for _, mask in columns])
     for i, (value, mask) in enumerate(columns):
-        bounds = _bounds(matrix[half] & mask[half, None], failed, groups, beyond)
+        bounds = _lower_difference_bounds(matrix[half] & mask[half, None], failed, groups, beyond)
         for j in range(i, len(columns)):
             (other, others), is_pair = columns[j], i != j
             if bounds[j] <= 0 or (is_pair and value[0] == other[0]):
@@ -139,15 +139,17 @@ def _of_table(number: int, table: FeatureTable, half: Mask) -> Iterator[_Candida
             yield _Candidate(float(bounds[j]), number, (value, other) if is_pair else (value,), both)
 
 
-def _own(table: FeatureTable, half: Mask) -> list[str]:
+def _clusters_of_half(table: FeatureTable, half: Mask) -> list[str]:
     return [cluster for cluster, is_own in zip(table.clusters, half, strict=True) if is_own]
 
 
-def _numbers(names: Sequence[str]) -> NDArray[np.intp]:
+def _number_clusters(names: Sequence[str]) -> NDArray[np.intp]:
     return np.unique(np.array(names, str), return_inverse=True)[1].reshape(-1).astype(np.intp)
 
 
-def _bounds(masks: Mask, failed: Floats, groups: NDArray[np.intp], beyond: Callable[[Floats], Floats]) -> Floats:
+def _lower_difference_bounds(
+    masks: Mask, failed: Floats, groups: NDArray[np.intp], beyond: Callable[[Floats], Floats]
+) -> Floats:
     """Lower 95% bound of the difference between cell and rest beyond what is known; shape [cells].
 
     It is the coefficient of the cell in the linear model (Frisch and Waugh 1933). Its error is that of the clusters'
@@ -167,7 +169,7 @@ def _bounds(masks: Mask, failed: Floats, groups: NDArray[np.intp], beyond: Calla
     return np.where(is_one, scores.sum(0) - _ONE_SIDED * np.sqrt((scores**2).sum(0)), -np.inf)
 
 
-def _apart(tables: Sequence[FeatureTable], ranked: Sequence[_Candidate]) -> list[_Candidate]:
+def _drop_redundant(tables: Sequence[FeatureTable], ranked: Sequence[_Candidate]) -> list[_Candidate]:
     """The first ten that share less than half of their texts with an earlier cell on the same topic."""
     chosen: list[_Candidate] = []
     texts: list[frozenset[str]] = []
@@ -184,10 +186,10 @@ def _apart(tables: Sequence[FeatureTable], ranked: Sequence[_Candidate]) -> list
     return chosen
 
 
-def _tested(table: FeatureTable, mask: Mask, half: Mask, permutations: int, rng: np.random.Generator) -> float:
+def _test_cell(table: FeatureTable, mask: Mask, half: Mask, permutations: int, rng: np.random.Generator) -> float:
     if not half.any():
         return 1.0
-    own, beyond = _own(table, half), table.beyond(half)
+    own, beyond = _clusters_of_half(table, half), table.beyond(half)
     plain = mask[half].astype(float), table.failed[half].astype(float)
     both = plain, tuple(map(beyond, plain))
     return max(permutation_p(x, y, own, permutations=permutations, rng=rng) for x, y in both)
@@ -208,7 +210,7 @@ def permutation_p(
     0.01
     """
     observed, drawn = float(np.vdot(outcomes, cell)), np.zeros(permutations)
-    groups = _numbers(clusters)
+    groups = _number_clusters(clusters)
     order, sizes = np.argsort(groups, kind="stable"), np.bincount(groups)
     for size in np.unique(sizes).tolist():
         at = order[sizes[groups[order]] == size]
@@ -221,12 +223,12 @@ def permutation_p(
     return float((1 + (drawn >= observed - _FINEST).sum()) / (permutations + 1))
 
 
-def _cell(table: FeatureTable, one: _Candidate, half: Mask, p: float) -> Subgroup:
-    found, held = (_share(table, one.mask, own) for own in (half, ~half))
+def _as_subgroup(table: FeatureTable, one: _Candidate, half: Mask, p: float) -> Subgroup:
+    found, held = (_failure_rates(table, one.mask, own) for own in (half, ~half))
     return Subgroup(table.name, one.values, found, held, p, one.mask, ~half)
 
 
-def _share(table: FeatureTable, mask: Mask, half: Mask) -> FailureRates:
+def _failure_rates(table: FeatureTable, mask: Mask, half: Mask) -> FailureRates:
     inside, outside = mask & half, ~mask & half
     names = {table.clusters[i] for i in np.flatnonzero(inside)}
     rates = [float(table.failed[m].mean()) if m.any() else float("nan") for m in (inside, outside)]

@@ -79,7 +79,7 @@ def parse_json(text: str, *, infinite: bool = False) -> Any:
     return content
 
 
-def config_text(path: Path, *, most: int) -> str:
+def read_config_text(path: Path, *, most: int) -> str:
     """The text of a configuration file of at most this many bytes; ConfigError names the line that is not UTF-8."""
     try:
         return read_text(path, most=most)
@@ -97,7 +97,7 @@ def open_parquet(source: Path | IO[bytes]) -> Any:
     try:
         file = pyarrow.parquet.ParquetFile(source, pre_buffer=False, buffer_size=READ_AT_ONCE)
     except (pyarrow.ArrowException, OSError) as error:
-        raise ValueError(_first_line(error)) from error
+        raise ValueError(_first_error_line(error)) from error
     size = source.stat().st_size if isinstance(source, Path) else source.seek(0, 2)
     metadata = file.metadata
     if metadata.num_rows > max(FREE_ROWS, size):
@@ -121,7 +121,7 @@ def parquet_table(source: Path | IO[bytes], *, columns: Sequence[str], also: Seq
     try:
         return file.read(columns=[*columns, *(name for name in also if name in names)])
     except (pyarrow.ArrowException, OSError) as error:  # the latter if it cannot be decompressed
-        raise ValueError(_first_line(error)) from error
+        raise ValueError(_first_error_line(error)) from error
 
 
 def parquet_rows(file: Any, *, size: int) -> Iterator[dict[str, Any]]:
@@ -144,8 +144,8 @@ def record_batches(file: Any, *, size: int, columns: Sequence[str] | None = None
         if rows != file.metadata.num_rows:
             raise ValueError(f"has {rows:,} rows, but {file.metadata.num_rows:,} by its own count")
     except (pyarrow.ArrowException, OSError) as error:
-        raise ValueError(_first_line(error)) from error
+        raise ValueError(_first_error_line(error)) from error
 
 
-def _first_line(error: Exception) -> str:
+def _first_error_line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]

@@ -65,10 +65,10 @@ except ImportError:  # Windows
 
 def partial_path(path: Path) -> Path:
     """A new name next to `path` for the file that will replace it."""
-    return path.with_name(f"{PARTIAL}{_mark(path)}-{secrets.token_hex(4)}")
+    return path.with_name(f"{PARTIAL}{_name_hash(path)}-{secrets.token_hex(4)}")
 
 
-def _mark(path: Path) -> str:
+def _name_hash(path: Path) -> str:
     return hashlib.sha256(os.fsencode(path.name)).hexdigest()[:8]
 
 
@@ -76,7 +76,7 @@ def leftover_files(folder: Path, *, names: tuple[str, ...]) -> list[Path]:
     """The files that interrupted writes of these names left in this folder."""
     if not folder.is_dir():
         return []
-    marks = {_mark(Path(name)) for name in names}
+    marks = {_name_hash(Path(name)) for name in names}
     older = re.compile("|".join(OLDER.format(name=re.escape(name)) for name in names))
     left = []
     for path in folder.iterdir():
@@ -94,7 +94,7 @@ def remove_leftovers(folder: Path, *, names: tuple[str, ...]) -> None:
 
 
 @contextmanager
-def flushed(path: Path, *, to: Path) -> Iterator[BinaryIO]:
+def open_flushed(path: Path, *, to: Path) -> Iterator[BinaryIO]:
     """A new file at `path`, on the disk when the block ends; an OSError names `to`, the file that it will replace."""
     try:
         with path.open("xb") as file:
@@ -136,7 +136,7 @@ def write_whole(path: Path) -> Iterator[BinaryIO]:
     remove_leftovers(path.parent, names=(path.name,))
     beside = partial_path(path)
     try:
-        with flushed(beside, to=path) as file:
+        with open_flushed(beside, to=path) as file:
             yield file
         move_into_place(beside, path)
     finally:

@@ -27,7 +27,7 @@ class WorkClock:
         return time.perf_counter() - self._waited
 
     @contextmanager
-    def standing(self, *, for_others: bool) -> Iterator[None]:
+    def paused(self, *, for_others: bool) -> Iterator[None]:
         """Stop for the block; with `for_others`, count the time as waiting for another run."""
         start = time.perf_counter()
         try:

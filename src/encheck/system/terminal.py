@@ -1,6 +1,6 @@
 """Text for a terminal or a spreadsheet: makes control sequences and invisible characters visible.
 
-Three kinds of output reach the terminal, and each goes through `visible`: what encheck prints, what it logs
+Three kinds of output reach the terminal, and each goes through `make_visible`: what encheck prints, what it logs
 (`VisibleLog`), and what libraries print while the `encheck` command runs (`VisibleStream`).
 """
 
@@ -14,22 +14,22 @@ from typing import Any
 
 HIDDEN = {"Cc", "Cf", "Cs"}
 JOINERS = "\u200d\u200c"  # emoji and several scripts need them
-LINES = "\n\t"  # what `visible` keeps if a text may have lines
+LINES = "\n\t"  # what `make_visible` keeps if a text may have lines
 OWN_MOVES = re.compile(r"(\x1b\[[0-9;]*[mAK]|[\r\n\t])")  # colours, and the moves of a progress bar
 
 
-def visible(text: str, *, keep: str = "") -> str:
+def make_visible(text: str, *, keep: str = "") -> str:
     r"""The text with invisible and reversing characters made visible, one for one, except those in `keep`.
 
-    >>> visible("a\u202eb\x00c\nd")
+    >>> make_visible("a\u202eb\x00c\nd")
     'a\ufffdb\u2400c\u240ad'
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(c if c in keep else _sign(c) for c in text)
+    return "".join(c if c in keep else _visible_character(c) for c in text)
 
 
-def _sign(c: str) -> str:
+def _visible_character(c: str) -> str:
     if c < " ":
         return chr(0x2400 + ord(c))
     return "\ufffd" if unicodedata.category(c) in HIDDEN and c not in JOINERS else c
@@ -41,7 +41,7 @@ def escape_controls(text: str) -> str:
     >>> escape_controls("\x1b[31mred\x1b[0m\x1b]0;title\x07")
     '\x1b[31mred\x1b[0m␛]0;title␇'
     """
-    return "".join(part if i % 2 else visible(part) for i, part in enumerate(OWN_MOVES.split(text)))
+    return "".join(part if i % 2 else make_visible(part) for i, part in enumerate(OWN_MOVES.split(text)))
 
 
 class VisibleLog(logging.Filter):
@@ -49,11 +49,11 @@ class VisibleLog(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Every record passes."""
-        record.msg, record.args = visible(record.getMessage(), keep=LINES), ()
+        record.msg, record.args = make_visible(record.getMessage(), keep=LINES), ()
         return True
 
 
-def guard_log() -> None:
+def make_log_visible() -> None:
     """Pass what encheck logs through `VisibleLog` from now on."""
     log = logging.getLogger("encheck")
     if not any(isinstance(known, VisibleLog) for known in log.filters):

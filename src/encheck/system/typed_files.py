@@ -68,7 +68,7 @@ def invalid_values(
     except ValidationError as error:
         names = {field.alias or name for name, field in schema.model_fields.items()}
         errors = {
-            place_of(values, error_details["loc"]): error_details
+            file_place(values, error_details["loc"]): error_details
             for error_details in error.errors(include_url=False, include_input=False)
         }
         for place, error_details in errors.items():
@@ -86,10 +86,10 @@ def invalid_values(
             should = wanted.get(".".join([str(place[0]), *["*"] * (len(place) - 1)]))
             if not should or error_details["type"].endswith("_equal"):  # a bound
                 should = WANTED.get(error_details["type"], error_details["msg"]).format(**error_details.get("ctx", {}))
-            yield place, f"{_named(place)} is {shorten_value(value)}, but should be {should}"
+            yield place, f"{_place_in_words(place)} is {shorten_value(value)}, but should be {should}"
 
 
-def place_of(values: Any, parts: tuple[str | int, ...]) -> Place:
+def file_place(values: Any, parts: tuple[str | int, ...]) -> Place:
     """The keys of the file among these; pydantic puts the names of types between them."""
     place: list[str | int] = []
     for part in parts:
@@ -100,9 +100,9 @@ def place_of(values: Any, parts: tuple[str | int, ...]) -> Place:
     return tuple(place)
 
 
-def _named(place: Place) -> str:
+def _place_in_words(place: Place) -> str:
     """A value's place: keys with dots; an entry of a list has no name."""
-    return f"an entry of {_named(place[:-1])}" if isinstance(place[-1], int) else ".".join(map(str, place))
+    return f"an entry of {_place_in_words(place[:-1])}" if isinstance(place[-1], int) else ".".join(map(str, place))
 
 
 def shorten_value(value: object) -> str:
@@ -184,7 +184,7 @@ def as_json(value: object) -> str:
 def as_values(value: object) -> Any:
     """The same in plain values; NaN becomes None."""
     kind: Any = type(value)
-    plain = _file(kind).dump_python(value)  # in Python: pydantic's JSON refuses half of a surrogate pair
+    plain = _type_adapter(kind).dump_python(value)  # in Python: pydantic's JSON refuses half of a surrogate pair
     return json.loads(json.dumps(plain), parse_constant=lambda _: None)
 
 
@@ -196,12 +196,14 @@ def read_typed(kind: type[T], values: object) -> T:
         value: T = _reader(cast("Any", kind)).validate_json(json.dumps(values), strict=True)
         return value
     except ValidationError as error:
-        raise ValueError(_in_words(error.errors(include_url=False, include_input=False), values)) from None
+        raise ValueError(
+            _describe_first_problem(error.errors(include_url=False, include_input=False), values)
+        ) from None
 
 
 def restore_typed(kind: type[T], values: object) -> T:
     """The result of `as_values` as this class again, including text that no JSON reader accepts."""
-    value: T = _file(cast("Any", kind)).validate_python(values)
+    value: T = _type_adapter(cast("Any", kind)).validate_python(values)
     return value
 
 
@@ -223,12 +225,12 @@ def schema_of(kind: type) -> dict[str, Any]:
         def float_schema(self, schema: Any) -> dict[str, Any]:
             return super().float_schema(schema) | {"type": ["number", "null"]}
 
-    made = _file(kind).json_schema(mode="serialization", schema_generator=Schema)
+    made = _type_adapter(kind).json_schema(mode="serialization", schema_generator=Schema)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
 
 
 @cache
-def _file(kind: Any) -> TypeAdapter[Any]:
+def _type_adapter(kind: Any) -> TypeAdapter[Any]:
     from pydantic import ConfigDict, TypeAdapter
 
     config = ConfigDict(
@@ -242,31 +244,31 @@ def _file(kind: Any) -> TypeAdapter[Any]:
 def _reader(kind: Any) -> SchemaValidator:
     from pydantic_core import SchemaValidator
 
-    return SchemaValidator(_exact(_file(kind).core_schema))
+    return SchemaValidator(_make_strict(_type_adapter(kind).core_schema))
 
 
-def _exact(schema: Any) -> Any:
+def _make_strict(schema: Any) -> Any:
     """A core schema in which true is not 1, although Python says that they are equal, also among several numbers."""
     if isinstance(schema, list | tuple):
-        return type(schema)(map(_exact, schema))
+        return type(schema)(map(_make_strict, schema))
     if not isinstance(schema, dict):
         return schema
     if schema.get("type") == "literal" and all(isinstance(choice, int) for choice in schema["expected"]):
         return {"type": "chain", "steps": [{"type": "int", "strict": True}, schema]}
-    return {name: _exact(value) for name, value in schema.items()}
+    return {name: _make_strict(value) for name, value in schema.items()}
 
 
-def _in_words(problems: Any, values: Any) -> str:
+def _describe_first_problem(problems: Any, values: Any) -> str:
     """The first of the problems; for a value that may have several kinds, all of these."""
     problem = problems[0]
     kind, keys = problem["type"], problem["loc"]
     if kind == "json_invalid":
         return f"is not JSON: {problem['ctx']['error']}"
-    place = place_of(values, keys)
+    place = file_place(values, keys)
     named = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)[1:] or "the file"
     if kind == "missing":
         return f"{named} lacks {keys[-1]!r}"
-    same = [other for other in problems if other["type"] != "missing" and place_of(values, other["loc"]) == place]
+    same = [other for other in problems if other["type"] != "missing" and file_place(values, other["loc"]) == place]
     wanted = (_WANTED.get(other["type"], other["msg"]).format(**other.get("ctx", {})) for other in same)
     should = " or ".join(dict.fromkeys(wanted))
     for part in place:

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from encheck.cli import app
 from encheck.datasets.dataset import Dataset
 from encheck.errors import EncoderError
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.language.english import English
 from encheck.operations.explore.explore import contrast_texts, explore
 from encheck.operations.explore.material import (
@@ -228,7 +228,7 @@ def test_a_frame_filled_again_is_the_frame_with_another_choice():
 def test_texts_of_ones_own_are_searched_by_the_edits_of_the_generators():
     texts = ("The parcel weighs 3 kg.", "We sold seven tickets on Friday.", "It rained.")
     groups = tuple(Group(f"own/{i}", text, text, f"cluster {i}") for i, text in enumerate(texts))
-    source = ItemSource("number", Maker(0, English()))
+    source = ItemSource("number", VariantMaker(0, English()))
     items = source.of(Dataset("texts", (), groups, "", len(groups)), "your texts (texts)")
     values = {item.triplet.source: dict(item.values) for item in items}
     assert {item.cluster for item in items} == {"cluster 0", "cluster 1"}

@@ -356,7 +356,7 @@ def sample_of(model, store):
     """What a gate compares this model by, as a baseline keeps it."""
     name = "object:tiny"
     (subject,) = resolve_models(Settings(models=(name,)), store, {name: as_model(model, "tiny")}).values()
-    EncoderService(subject, store).compare([], [], no_locks, Progress(quiet=True))
+    EncoderService(subject, store).encode_comparison_texts([], [], no_locks, Progress(quiet=True))
     return VectorSample.unpacked(subject.state.sample.packed())
 
 

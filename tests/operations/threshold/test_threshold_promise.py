@@ -9,15 +9,15 @@ from scipy import stats
 from encheck.operations.threshold.rates import NEGATIVE, Pairs, Population, load_pairs
 from encheck.statistics.false_accepts import (
     Negatives,
-    above,
+    judge_budget,
     lowest_threshold,
-    most_accepted,
+    max_accepted_negatives,
     naive_threshold,
-    promise,
-    step_of,
-    upper_bound,
+    next_threshold_above,
+    threshold_step,
+    upper_rate_bound,
 )
-from encheck.statistics.hypothesis_tests import units_needed, upper_of_share
+from encheck.statistics.hypothesis_tests import share_upper_bound, units_needed
 
 
 def negatives(scores, clusters=None):
@@ -28,15 +28,15 @@ def negatives(scores, clusters=None):
 @pytest.mark.parametrize(("hits", "n"), [(0, 299), (1, 473), (7, 100), (40, 40)])
 def test_the_exact_bound_is_scipys(hits, n):
     exact = stats.binomtest(hits, n, alternative="less").proportion_ci(0.95, method="exact").high
-    assert upper_of_share(hits, n) == upper_bound(hits, negatives(np.zeros(n))) == pytest.approx(exact)
+    assert share_upper_bound(hits, n) == upper_rate_bound(hits, negatives(np.zeros(n))) == pytest.approx(exact)
 
 
 @pytest.mark.parametrize("budget", [0.01, 0.05, 0.2])
 def test_as_many_units_as_the_bound_needs_and_not_one_fewer(budget):
     for hits in range(4):
         n = units_needed(hits, budget)
-        assert most_accepted(negatives(np.zeros(n)), budget) == hits
-        assert most_accepted(negatives(np.zeros(n - 1)), budget) == hits - 1
+        assert max_accepted_negatives(negatives(np.zeros(n)), budget) == hits
+        assert max_accepted_negatives(negatives(np.zeros(n - 1)), budget) == hits - 1
 
 
 def test_clusters_tell_as_much_as_kishs_number_of_independent_negatives():
@@ -44,8 +44,8 @@ def test_clusters_tell_as_much_as_kishs_number_of_independent_negatives():
     found = negatives(np.zeros(10), np.repeat(np.arange(4), sizes))
     assert found.effective == 10**2 // (1 + 1 + 4 + 36)
     twice = negatives(np.zeros(598), np.arange(598) // 2)
-    assert (twice.effective, most_accepted(twice, 0.01)) == (299, 0)
-    assert most_accepted(negatives(np.zeros(597), np.arange(597) // 2), 0.01) == -1
+    assert (twice.effective, max_accepted_negatives(twice, 0.01)) == (299, 0)
+    assert max_accepted_negatives(negatives(np.zeros(597), np.arange(597) // 2), 0.01) == -1
 
 
 @pytest.mark.parametrize("allowed", [0, 1, 3])
@@ -209,31 +209,31 @@ def test_the_promise_is_broken_in_at_most_5_percent_of_samples_that_share_texts(
 
 def test_thresholds_lie_on_a_grid_above_what_they_do_not_accept():
     for score in (0.0, 0.7123, 0.71234, -0.3, 1.0):
-        found = above(score, 0.0001)
+        found = next_threshold_above(score, 0.0001)
         assert score < found <= score + 0.0001 + 1e-9
-    assert above(312.0, 0.1) == 312.1
-    assert above(31_200.0, 10.0) == 31_210.0
-    assert step_of(np.array([0.3, 0.3])) == 0.0001
+    assert next_threshold_above(312.0, 0.1) == 312.1
+    assert next_threshold_above(31_200.0, 10.0) == 31_210.0
+    assert threshold_step(np.array([0.3, 0.3])) == 0.0001
 
 
 def test_too_few_negatives_are_refused_with_the_number_that_is_missing():
-    few = promise(negatives(np.zeros(298)), budget=0.01, strictest=0.5, step=0.0001)
+    few = judge_budget(negatives(np.zeros(298)), budget=0.01, strictest=0.5, step=0.0001)
     assert (few.outcome, few.threshold, few.effective, few.allowed, few.needed) == ("undecided", None, 298, -1, 299)
     with_one = np.append(np.zeros(399), 0.9)
-    one = promise(negatives(with_one), budget=0.01, strictest=0.5, step=0.0001)
+    one = judge_budget(negatives(with_one), budget=0.01, strictest=0.5, step=0.0001)
     assert (one.outcome, one.needed) == ("undecided", 521)
-    many = promise(negatives(np.append(np.zeros(396), np.full(4, 0.9))), budget=0.01, strictest=0.5, step=0.0001)
+    many = judge_budget(negatives(np.append(np.zeros(396), np.full(4, 0.9))), budget=0.01, strictest=0.5, step=0.0001)
     assert (many.outcome, many.needed) == ("undecided", None)
 
 
 def test_a_threshold_above_the_strictest_useful_one_is_none():
     scores = np.append(np.zeros(380), np.full(20, 0.9))
-    kept = promise(negatives(scores), budget=0.01, strictest=0.95, step=0.0001)
-    refuted = promise(negatives(scores), budget=0.01, strictest=0.9, step=0.0001)
+    kept = judge_budget(negatives(scores), budget=0.01, strictest=0.95, step=0.0001)
+    refuted = judge_budget(negatives(scores), budget=0.01, strictest=0.9, step=0.0001)
     assert 0.01 < refuted.lower < 20 / 400
     assert (kept.outcome, kept.threshold) == ("kept", 0.9001)
     assert (refuted.outcome, refuted.threshold) == ("broken", None)
-    assert promise(negatives(scores), budget=0.01, strictest=None, step=0.0001).outcome == "undecided"
+    assert judge_budget(negatives(scores), budget=0.01, strictest=None, step=0.0001).outcome == "undecided"
 
 
 ORDER = ("kept", "undecided", "broken")
@@ -250,7 +250,7 @@ def test_a_larger_budget_never_has_a_worse_answer_or_a_higher_threshold(seed, n,
     rng = np.random.default_rng(seed)
     found = negatives(rng.random(n).round(2), rng.integers(0, n, n))
     strictest = float(np.quantile(found.scores, worst).round(2))
-    made = [promise(found, budget=b, strictest=strictest, step=0.01) for b in sorted(budgets)]
+    made = [judge_budget(found, budget=b, strictest=strictest, step=0.01) for b in sorted(budgets)]
     places = [ORDER.index(one.outcome) for one in made]
     assert places == sorted(places, reverse=True)
     kept = [one.threshold for one in made if one.outcome == "kept"]

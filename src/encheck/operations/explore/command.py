@@ -77,7 +77,7 @@ def explore(
     """
     from encheck.errors import UsageError
     from encheck.options import Settings
-    from encheck.options.settings import sample_of, seed_of
+    from encheck.options.settings import parse_sample, parse_seed
 
     with told():
         names = tuple(dict.fromkeys(name.strip() for name in properties.split(",") if name.strip()))
@@ -88,8 +88,8 @@ def explore(
             what = "is a directory" if out.is_dir() else "is in no directory that exists"
             raise UsageError(f"--out={out} {what}: name a file in an existing directory")
         asked = Settings(
-            models=(model,), model_args=tuple(model_arg or ()), data=tuple(data or ()), seed=seed_of(seed),
-            sample=sample_of(sample), experimental=experimental, device=device, dtype=dtype, store=store,
+            models=(model,), model_args=tuple(model_arg or ()), data=tuple(data or ()), seed=parse_seed(seed),
+            sample=parse_sample(sample), experimental=experimental, device=device, dtype=dtype, store=store,
             skip_bad_rows=skip_bad_rows, project=project(),
         )  # fmt: skip
         is_stopped = _explored(names, asked, budget, out)
@@ -128,7 +128,7 @@ def _explored(names: tuple[str, ...], settings: Settings, budget: SearchBudget, 
     materials = [gather_material(name, own=own, english=english, seed=settings.seed) for name in names]
     _tell_barren(materials, own)
     service = EncoderService.open(settings, store, progress=Progress()).taking_any_text()
-    subject, ask = service.subject, service.of_pairs
+    subject, ask = service.subject, service.score_pairs
     found = searched(materials, ask, seed=settings.seed, budget=budget, tell=lambda said: tell(said, err=True))
     encoded = subject.encoded
     is_cheap = not found.stopped and (budget.seconds is None or found.speed >= CHEAP)

@@ -18,9 +18,9 @@ from encheck.datasets.fresh_probes import word_edits
 from encheck.errors import EncoderError
 from encheck.generators.phenomenon import phenomena, phenomenon
 from encheck.items.builders import contrast
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.language.english import English
-from encheck.metrics.pairs import worth
+from encheck.metrics.pairs import margin_wins
 from encheck.operations.explore.material import (
     FRAMES,
     ExploredItem,
@@ -46,7 +46,7 @@ from encheck.reporting.text import marked, table
 from encheck.scoring.crossed import Crossed
 from encheck.scoring.triplets import Triplet
 from encheck.shrinking.shrink import ItemForm, MakeTriplets, Shrunk, remaker, shrink
-from encheck.statistics.hypothesis_tests import ALPHA, interval_of_share, upper_of_share
+from encheck.statistics.hypothesis_tests import ALPHA, clopper_pearson_interval, share_upper_bound
 from encheck.surface import SHARED, SURFACE
 
 SIZES = (200, 150, 120, 100, 80, 60, 45, 30, 20, CONFIRMATION_CLUSTERS)  # clusters per row
@@ -152,11 +152,11 @@ def confirm_rows(rows: Sequence[PlannedRow], meter: MarginMeter) -> Iterator[Con
 def measure_row(row: PlannedRow, margins: Sequence[float], *, of: int) -> ConfirmedRow:
     """The confirmed row, computed from the margins of its items."""
     failed, n = sum(margin <= 0 for margin in margins), len(margins)
-    low, high = interval_of_share(failed, n, alpha=ALPHA / of)
+    low, high = clopper_pearson_interval(failed, n, alpha=ALPHA / of)
     rates = surface_rates(row.items)
     best = min(rates, key=lambda name: rates[name])
     return ConfirmedRow(
-        row.cell, row.searched, failed, n, low, high, upper_of_share(failed, n, alpha=ALPHA / of), best, rates[best],
+        row.cell, row.searched, failed, n, low, high, share_upper_bound(failed, n, alpha=ALPHA / of), best, rates[best],
         float(np.median(margins)), row.items, tuple(margins),
     )  # fmt: skip
 
@@ -166,7 +166,8 @@ def surface_rates(items: Sequence[ExploredItem]) -> Mapping[str, float]:
     sources, near, far = ([getattr(item.triplet, side) for item in items] for side in ("source", "near", "far"))
     scorers = {name: SURFACE[name] for name in SHARED}
     return {
-        name: float(1 - worth(score(sources, near) - score(sources, far)).mean()) for name, score in scorers.items()
+        name: float(1 - margin_wins(score(sources, near) - score(sources, far)).mean())
+        for name, score in scorers.items()
     }
 
 
@@ -348,12 +349,12 @@ def shortest_form(item: ExploredItem, ask: ScorePairs, english: English, *, seed
     triplet = item.triplet
     if dict(item.values)["origin"] == FRAMES:  # the certificate covers the filled words; only the rest may go
         triplet = replace(triplet, near_why="", far_why="", near_edits=(), far_edits=())
-    remake = _remake(item.property, Maker(seed, english)) if item.property in phenomena() else None
+    remake = _remake(item.property, VariantMaker(seed, english)) if item.property in phenomena() else None
     found = shrink(triplet, ask, english, remake=remake, budget=SHRINK_BUDGET)
     return found.shortest if isinstance(found, Shrunk) and found.shortest is not found.whole else None
 
 
-def _remake(name: str, maker: Maker) -> MakeTriplets:
+def _remake(name: str, maker: VariantMaker) -> MakeTriplets:
     both = contrast(phenomenon(name, "kept"), phenomenon(name, "changed"))
     make = remaker(both, level=1, maker=maker)
     return lambda item, sources: make(item, sources)

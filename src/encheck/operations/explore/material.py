@@ -25,10 +25,10 @@ from encheck.datasets.load import load
 from encheck.errors import NothingToMeasure, UsageError, unknown_name_message
 from encheck.generators.phenomenon import phenomena
 from encheck.items.builders import crossed
-from encheck.items.variants import Maker
+from encheck.items.variants import VariantMaker
 from encheck.language.english import English
 from encheck.scoring.crossed import Crossed
-from encheck.scoring.features import of_item
+from encheck.scoring.features import features_of_item
 from encheck.scoring.triplets import Triplet, surface_preference
 from encheck.types import Edit, Group, content_hash
 
@@ -198,7 +198,7 @@ def gather_material(
 
     UsageError if there is none.
     """
-    source = ItemSource(name, Maker(seed, english))
+    source = ItemSource(name, VariantMaker(seed, english))
     probes = load("probes", sample=None)
     items = [
         *source.of_frames(list(fillings(name, seed=seed, draws=draws))),
@@ -221,7 +221,7 @@ class ItemSource:
     """Makes items of a property from data; `why_none` has the reason for each origin without items."""
 
     name: str
-    maker: Maker
+    maker: VariantMaker
     why_none: dict[str, str] = field(default_factory=dict)
 
     def of(self, data: Dataset, origin: str) -> list[ExploredItem]:
@@ -249,7 +249,7 @@ class ItemSource:
         for triplet in whole.triplets:
             kept, changed = (word_edits(triplet.source, text) for text in (triplet.near, triplet.far))
             why = "" if filling else triplet.far_why
-            said = of_item(english.parse(triplet.source), kept, changed, why, english.lexicon)
+            said = features_of_item(english.parse(triplet.source), kept, changed, why, english.lexicon)
             values = {
                 "origin": origin,
                 "surface": FAVOURS[surface_preference(triplet.source, triplet.near, triplet.far)],

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from encheck.operations.explore.material import ExploredItem, Feature, hash_fraction
-from encheck.statistics.hypothesis_tests import wilson
+from encheck.statistics.hypothesis_tests import wilson_interval
 
 SEARCH_CLUSTERS, CONFIRMATION_CLUSTERS = 10, 15  # clusters that a cell has to have
 
@@ -302,7 +302,7 @@ class ConstructionSearch:
         if not known:
             return SearchEstimate(0.5, 0, 0.0, 1.0)
         rate = sum(lost / asked for lost, asked in known.values()) / len(known)
-        return SearchEstimate(rate, len(known), *wilson(rate, len(known), z=Z))
+        return SearchEstimate(rate, len(known), *wilson_interval(rate, len(known), z=Z))
 
     @property
     def tried(self) -> int:

@@ -40,7 +40,7 @@ from encheck.reporting.answers import AGAIN, PLAN, SHEET, Disagreement, asked_qu
 from encheck.reporting.results import into, read_results
 from encheck.system.documents import read_json
 from encheck.system.files import write_text
-from encheck.system.terminal import LINES, visible
+from encheck.system.terminal import LINES, make_visible
 
 KEYS = "[1] [2] is better  [=] equally good  [0] neither  [u]ndo  [q]uit"
 SIDES = {"1": "1", "2": "2", "=": "equal", "e": "equal", "0": "neither", "n": "neither"}
@@ -252,7 +252,7 @@ def ask_people(judging: Judging, *, ask: Callable[[str], str], show: Callable[[s
 
 
 def _line(text: str) -> str:
-    return visible(" ".join(text.split()))
+    return make_visible(" ".join(text.split()))
 
 
 def _last(judging: Judging, known: Judgements) -> ComparedQuery | None:
@@ -338,7 +338,7 @@ def write_judging_page(judging: Judging) -> tuple[Path, int]:
 
 
 def _visible(value: Any) -> Any:
-    return visible(value, keep=LINES) if isinstance(value, str) and not hasattr(value, "__html__") else value
+    return make_visible(value, keep=LINES) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 def _read(name: str) -> str:

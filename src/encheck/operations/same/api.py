@@ -100,11 +100,11 @@ def _is_saved(given: object) -> bool:
 
 def _subject(given: object, name: str, model_args: Sequence[str], **settings: Any) -> Subject:
     """The model of one side, loaded without its weights."""
-    from encheck.engine.run import named_models
+    from encheck.engine.run import name_models
     from encheck.options import Settings, arguments_for, project_table
     from encheck.running.service import EncoderService
 
-    specs, loaded = named_models([given])
+    specs, loaded = name_models([given])
     own = () if loaded else tuple(f"{key}={value}" for key, value in arguments_for(name, model_args).items())
     project = project_table(Path("pyproject.toml"))
     chosen = Settings(models=tuple(specs), model_args=own, project=project, **settings)

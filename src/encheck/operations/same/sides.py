@@ -21,7 +21,7 @@ from encheck.errors import EncheckError, EncoderError, UsageError
 from encheck.gating.reindex import FEWEST, PackedSample, RoleVectors, VectorSample, same_for_use
 from encheck.operations.same.changes import EDITION, EMPTY, FixedText, encode_changed, fixed_texts, texts_hash
 from encheck.reporting.results import write_named
-from encheck.running.service import lengths_of, stable_fingerprint
+from encheck.running.service import count_lengths, stable_fingerprint
 from encheck.running.subject import Role, Subject
 from encheck.similarity import ROUNDING
 from encheck.system.documents import read_json
@@ -133,7 +133,7 @@ def ask_model(subject: Subject, some: Sequence[FixedText], *, role: Role | None 
         roles = [role] if role else ["", *_own_roles(model, settings, every)]
         vectors = {one: np.concatenate([encode_changed(model, [text], one) for text in every]) if alone else
                    encode_changed(model, every, one) for one in roles}  # fmt: skip
-        lengths = dict(zip(map(content_hash, every), lengths_of(model, every), strict=True))
+        lengths = dict(zip(map(content_hash, every), count_lengths(model, every), strict=True))
     except EncoderError as error:
         raise EncoderError(f"{subject.label}: {error}") from error
     kept = {one: RoleVectors(tuple(lengths), found) for one, found in vectors.items()}

@@ -76,7 +76,7 @@ def threshold(
     """
     from encheck.operations.threshold.decision import BUDGET, ThresholdRequest, choose_threshold
     from encheck.operations.threshold.report import refuse_folder, write_threshold_page
-    from encheck.options import threshold_of
+    from encheck.options import parse_threshold
     from encheck.system.progress import Progress
 
     old, old_threshold = _baseline(baseline)
@@ -87,7 +87,7 @@ def threshold(
     budget = max_false_accepts if max_false_accepts is not None or (old and verify is None) else BUDGET
     asked = ThresholdRequest(
         settings.models, settings.data, settings.model_args, sample, seed, skip_bad_rows, budget, old_threshold,
-        _way(same), threshold_of(own), positives, verify is not None,
+        _way(same), parse_threshold(own), positives, verify is not None,
     )  # fmt: skip
     folder = expand_home(report_dir) if report_dir else None
     if folder:

@@ -20,17 +20,17 @@ from numpy.typing import NDArray
 from encheck.datasets.load import load
 from encheck.errors import DataError
 from encheck.operations.threshold.rates import NEGATIVE, Pairs, Population, ThresholdRates
-from encheck.scoring.splits import fold_of
-from encheck.statistics.bootstrap import Figure, Resampler, percentile_interval, widened_interval
+from encheck.scoring.splits import assign_folds
+from encheck.statistics.bootstrap import Figure, Resampler, percentile_interval, widen_share_interval
 from encheck.statistics.false_accepts import (
     MIN_ACCEPTED,
     Outcome,
-    lower_bound_at,
+    highest_threshold_reached,
+    lower_rate_bound,
     lowest_threshold,
     naive_threshold,
-    reached,
-    step_of,
-    upper_bound,
+    threshold_step,
+    upper_rate_bound,
 )
 from encheck.types import Group, keeps_meaning
 
@@ -94,12 +94,12 @@ def accepted_by_kind(found: list[ProbePair], scores: Floats, threshold: float, *
 
 
 def _accepted(kind: str, items: NDArray[np.intp], accepted: NDArray[np.bool_], resampler: Resampler) -> Behaviour:
-    mine, values = resampler.of(items), accepted[items].astype(float)
-    totals = mine.totals(np.column_stack([values, np.ones(len(items))]))
+    mine, values = resampler.select(items), accepted[items].astype(float)
+    totals = mine.replicate_totals(np.column_stack([values, np.ones(len(items))]))
     with np.errstate(invalid="ignore", divide="ignore"):
         low, high = percentile_interval(totals[:, 0] / totals[:, 1])
     share = float(values.mean())
-    ends = widened_interval(share, float(low), float(high), n=len(items), clusters=mine.clusters)
+    ends = widen_share_interval(share, float(low), float(high), n=len(items), clusters=mine.clusters)
     name = WORDS.get(kind, kind.replace("_", " "))
     return Behaviour(str(kind), name, keeps_meaning(kind), Figure(share, *ends), len(items), mine.clusters)
 
@@ -148,7 +148,7 @@ class Cascade:
 
 def split_clusters(pairs: Pairs) -> tuple[Codes, Codes]:
     """The pairs on which thresholds are chosen, and those on which they are judged; DataError without negatives."""
-    fold = fold_of(pairs.clusters, folds=2)
+    fold = assign_folds(pairs.clusters, folds=2)
     chosen, judged = (np.flatnonzero(fold == k) for k in (0, 1))
     if any(not (pairs.labels[part] == NEGATIVE).any() for part in (chosen, judged)):
         raise DataError(
@@ -195,20 +195,20 @@ def cascade(
     asked = np.flatnonzero(model >= firsts[0])
     scores = np.full(len(model), np.nan)
     scores[asked] = verify(asked)
-    step = step_of(scores[asked])
+    step = threshold_step(scores[asked])
     thresholds = _choose(chosen, model[parts[0]], scores[parts[0]], firsts, budget=budget, step=step)
 
     both = thresholds.joined(model[parts[1]], scores[parts[1]])
     (does,) = judged.points(both, [thresholds.second])
     (passed,) = judged.points(model[parts[1]], [thresholds.first])
     negatives = judged.negatives(both)
-    upper = upper_bound(int((negatives.scores >= thresholds.second).sum()), negatives)
+    upper = upper_rate_bound(int((negatives.scores >= thresholds.second).sum()), negatives)
     strictest = judged.strictest(both, step=step)
     is_of_use = does.accepted >= MIN_ACCEPTED or (does.recall is not None and does.recall.value >= 0.5)
     outcome: Outcome = "undecided"
     if is_of_use and upper <= budget:
         outcome = "kept"
-    elif strictest is not None and strictest > thresholds.below and lower_bound_at(negatives, strictest) > budget:
+    elif strictest is not None and strictest > thresholds.below and lower_rate_bound(negatives, strictest) > budget:
         outcome = "broken"
     chosen_on, judged_on = (len(population.items("false_accepts")) for population in (chosen, judged))
     return Cascade(verifier, thresholds, outcome, does, passed.hits, upper, chosen_on, judged_on)
@@ -216,8 +216,10 @@ def cascade(
 
 def _firsts(population: Population, model: Floats, budget: float) -> list[float]:
     """Thresholds of the model, ascending: those for `RECALLS` (without positives: hits), and that for the budget."""
-    items, step = population.items("recall" if population.has("recall") else "hits"), step_of(model)
-    ends = {reached(float(one), step) for one in np.quantile(model[items], 1 - RECALLS, method="lower")}
+    items, step = population.items("recall" if population.has("recall") else "hits"), threshold_step(model)
+    ends = {
+        highest_threshold_reached(float(one), step) for one in np.quantile(model[items], 1 - RECALLS, method="lower")
+    }
     alone = lowest_threshold(population.negatives(model), budget=budget, step=step)
     return sorted(ends | ({alone} if alone is not None and alone <= max(ends) else set()))
 
@@ -235,7 +237,9 @@ def _choose(
         second = lowest_threshold(negatives, budget=budget, step=step)
         if second is None:  # too few to show the budget: accept no negative of this half
             second = naive_threshold(negatives, budget=0, step=step)
-        second = max(second, reached(lowest, step))  # the budget may allow all pairs that the verifier sees
+        second = max(
+            second, highest_threshold_reached(lowest, step)
+        )  # the budget may allow all pairs that the verifier sees
         options.append((float((both[items] >= second).mean()), Thresholds(first, second, below)))
     best = max(recall for recall, _ in options)
     return next(one for recall, one in reversed(options) if recall >= best - AS_GOOD)

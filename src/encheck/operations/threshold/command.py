@@ -83,13 +83,13 @@ def threshold(
     """
     from encheck.operations.threshold.api import threshold as decide
     from encheck.operations.threshold.report import PAGE, threshold_lines
-    from encheck.options import sample_of
+    from encheck.options import parse_sample
     from encheck.system.progress import Progress
 
     with told():
         found = decide(
             model, data, max_false_accepts=max_false_accepts, baseline=baseline, same=same, own=own,
-            positives=positives, verify=verify, sample=sample_of(sample), seed=seed, skip_bad_rows=skip_bad_rows,
+            positives=positives, verify=verify, sample=parse_sample(sample), seed=seed, skip_bad_rows=skip_bad_rows,
             model_arg=model_arg or (), store=store, device=device, dtype=dtype, report_dir=report_dir,
             progress=Progress(),
         )  # fmt: skip

@@ -44,8 +44,8 @@ from encheck.reporting.view import full_name
 from encheck.running.resources import open_store, resolve_models
 from encheck.running.service import EncoderService
 from encheck.running.subject import Subject
-from encheck.statistics.bootstrap import Figure, Resampler, auc_of, percentile_interval
-from encheck.statistics.false_accepts import MIN_ACCEPTED, OF_USE, Promise, promise, step_of
+from encheck.statistics.bootstrap import Figure, Resampler, auc_with_replicates, percentile_interval
+from encheck.statistics.false_accepts import MIN_ACCEPTED, OF_USE, ThresholdPromise, judge_budget, threshold_step
 from encheck.store import Store
 from encheck.system.progress import Progress
 
@@ -161,7 +161,7 @@ class ThresholdReport:
     baseline: str
     data: PairCounts
     asked: ThresholdRequest
-    promise: Promise | None
+    promise: ThresholdPromise | None
     kept: ThresholdRates | None
     strictest: ThresholdRates | None
     own: ThresholdRates | None
@@ -243,7 +243,7 @@ def _report(
     scored = subjects[:-1] if asked.verifies else subjects
     new, *others = [_score_model(subject, pairs, texts, store, progress) for subject in scored]
     old = others[0] if others else None
-    step = step_of(new.scores)
+    step = threshold_step(new.scores)
     strictest = population.strictest(new.scores, step=step)
     made = _promise(asked, population, new.scores, strictest, step)
     matches = _match_rates(asked, population, old, new)
@@ -293,7 +293,7 @@ def _score_model(
     service = EncoderService(subject, store, progress=progress)
     if isinstance(subject.model, StoredVectors):
         return _ModelScores(subject, service.similarities(pairs.first, pairs.second), None)
-    score = service.scorer([*pairs.texts, *texts])
+    score = service.similarity_function([*pairs.texts, *texts])
     return _ModelScores(subject, score(pairs.first, pairs.second), score([a for a, _ in texts], [b for _, b in texts]))
 
 
@@ -319,11 +319,11 @@ def _cascade(
 
 def _promise(
     asked: ThresholdRequest, population: Population, scores: Floats, strictest: float | None, step: float
-) -> Promise | None:
+) -> ThresholdPromise | None:
     if asked.budget is None:
         return None
     negatives = population.negatives(scores)
-    return promise(negatives, budget=asked.budget, strictest=strictest, step=step)
+    return judge_budget(negatives, budget=asked.budget, strictest=strictest, step=step)
 
 
 def _match_rates(
@@ -335,7 +335,7 @@ def _match_rates(
 
 
 def _shown_threshold(
-    asked: ThresholdRequest, made: Promise | None, matches: Sequence[MatchedThreshold], strictest: float | None
+    asked: ThresholdRequest, made: ThresholdPromise | None, matches: Sequence[MatchedThreshold], strictest: float | None
 ) -> tuple[float, str]:
     """The threshold at which slices, rivals and behaviours are shown, and its description."""
     if made and made.threshold is not None:
@@ -370,7 +370,7 @@ def _rivals(asked: ThresholdRequest, population: Population, scores: Floats, at:
     """The rates of word overlap and tf-idf on the same pairs, at the model's recall or hits."""
     way: RateName = "recall" if population.has("recall") else "hits"
     for name, theirs in rival_scores(population.pairs).items():
-        step, false = step_of(theirs), None
+        step, false = threshold_step(theirs), None
         match = match_threshold(population, scores, at, theirs, way, least=1)
         if match.threshold and population.has("false_accepts"):
             false = population.points(theirs, [match.threshold.value])[0].false_accepts
@@ -441,7 +441,7 @@ def _auc(pairs: Pairs, scores: Floats, seed: int) -> Figure | None:
     if is_positive.all() or not is_positive.any():
         return None
     draws = Resampler([pairs.clusters[i] for i in labelled.tolist()], seed=seed)
-    value, replicates = auc_of(scores[labelled], is_positive, draws)
+    value, replicates = auc_with_replicates(scores[labelled], is_positive, draws)
     return Figure(value, *map(float, percentile_interval(replicates)))
 
 

@@ -23,8 +23,8 @@ from encheck.datasets.pairs import PAIR_FORMATS, production_pairs
 from encheck.datasets.reader import BadRows, PairRow
 from encheck.errors import DataError, UsageError
 from encheck.scoring.splits import TEST
-from encheck.statistics.bootstrap import Figure, bootstrap_weights, percentile_interval, widened_interval
-from encheck.statistics.false_accepts import MIN_ACCEPTED, Negatives, strictest_of_use
+from encheck.statistics.bootstrap import Figure, bootstrap_weights, percentile_interval, widen_share_interval
+from encheck.statistics.false_accepts import MIN_ACCEPTED, Negatives, strictest_useful_threshold
 from encheck.surface import SURFACE, WEIGHTED, Frequencies
 from encheck.system.files import expand_home
 from encheck.types import content_hash
@@ -274,9 +274,9 @@ class Population:
         return Negatives(scores[items], self.pairs.depends_on(items))
 
     def strictest(self, scores: Floats, *, step: float) -> float | None:
-        """The highest useful threshold (`strictest_of_use`) for the pairs that hits are counted on."""
+        """The highest useful threshold (`strictest_useful_threshold`) for the pairs that hits are counted on."""
         positives = self.items("recall") if self.has("recall") else np.zeros(0, np.intp)
-        return strictest_of_use(scores[self.items("hits")], scores[positives], step=step)
+        return strictest_useful_threshold(scores[self.items("hits")], scores[positives], step=step)
 
     def points(self, scores: Floats, thresholds: Sequence[float]) -> list[ThresholdRates]:
         """The rates of each of these thresholds."""
@@ -316,7 +316,7 @@ class Population:
         low, high = percentile_interval(replicates)
         found = []
         for value, a, b in zip(values.tolist(), low.tolist(), high.tolist(), strict=True):
-            found.append(Figure(value, *widened_interval(value, a, b, n=n, clusters=clusters)))
+            found.append(Figure(value, *widen_share_interval(value, a, b, n=n, clusters=clusters)))
         return found
 
     def _precisions(

@@ -10,13 +10,13 @@ from encheck.errors import UsageError
 from encheck.operations.threshold.cascade import Behaviour, Cascade
 from encheck.operations.threshold.decision import NegativePair, PairCounts, RivalRates, ThresholdReport
 from encheck.operations.threshold.rates import RATE_NAMES, RATES, MatchedThreshold, ThresholdRates
-from encheck.options import refuse_place
+from encheck.options import refuse_unwritable_folder
 from encheck.reporting.decisions import NextStep, VerdictBanner
 from encheck.reporting.html.charts import Axis, Chart, Stroke, band_path, line_path, share_axis, x_axis
 from encheck.reporting.html.page import page
 from encheck.reporting.results import write_named
 from encheck.statistics.bootstrap import Figure
-from encheck.statistics.false_accepts import MIN_ACCEPTED, OF_USE, Promise
+from encheck.statistics.false_accepts import MIN_ACCEPTED, OF_USE, ThresholdPromise
 from encheck.statistics.hypothesis_tests import units_needed
 from encheck.system.documents import read_json
 from encheck.system.typed_files import as_json
@@ -164,7 +164,7 @@ def promise_lines(found: ThresholdReport) -> Iterator[str]:
     )
 
 
-def cascade_lines(both: Cascade, alone: Promise | None) -> Iterator[str]:
+def cascade_lines(both: Cascade, alone: ThresholdPromise | None) -> Iterator[str]:
     """The thresholds and rates with a verifier, whether they keep the budget, and what gets through both."""
     first = "none" if alone is None or alone.threshold is None else threshold_text(alone.threshold)
     ends = f"{threshold_text(both.thresholds.first)}, then {threshold_text(both.thresholds.second)} of {both.verifier}"
@@ -184,7 +184,7 @@ def cascade_lines(both: Cascade, alone: Promise | None) -> Iterator[str]:
         yield from behaviour_lines("with the verifier", both.behaviours)
 
 
-def is_uneven(made: Promise) -> bool:
+def is_uneven(made: ThresholdPromise) -> bool:
     """Whether the certainly independent negatives alone are too few to show the budget."""
     return made.independent < units_needed(0, made.budget) and made.independent < made.effective
 
@@ -371,7 +371,7 @@ def render_page(found: ThresholdReport) -> str:
 
 def refuse_folder(folder: Path) -> None:
     """UsageError if a folder cannot be written to, or has files of these names that encheck did not write."""
-    refuse_place(str(folder))
+    refuse_unwritable_folder(str(folder))
     try:
         values = read_json(folder / RAW)
         is_ours = isinstance(values, dict) and {"schema_version", "outcome"} <= values.keys()

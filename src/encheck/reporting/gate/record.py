@@ -31,7 +31,7 @@ from encheck.reporting.profile import chance_of
 from encheck.reporting.text import Piece, joined, pieces, shortened
 from encheck.run_file import Result
 from encheck.scoring.documents import Answers
-from encheck.scoring.item import edits_of
+from encheck.scoring.item import parse_edits
 from encheck.types import Declaration, content_hash
 
 Columns = Mapping[str, Sequence[Any]]
@@ -125,7 +125,7 @@ def _example(one: LostItem, columns: Columns, i: int) -> LostExample:
 
 def _pieces(columns: Columns, side: str, i: int) -> tuple[Piece, ...]:
     """The text with its edits marked, short enough for a line."""
-    found = pieces(columns["source"][i], columns[side][i], edits_of(columns[f"{side}_edits"][i]))
+    found = pieces(columns["source"][i], columns[side][i], parse_edits(columns[f"{side}_edits"][i]))
     return (("same", in_a_line(found[0][1])),) if len(found) == 1 else tuple(shortened(found))
 
 
@@ -268,4 +268,4 @@ def _queries(search: LogAnswers, items: Sequence[str], shown: GateEvidence) -> t
 
 
 def _first_answer(answers: str) -> int:
-    return Answers.of(answers).first[0]
+    return Answers.parse(answers).first[0]

@@ -200,8 +200,8 @@ def margin_chart(cases: Mapping[str, ItemFrame], scales: Mapping[str, float] | N
     """
     found: dict[str, Any] = {}
     for name, frame in cases.items():
-        if frame.is_contest:
-            near, far = frame.near_and_far()
+        if frame.compares_near_and_far:
+            near, far = frame.high_and_low_scores()
             margins = (near - far) / (scales or {}).get(name, 1.0)
             found[name] = margins[np.isfinite(margins)]
     every = np.concatenate([*found.values(), np.zeros(0)])
@@ -236,7 +236,9 @@ def margin_chart(cases: Mapping[str, ItemFrame], scales: Mapping[str, float] | N
 
 def similarity_chart(cases: Mapping[str, ItemFrame]) -> Chart | None:
     """Similarities of near and far texts: histograms for one case, ranges for several."""
-    both = {name: [scores[np.isfinite(scores)] for scores in frame.near_and_far()] for name, frame in cases.items()}
+    both = {
+        name: [scores[np.isfinite(scores)] for scores in frame.high_and_low_scores()] for name, frame in cases.items()
+    }
     every = np.concatenate([*(scores for sides in both.values() for scores in sides), np.zeros(0)])
     if not len(every):
         return None
@@ -337,7 +339,7 @@ def chain_chart(cases: Mapping[str, ItemFrame], *, axis: str) -> Chart | None:
 
 def _chain_means(frame: ItemFrame) -> Iterator[tuple[int, float, float, float]]:
     """(Step, mean, low, high) of the paraphrase and of each step away from it."""
-    step, (near, far) = np.array(frame.steps, int), frame.near_and_far()
+    step, (near, far) = np.array(frame.steps, int), frame.high_and_low_scores()
     for k in (0, *sorted(set(step.tolist()))):
         scores = far[step == k] if k else near[step == 1]
         half = 1.96 * float(scores.std()) / max(len(scores), 1) ** 0.5

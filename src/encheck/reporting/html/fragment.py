@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from encheck.reporting.view import WORDS, figure, surface, surface_curve, worst_items
 from encheck.run_file import Result
 from encheck.scoring.frame import Columns, ItemFrame
-from encheck.scoring.scores import item_frame
-from encheck.system.terminal import visible
+from encheck.scoring.scores import read_item_frame
+from encheck.system.terminal import make_visible
 
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 420, 200, 40, 26, 8
 MAX_EXAMPLES = 3
@@ -16,7 +16,7 @@ MAX_EXAMPLES = 3
 
 def fragment(rows: Sequence[Result], items: Columns) -> str:
     """The HTML with every text escaped; `rows` and `items` are those of one check, from the recorder."""
-    examples = _examples(item_frame(rows[0].case, items)) if items else ()
+    examples = _examples(read_item_frame(rows[0].case, items)) if items else ()
     return "".join([*_table(rows), *(_curve(row) for row in rows if row.curve), *examples])
 
 
@@ -60,14 +60,14 @@ def _examples(frame: ItemFrame) -> Iterator[str]:
     for item in worst_items(frame, MAX_EXAMPLES):
         far = f"<br>{item.far_score:.3f} far: {_marked(item.far_pieces)}" if item.far_pieces else ""
         near = f"{item.near_score:.3f} near: {_marked(item.near_pieces)}"
-        yield f"<p>{escape(visible(item.source))}<br>{near}{far}<br><code>{escape(item.item)}</code></p>"
+        yield f"<p>{escape(make_visible(item.source))}<br>{near}{far}<br><code>{escape(item.item)}</code></p>"
 
 
 def _marked(pieces: Iterable[tuple[str, str]]) -> str:
     from markupsafe import escape
 
     tags = {"del": "<del>{}</del> ", "ins": "<ins>{}</ins>", "same": "{}"}
-    return "".join(tags[kind].format(escape(visible(text))) for kind, text in pieces)
+    return "".join(tags[kind].format(escape(make_visible(text))) for kind, text in pieces)
 
 
 def _x(epsilon: float) -> float:

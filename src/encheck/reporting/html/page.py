@@ -30,8 +30,8 @@ from encheck.reporting.html import charts, sections
 from encheck.reporting.text import plain_name
 from encheck.run_file import Result, RunFile
 from encheck.scoring.frame import ItemFrame
-from encheck.scoring.item import ItemRow, edits_of
-from encheck.system.terminal import LINES, visible
+from encheck.scoring.item import ItemRow, parse_edits
+from encheck.system.terminal import LINES, make_visible
 from encheck.types import Edit
 
 if TYPE_CHECKING:
@@ -95,12 +95,12 @@ def _packed_case(
     """Columns of the `count` worst items, the worst first; texts by their index in `texts`."""
 
     def place(text: str | None) -> int:
-        return NONE if text is None else texts.setdefault(visible(text), len(texts))
+        return NONE if text is None else texts.setdefault(make_visible(text), len(texts))
 
-    order, columns, lost = frame.worst(count), frame.to_columns(), frame.lost(epsilon=epsilon, unit=unit)
+    order, columns, lost = frame.worst_positions(count), frame.to_columns(), frame.mark_lost(epsilon=epsilon, unit=unit)
     found: dict[str, Any] = {"source": [place(columns["source"][i]) for i in order]}
     for name in ("near", "far"):
-        edits = [edits_of(columns[f"{name}_edits"][i]) for i in order]
+        edits = [parse_edits(columns[f"{name}_edits"][i]) for i in order]
         found[f"{name}_edits"] = [[[e.start, e.end, e.text] for e in some] for some in edits]
         found[name] = [
             EDITED if some and edited(columns["source"][i], some) == columns[name][i] else place(columns[name][i])
@@ -115,10 +115,10 @@ def _packed_case(
             found[name] = [place(columns[name][i]) for i in order]
     if any(source in domains for source in frame.sources):
         found["domain"] = [place(domains.get(columns["source"][i], "")) for i in order]
-    right = frame.rightness.tolist()
+    right = frame.sort_keys.tolist()
     found["question"], found["right"] = frame.kind.is_question, [_number(right[i]) for i in order]
     if frame.kind.note:
-        found["side"] = [frame.kind.note(ItemRow.at(columns, i)) for i in order]
+        found["side"] = [frame.kind.note(ItemRow.from_columns(columns, i)) for i in order]
     found["all"] = len(frame)
     found["wrong"] = [int(lost[i]) for i in order]
     return found
@@ -317,13 +317,13 @@ def _typed(command: str) -> Any:
     """A command whose words are not broken at line ends, where "-" and "-model" would be copied as two words."""
     from markupsafe import Markup, escape
 
-    words = (escape(visible(word, keep=LINES)) for word in command.split(" "))
+    words = (escape(make_visible(word, keep=LINES)) for word in command.split(" "))
     return Markup(" ").join(Markup('<span class="word">{}</span>').format(w) if len(w) < LONG else w for w in words)
 
 
 def _visible(value: Any) -> Any:
     """A template's text with invisible characters made visible; HTML stays unchanged."""
-    return visible(value, keep=LINES) if isinstance(value, str) and not hasattr(value, "__html__") else value
+    return make_visible(value, keep=LINES) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 @cache
