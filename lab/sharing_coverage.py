@@ -136,8 +136,8 @@ def main() -> None:
             ]
         for what, correlation, share, covers, old in found:
             print(
-                f"| {name} | {len(things)} | {sharing.free:.0f} | {sharing.effective_items:.0f} | {what} | {correlation:g} | "
-                f"{share:g} | {100 * covers:.1f}% | {100 * old:.1f}% |"
+                f"| {name} | {len(things)} | {sharing.free:.0f} | {sharing.effective_items:.0f} | {what} | "
+                f"{correlation:g} | {share:g} | {100 * covers:.1f}% | {100 * old:.1f}% |"
             )
 
 

@@ -41,7 +41,8 @@ def _scale_rows(vectors: Vectors) -> Vectors:
 def vector_distance(first: Vectors, second: Vectors) -> Values:
     """Distance of each row from the same row of `second` [n, d]; shape [n]. For rows of equal length, 1 - cosine.
 
-    >>> vector_distance(np.array([[1, 0], [1, 0]], np.float32), np.array([[1, 0], [0, 1]], np.float32)).round(6).tolist()
+    >>> first, second = np.array([[1, 0], [1, 0]], np.float32), np.array([[1, 0], [0, 1]], np.float32)
+    >>> vector_distance(first, second).round(6).tolist()
     [0.0, 1.0]
     """
     a, b = first.astype(np.float64), second.astype(np.float64)

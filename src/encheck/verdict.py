@@ -95,7 +95,8 @@ def resolve_floor_and_aim(estimate: Estimate, *, floor: Floor, aim: float) -> Fl
     should at least reach a word count's figure.
 
     >>> words = Estimate("m", 0.7, 0.6, 0.8, n=9, clusters=9)
-    >>> resolve_floor_and_aim(Estimate("m", 0.9, 0.8, 1.0, n=9, clusters=9, surface={"jaccard": words}), floor="surface", aim=0.5)
+    >>> estimate = Estimate("m", 0.9, 0.8, 1.0, n=9, clusters=9, surface={"jaccard": words})
+    >>> resolve_floor_and_aim(estimate, floor="surface", aim=0.5)
     Lines(aim=0.7, floor=0.7, rival='jaccard')
     """
     if not isinstance(floor, str):

@@ -48,7 +48,8 @@ def test_what_an_evaluation_says_of_itself_is_received_as_it_was_sent():
     found = ProcessDescription(
         (read_typed(ModelEntry, MODEL),), (read_typed(DataEntry, data),), (ODD,), Selection(("c/d/1",), ()),
         {"wait": 0.1 + 0.2},
-        {"antonym": 3}, {"m": 4}, FirstLook(1, 2, 3, 4), RemainingWork("why", (RemainingWorkOfModel("m", 1, 2.5, 3, False, None, None),)),
+        {"antonym": 3}, {"m": 4}, FirstLook(1, 2, 3, 4), RemainingWork("why",
+        (RemainingWorkOfModel("m", 1, 2.5, 3, False, None, None),)),
         {"m": ParentScales("p", "config.json", None, {"d": Scale(2 / 3)})}, {"m": sample},
         {"m": DocumentLengths("tokens", {12: 3, 40: 1})},
     )  # fmt: skip

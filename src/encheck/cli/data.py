@@ -148,8 +148,9 @@ def variants(
 
     with told():
         settings = Settings(
-            store=store, spacy_model=spacy_model, lexicon=lexicon, generator_mode=parse_generator_mode(generator_mode), seed=seed,
-            continuation_model=continuation_model, back_translate=back_translate, project=project(),
+            store=store, spacy_model=spacy_model, lexicon=lexicon, seed=seed,
+            generator_mode=parse_generator_mode(generator_mode), continuation_model=continuation_model,
+            back_translate=back_translate, project=project(),
         )  # fmt: skip
         _show(settings, data, generator or [], n=n, sample=parse_sample(sample), skip_bad_rows=skip_bad_rows)
 

@@ -145,9 +145,10 @@ class ModelCost:
         speed, dimension = row.cost.speed, row.cost.dimension
         return cls(
             row.name, row.quality.figure if row.quality else None, row.behaviour.figure if row.behaviour else None,
-            {family: one.figure for family, one in row.families.items()}, dimension, bytes_per_million_vectors(dimension),
-            documents * BYTES_A_NUMBER * dimension, speed.texts_a_second if speed else None,
-            speed.p50 if speed else None, speed.p95 if speed else None, row.cost.price, row.cost.is_stored,
+            {family: one.figure for family, one in row.families.items()}, dimension,
+            bytes_per_million_vectors(dimension), documents * BYTES_A_NUMBER * dimension,
+            speed.texts_a_second if speed else None, speed.p50 if speed else None,
+            speed.p95 if speed else None, row.cost.price, row.cost.is_stored,
         )  # fmt: skip
 
 

@@ -136,7 +136,7 @@ def conclude(recorder: Recorder, settings: Settings, status: int, options: GateO
                 weighed.append(
                     weigh(
                         baseline, results, recorder.items, model=model, seed_noise=noise,
-                        people=lambda one, baseline, found: _judge_answers_by_people(one, baseline, found, recorder, settings),
+                        people=lambda one, name, found: _judge_answers_by_people(one, name, found, recorder, settings),
                         primary=options.primary, purpose=options.purpose, vectors=recorder.vector_sample(model),
                         documents=recorder.document_lengths(model), thresholds=options.thresholds,
                         index=recorder.index if baseline is options.baselines[0] else None,

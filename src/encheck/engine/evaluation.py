@@ -83,9 +83,9 @@ class GateComparison:
 class Evaluation:
     """The cases of a run, and the bench of models, data and store that they are measured on; `open` makes one.
 
-    A part of it is an evaluation too, made by `on`: its `bench` has the data of the part, `whole` all data, and `measured_cases`
-    the ids of the cases that the part measures. `existing` has all cases by name, selected or not. `against` is the
-    comparison of a gate, or None.
+    A part of the data is an evaluation too: its `bench` has the data of the part, `whole` all data, and
+    `measured_cases` the ids of the cases that the part measures. `existing` has all cases by name, selected or not.
+    `against` is the comparison of a gate, or None.
     """
 
     settings: Settings

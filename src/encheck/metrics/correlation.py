@@ -140,7 +140,7 @@ def _pearson_influence(first: Floats, second: Floats) -> Floats:
 
 
 def _spearman_influence(first: Floats, second: Floats) -> Floats:
-    """As `_pearson_influence`, of centred ranks: an item that is drawn once more also moves the ranks of all items above it."""
+    """As `_pearson_influence`, of centred ranks: a repeated item also moves the ranks of all items above it."""
     both, one, other = (first * second).sum(), (first * first).sum(), (second * second).sum()
     root = np.sqrt(one * other)
     moved = first * second + _weight_above(first, second) + _weight_above(second, first)

@@ -58,7 +58,7 @@ class PredictedPairs:
 
     @cached_property
     def cell_sums(self) -> tuple[Floats, Floats]:
-        """The column sums of `_prediction_columns`: in the sample, shape [1, 8], and in each replicate, [replicates, 8]."""
+        """Column sums of `_prediction_columns`: of the sample, shape [1, 8], and of each replicate, [replicates, 8]."""
         once = np.array([[column.sum() for column in _prediction_columns(self)]])
         return once, self.resampler.replicate_totals_of_columns(_prediction_columns(self))
 

@@ -75,7 +75,8 @@ def falls_throughout(values: Floats) -> Floats:
 
     Equal values count as in order with the probability of chance: 1/2 for two of them, 1/k! for k.
 
-    >>> falls_throughout(np.array([[0.9, 0.8, 0.7], [0.9, 0.7, 0.8], [0.9, 0.7, 0.7], [0.7, 0.7, 0.7]])).round(4).tolist()
+    >>> chains = np.array([[0.9, 0.8, 0.7], [0.9, 0.7, 0.8], [0.9, 0.7, 0.7], [0.7, 0.7, 0.7]])
+    >>> falls_throughout(chains).round(4).tolist()
     [1.0, 0.0, 0.5, 0.1667]
     """
     steps = np.diff(values, axis=1)
@@ -102,7 +103,7 @@ def _paraphrase_on_top(table: CaseScores, scale: Scale) -> Floats:
 
 @metric(values=_paraphrase_on_top, kind="rate", chance=0.25, label="share on top", unit="chain")
 def r_precision(scores: ChainScores, *, ties: Ties = "expected") -> Estimate:
-    """Share of the measured chains with the paraphrase on top (Table 5, RPrec); chance is 1/4. Ties: see `first_is_top`."""
+    """Share of measured chains with the paraphrase on top (Table 5, RPrec); chance is 1/4. Ties: `first_is_top`."""
     name, part = "r_precision" if ties == "expected" else f"r_precision_{ties}", select_test_chains(scores)
     return _share_of_chains(name, part, first_is_top(part.values, ties=ties))
 
@@ -174,7 +175,7 @@ def mean_unusual_tags(scores: ChainScores, *, step: int) -> Estimate:
 
 
 def mean_surprisal(scores: ChainScores, *, step: int) -> Estimate:
-    """Mean bits per token after this many swaps, by the language model of `--continuation-model`; see `mean_unusual_tags`."""
+    """Mean bits per token after this many swaps, by the model of `--continuation-model`; see `mean_unusual_tags`."""
     return _mean_over_chains(f"surprisal_{step}", scores, np.array([item.surprisal[step] for item in scores.items]))
 
 

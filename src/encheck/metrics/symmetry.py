@@ -65,9 +65,9 @@ def flip_rate(scores: BothOrdersScores, *, threshold: float | None = None) -> Es
 
     "Predicate-Argument Based Bi-Encoder for Paraphrase Identification", sections 1 and 3: 2.66 to 8.46% for
     cross-encoders (Chen et al. 2020), 2.78 to 9.16% for SBERT with the head (u, v, |u-v|), both by the head's argmax
-    on the test part. A pair is predicted a paraphrase where its score reaches its cut (`choose_decision_thresholds`); the
-    params say whose that is. Scores that are equal to within 1e-6 do not flip a prediction. NaN if a pair has no cut:
-    the scores do not vary, or no other pair has both labels.
+    on the test part. A pair is predicted a paraphrase where its score reaches its cut
+    (`choose_decision_thresholds`); the params say whose that is. Scores that are equal to within 1e-6 do not flip a
+    prediction. NaN if a pair has no cut: the scores do not vary, or no other pair has both labels.
     """
     result = choose_decision_thresholds(scores, threshold=threshold)
     differ = (scores.forward >= result.cuts) != (scores.backward >= result.cuts)

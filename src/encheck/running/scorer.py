@@ -212,7 +212,7 @@ class Scorer:
             raise NothingToMeasure(f"{model} is compared without searches")
         scale = self._calibrate(self._scales, model, data, scorer, kind)
         return _add_tuning_scores(
-            measured.score_items(items.included, scorer, self._resampler(data, items.included), scale), items, by
+            measured.score_items(items.included, scorer, self._resampler(data, items.included), scale), items, scorer
         )
 
     def _score_whole(self, model: str, data: str, whole: WholeItems) -> Scores:

@@ -44,8 +44,8 @@ class BothOrders(Item):
 class BothOrdersScores(ScoredPairs):
     """Similarity of each measured pair in both orders, shape [n] each.
 
-    `head_threshold` is the threshold of a trained two-class head, None for a model without one; `tuning` are the scores to
-    choose a threshold on, None if the data have no validation part with both labels.
+    `head_threshold` is the threshold of a trained two-class head, None for a model without one; `tuning` are
+    the     scores to choose a threshold on, None if the data have no validation part with both labels.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = (WORD_OVERLAP,)

@@ -62,8 +62,8 @@ class Chain(Item):
 class ChainScores:
     """Similarity of the paraphrase and then of each member of each chain, shape [n, 1 + members].
 
-    Ties are equal (see `with_ties_equal`); NaN if a chain is shorter than the longest. `head_threshold` is as for pairs;
-    `tuning` are the scores to choose a threshold on, None if the data have no validation part with both labels.
+    Ties are equal (see `with_ties_equal`); NaN if a chain is shorter than the longest. `head_threshold` is as for
+    pairs; `tuning` are the scores to choose a threshold on, None if the data have no validation part with both labels.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = (WORD_OVERLAP,)

@@ -58,7 +58,8 @@ class Classified(Item):
 class ClassifiedScores(PairScores):
     """1 for each text that got its own class, shape [n]; `predictions` are the assigned classes, `names` all classes.
 
-    `has_near_duplicate` marks texts with a near-duplicate in the training texts. `predictions` is None without training.
+    `has_near_duplicate` marks texts with a near-duplicate in the training texts. `predictions` is None without
+    training.
     """
 
     surface_scorers: ClassVar[tuple[str, ...]] = ()

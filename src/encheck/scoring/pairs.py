@@ -128,8 +128,8 @@ class SentencePair(Item):
     """Two sentences and their label: 1 is a paraphrase, 0 is not a paraphrase, None is unlabelled.
 
     `score` is the graded similarity in the data's own range, if any; `key` is the data's own name for the pair, if any:
-    in ranking data "question id/candidate id". `second_cluster` is the cluster of the second sentence if it differs, as in a
-    random pair. `why` is the certificate of a generated second sentence. `shares` is as for `Group`.
+    in ranking data "question id/candidate id". `second_cluster` is the cluster of the second sentence if it differs, as
+    in a random pair. `why` is the certificate of a generated second sentence. `shares` is as for `Group`.
     """
 
     id: ItemId
@@ -237,7 +237,7 @@ class PairScores(ScoredPairs):
             values=self.values[chosen],
             labels=self.labels[chosen],
             resampler=self.resampler.select(chosen),
-            surface={name: text_above_source.select(chosen) for name, text_above_source in self.surface.items()},
+            surface={name: beside.select(chosen) for name, beside in self.surface.items()},
             items=self.select(chosen),
         )
 
@@ -263,7 +263,7 @@ class PairScores(ScoredPairs):
         """
         if np.isnan(self.scale.reference):
             raise NothingToMeasure(f"{self.data} has {NO_RANDOM_PAIRS}")
-        surface = {name: text_above_source.calibrated for name, text_above_source in self.surface.items()}
+        surface = {name: beside.calibrated for name, beside in self.surface.items()}
         return replace(self, values=self.scale.calibrate(self.values), surface=surface, suffix="_calibrated")
 
     def positions_worst_first(self) -> list[int]:

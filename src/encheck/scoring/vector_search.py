@@ -144,8 +144,9 @@ class IndexSize:
 def refuse_unsupported_similarity(model: str, similarity: str) -> None:
     """Raise UsageError for a model whose similarity the index does not support."""
     if similarity not in SUPPORTED_SIMILARITIES:
+        known = ", ".join(SUPPORTED_SIMILARITIES)
         raise UsageError(
-            f"--search-index=faiss can search by {', '.join(SUPPORTED_SIMILARITIES)}, but {model} compares by {similarity}. Remedy: "
+            f"--search-index=faiss can search by {known}, but {model} compares by {similarity}. Remedy: "
             "--search-index=exact"
         )
 
@@ -159,7 +160,8 @@ def refuse_missing_faiss() -> None:
 class InvertedLists:
     """An index over `documents` [m, d], fp32, which it does not copy: it stores one byte per number.
 
-    `similarity` is one of `SUPPORTED_SIMILARITIES`. The same documents, size and seed give the same index, with any number of threads.
+    `similarity` is one of `SUPPORTED_SIMILARITIES`. The same documents, size and seed give the same index,
+    with any number of threads.
     """
 
     def __init__(self, documents: Vectors, *, similarity: str, size: IndexSize, seed: int = 0) -> None:

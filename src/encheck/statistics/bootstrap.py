@@ -126,10 +126,10 @@ class Resampler:
     `universe` names all clusters of the run's data, in any order; weights depend on their number and the seed
     alone. `clusters` names the cluster of each item, `others` a second one for items that belong to two (a random pair
     of sentences), "" for none. The weight of such an item is the product of both (Owen 2007, "The pigeonhole
-    bootstrap"), which gives slightly wide intervals. `ClusterNumbers` has all of that as numbers. `shares` names the things
-    that overlapping items have in common, and is empty for items that only share their cluster. Overlapping items have
-    their own weights in a replicate (`overlapping_item_weights`). Items that belong to two clusters, and more than
-    `MANY_ITEMS` items, are drawn by their clusters alone.
+    bootstrap"), which gives slightly wide intervals. `ClusterNumbers` has all of that as numbers. `shares` names the
+    things that overlapping items have in common, and is empty for items that only share their cluster. Overlapping
+    items have their own weights in a replicate (`overlapping_item_weights`). Items that belong to two clusters, and
+    more than `MANY_ITEMS` items, are drawn by their clusters alone.
 
     More than `MAX_CLUSTERS` clusters are put into `GROUPS` random groups by their hash, and groups are drawn: the
     method of random groups (Wolter 2007, section 2.4). The variance of a sum over independent clusters is the same in
@@ -247,13 +247,15 @@ class Resampler:
         return found
 
     def replicate_totals_of_columns(self, columns: Iterable[Floats]) -> Floats:
-        """`replicate_totals` of columns that come one by one, shape [n] each; with many items, only one is held at a time."""
+        """`replicate_totals` of columns that come one by one, shape [n] each; only one is in memory if there are many
+        items.
+        """
         if not self.is_grouped:
             return self.replicate_totals(np.column_stack(list(columns)))
         return self._totals_by_group(columns)
 
     def _totals_by_cluster(self, values: Floats, columns: NDArray[np.signedinteger[Any]]) -> Floats:
-        """`replicate_totals` of items that each belong to one cluster, `columns`, shape [n]; only their weights are used."""
+        """`replicate_totals` of items with one cluster each, `columns`, shape [n]; only their weights are used."""
         present, places = np.unique(columns, return_inverse=True)
         every = self.weights.shape[1]
         few = len(present) < every // 3

@@ -39,7 +39,8 @@ class MeanErrors:
     """The error of each column's mean; shape [k], except for `free`.
 
     `variance` is the variance of the mean, `free` its degrees of freedom, `effective` the effective number of
-    independent items. `scores` [n, k] has each item's contribution: `Sharing.quadratic_form` of a column is its variance.
+    independent items. `scores` [n, k] has each item's contribution: `Sharing.quadratic_form` of a column is its
+    variance.
     """
 
     mean: Floats
@@ -59,9 +60,9 @@ class Sharing:
     """Which of n items share something.
 
     `things` are the numbers of each item's things. Items with the same things form a *pattern*; `patterns` [n] has the
-    pattern of each item. `incidence`, shape [patterns, things], has the things of each pattern. `largest_unit` is the number
-    of items with the most frequent thing. `clusters` is the number of clusters if each item has one thing, None if
-    things overlap.
+    pattern of each item. `incidence`, shape [patterns, things], has the things of each pattern. `largest_unit` is the
+    number of items with the most frequent thing. `clusters` is the number of clusters if each item has one thing, None
+    if things overlap.
     """
 
     things: Things
@@ -191,8 +192,8 @@ class Sharing:
         """The reason why no interval of these items is reliable; empty if intervals are reliable."""
         if self.largest_unit > WIDEST * len(self) and self.largest_unit > 1:
             return (
-                f"{self.largest_unit:,} of {len(self):,} items share one document, sentence or cluster, but an interval "
-                f"needs that none is in more than a quarter of the items"
+                f"{self.largest_unit:,} of {len(self):,} items share one document, sentence or cluster, but an "
+                f"interval needs that none is in more than a quarter of the items"
             )
         if not self.free >= LEAST_FREEDOM - 1e-9:
             return (
@@ -238,7 +239,7 @@ class Sharing:
 
         Korn and Graubard (1998, Survey Methodology 24): Clopper and Pearson's at the effective number of items. Values
         between 0 and 1 vary less than wins and losses with the same mean, and count for correspondingly more items.
-        From 0 to 1 if the interval is `why_no_interval`.
+        From 0 to 1 if `why_no_interval` has a reason.
         """
         columns = values.reshape(len(self), -1).astype(float)
         if self.why_no_interval:
@@ -255,7 +256,8 @@ class Sharing:
     def change_interval(self, differences: Floats, *, level: float = LEVEL) -> tuple[Floats, Floats]:
         """The interval of the mean of each column [n, k] of differences of wins, from -1 to 1; ends of shape [k].
 
-        Tango's score interval at the effective number of items, with Student's t; from -1 to 1 if it is `why_no_interval`.
+        Tango's score interval at the effective number of items, with Student's t; -1 to 1 if `why_no_interval` has a
+        reason.
         """
         if self.why_no_interval:
             return np.full(differences.size // len(self), -1.0), np.full(differences.size // len(self), 1.0)

@@ -115,7 +115,7 @@ def _candidate_cells(number: int, table: FeatureTable, half: Mask) -> Iterator[_
     """The large enough cells of a table that fail significantly more often than the rest in this half."""
     if not half.any():
         return
-    beyond, groups = table.beyond(half), _number_clusters(_clusters_of_half(table, half))
+    beyond, groups = table.residual_function(half), _number_clusters(_clusters_of_half(table, half))
     failed = beyond(table.failed[half].astype(float))
     columns = []
     for name, column in table.features.items():
@@ -189,7 +189,7 @@ def _drop_redundant(tables: Sequence[FeatureTable], ranked: Sequence[_Candidate]
 def _test_cell(table: FeatureTable, mask: Mask, half: Mask, permutations: int, rng: np.random.Generator) -> float:
     if not half.any():
         return 1.0
-    own, beyond = _clusters_of_half(table, half), table.beyond(half)
+    own, beyond = _clusters_of_half(table, half), table.residual_function(half)
     plain = mask[half].astype(float), table.failed[half].astype(float)
     both = plain, tuple(map(beyond, plain))
     return max(permutation_p(x, y, own, permutations=permutations, rng=rng) for x, y in both)
