@@ -158,7 +158,14 @@ def claim(
     def mark(function: Function) -> Function:
         place = f"{function.__qualname__} of {function.__module__}: @claim"
         _refuse_invalid_declaration(place, levels, family, metric, pictures)
-        _refuse_invalid_floor_or_aim(place, floor, aim, unjudged)
+        if isinstance(floor, str) and floor != SURFACE:
+            raise UsageError(f"{place} has floor={floor!r}, but should have a number, {SURFACE!r} or None")
+        if floor is not None and aim is None:
+            raise UsageError(f"{place} has floor={floor!r} and no aim: a figure needs an aim to pass")
+        if unjudged and aim is not None:
+            raise UsageError(f"{place} has unjudged={unjudged!r} and aim={aim:g}, but should have one of them")
+        if isinstance(floor, int | float) and aim is not None and floor > aim:
+            raise UsageError(f"{place} has floor={floor:g} above aim={aim:g}")
         weighed = gates or unjudged or metric
         if isinstance(weighed, str) or weighed is None:  # the reason why the check does not gate
             gated, reported = "", weighed or ""
@@ -193,18 +200,6 @@ def _refuse_invalid_declaration(
     for name in pictures:
         if name not in PICTURES:
             raise UsageError(f"{place} has an {unknown_name_message('picture', name, PICTURES)}")
-
-
-def _refuse_invalid_floor_or_aim(place: str, floor: Floor, aim: float | None, unjudged: str) -> None:
-    """Raise UsageError for an invalid floor, a floor above the aim, or an aim of a check that has no verdict."""
-    if isinstance(floor, str) and floor != SURFACE:
-        raise UsageError(f"{place} has floor={floor!r}, but should have a number, {SURFACE!r} or None")
-    if floor is not None and aim is None:
-        raise UsageError(f"{place} has floor={floor!r} and no aim: a figure needs an aim to pass")
-    if unjudged and aim is not None:
-        raise UsageError(f"{place} has unjudged={unjudged!r} and aim={aim:g}, but should have one of them")
-    if isinstance(floor, int | float) and aim is not None and floor > aim:
-        raise UsageError(f"{place} has floor={floor:g} above aim={aim:g}")
 
 
 def tested_property(claim: Claim, markers: Iterable[str]) -> str:

@@ -20,9 +20,5 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Make pytest's --strict set encheck's too."""
-    config.option.encheck_strict |= _is_strict(config)
-
-
-def _is_strict(config: pytest.Config) -> bool:
-    """Whether --strict was given: a flag before pytest 9, a setting since."""
-    return bool(getattr(config.option, "strict", False)) or "strict=true" in (config.option.override_ini or [])
+    option = config.option  # --strict is a flag before pytest 9, a setting since
+    option.encheck_strict |= bool(getattr(option, "strict", False)) or "strict=true" in (option.override_ini or [])

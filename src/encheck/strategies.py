@@ -85,17 +85,16 @@ def properties_with_frames() -> tuple[str, ...]:
 
 
 @cache
-def frames_of_property(name: str) -> tuple[FrameForms, ...]:
-    """The frames of a property, those with the shortest sentences first."""
-    found = [_frame_forms(frame) for frame in fresh_probes.probe_frames() if frame.phenomenon == name]
+def frames_of_property(name: str | None) -> tuple[FrameForms, ...]:
+    """The frames of a property, or of all for None, those with the shortest sentences first."""
+    found = []
+    for frame in fresh_probes.probe_frames():
+        if name in (None, frame.phenomenon):
+            fillers = {key: tuple(sorted(options, key=plainness_key)) for key, options in frame.fillers.items()}
+            whole = replace(frame, fillers=fillers)
+            alone = fresh_probes.clause_alone(whole)
+            found.append(FrameForms(frame.id, frame.phenomenon, (alone, whole) if alone else (whole,)))
     return tuple(sorted(found, key=frame_sort_key))
-
-
-def _frame_forms(frame: ProbeFrame) -> FrameForms:
-    fillers = {name: tuple(sorted(options, key=plainness_key)) for name, options in frame.fillers.items()}
-    whole = replace(frame, fillers=fillers)
-    alone = fresh_probes.clause_alone(whole)
-    return FrameForms(frame.id, frame.phenomenon, (alone, whole) if alone else (whole,))
 
 
 def frame_sort_key(drawable: FrameForms) -> tuple[tuple[int, bool, int, str], str]:
@@ -222,10 +221,9 @@ def minimal_pair(name: str, *, favours: Side | None = None) -> st.SearchStrategy
     Raises:
         UsageError: the property or `favours` is unknown.
     """
-    _refuse_unknown_property(name, properties())
+    _register_and_check(name, properties())
     if favours is not None and favours not in SIDES.values():
         raise UsageError(unknown_name_message("side of the surface", favours, tuple(SIDES.values())))
-    register_profile()
     if name in WRITTEN:
         _embedded_pairs(name)  # reading the probes takes a second, which no example should wait for
         return _draw_embedded_pair(name, favours)
@@ -238,7 +236,7 @@ def paraphrases(name: str | None = None) -> st.SearchStrategy[Paraphrase]:
     Raises:
         UsageError: there are no frames of this property.
     """
-    _refuse_unframed(name)
+    _register_and_check(name, properties_with_frames())
     return _draw_paraphrase(name)
 
 
@@ -248,35 +246,21 @@ def sentences(name: str | None = None) -> st.SearchStrategy[str]:
     Raises:
         UsageError: there are no frames of this property.
     """
-    _refuse_unframed(name)
+    _register_and_check(name, properties_with_frames())
     return _draw_group(name).map(lambda made: made[1].source)
 
 
-def _refuse_unframed(name: str | None) -> None:
+def _register_and_check(name: str | None, known: Collection[str]) -> None:
+    """Register the profile; UsageError for an unknown property."""
     register_profile()
-    if name is not None:
-        _refuse_unknown_property(name, properties_with_frames())
-
-
-@cache
-def _sorted_frames(name: str | None) -> Sequence[FrameForms]:
-    """The frames of a property, or of all."""
-    return (
-        frames_of_property(name)
-        if name
-        else sorted((one for each in properties_with_frames() for one in frames_of_property(each)), key=frame_sort_key)
-    )
-
-
-def _refuse_unknown_property(name: str, known: Collection[str]) -> None:
-    if name not in known:
+    if name is not None and name not in known:
         raise UsageError(unknown_name_message("property", name, known))
 
 
 @st.composite
 def _draw_group(draw: st.DrawFn, name: str | None) -> tuple[FrameForms, Group]:
     """A group from one of the frames; hypothesis makes each choice, so that it can shrink it."""
-    drawables = _sorted_frames(name)
+    drawables = frames_of_property(name)
     drawable = drawables[draw(st.sampled_from(range(len(drawables))))]
     frame = drawable.forms[0 if draw(st.sampled_from([True, False])) else -1]  # one choice for every frame
     group = fill_frame(frame, draw(st.randoms(use_true_random=False)))

@@ -250,13 +250,13 @@ def bm25(first: Texts, second: Texts, frequencies: Frequencies) -> Values:
 
 def _bm25_of_words(query: Mapping[str, int], document: Mapping[str, int], frequencies: Frequencies) -> float:
     norm = K1 * (1 - B + B * sum(document.values()) / frequencies.length)
-    shared = ((_bm25_idf(word, frequencies) * n, document[word]) for word, n in query.items() if word in document)
-    return sum(weight * count * (K1 + 1) / (count + norm) for weight, count in shared)
-
-
-def _bm25_idf(word: str, frequencies: Frequencies) -> float:
-    count = frequencies.counts.get(word, 0)
-    return math.log(1 + (frequencies.texts - count + 0.5) / (count + 0.5))
+    total = 0.0
+    for word, n in query.items():
+        if count := document.get(word, 0):
+            texts = frequencies.counts.get(word, 0)
+            idf = math.log(1 + (frequencies.texts - texts + 0.5) / (texts + 0.5))
+            total += idf * n * count * (K1 + 1) / (count + norm)
+    return total
 
 
 WEIGHTED: Mapping[str, Callable[[Texts, Texts, Frequencies], Values]] = {"tf-idf": tf_idf, "bm25": bm25}

@@ -160,7 +160,7 @@ def behaviour(
         Finite numbers. A property without items in the data has no key.
         PROPERTY: its figure, usually the share of its items that are right.
         sensitivity_part, invariance_part, retrieval_part, balanced: the balanced score and its parts, from chance (0)
-        to 1, over the properties in `checks`, otherwise `default_checks()`. `balanced` needs all three parts. With a
+        to 1, over the properties in `checks`, otherwise those that a check `selects`. `balanced` needs all three parts. With a
         baseline, FIGURE_change, FIGURE_change_low and FIGURE_change_high of each property and of the score: the paired
         difference with the ends of its 95% interval, as in the gate. `blocked` is 1 if a gate on these items would
         block, otherwise 0. `score` is the change of the score, or -1 if blocked; `certainly_better` is 1 if its lower
@@ -190,11 +190,6 @@ def _wrap_model(candidate: object, name: str) -> Model:
             f"{name} is {str(candidate)!r}, but should be in memory. Remedy: encheck.load_model({str(candidate)!r})"
         )
     return as_model(candidate, name)
-
-
-def properties_that_select() -> tuple[str, ...]:
-    """The properties that the score uses by default: those that declare `selects`."""
-    return tuple(dict.fromkeys(check.property for check in packaged_checks() if check.claim.declared.selects))
 
 
 def select_dev_part(dataset: Dataset) -> Dataset:
@@ -237,7 +232,9 @@ class CheckpointScorer:
             names = ", ".join(dict.fromkeys(check.property for check in chosen))
             raise UsageError(f"{data} has no item for {names}: name other checks, or data that have some")
         scored = {check.property for check in chosen if _counts_in_balanced_score(check)}
-        self.scored = scored if checks is not None else scored & {*properties_that_select()}
+        if checks is None:
+            scored &= {check.property for check in packaged_checks() if check.claim.declared.selects}
+        self.scored = scored
         families = {part_of(check.claim.family) for check in chosen if check.property in self.scored}
         self.parts = [part for part in PARTS if part in families]
         families = {part_of(case.claim.family) for case in self.plan.cases if case.property in self.scored}

@@ -137,7 +137,10 @@ def decide_verdict(
         return "inconclusive", "the interval includes the aim"
     if strict:
         return _failure_or_known_failure("below the aim: a failure with --strict", known_failure)
-    return "below_aim", _relation_to_floor(estimate, held)
+    if held.floor is None:
+        return "below_aim", "this check has no floor"
+    floor = f"what {held.rival} gets" if held.rival else "the floor"
+    return "below_aim", f"above {floor}" if estimate.low > held.floor else f"not shown to be above {floor}"
 
 
 def add_causes(reason: str, estimate: Estimate) -> str:
@@ -152,14 +155,6 @@ def add_causes(reason: str, estimate: Estimate) -> str:
 
 def _failure_or_known_failure(reason: str, known: str | None) -> tuple[Verdict, str]:
     return ("known_failure", known) if known else ("fail", reason)
-
-
-def _relation_to_floor(estimate: Estimate, held: FloorAndAim) -> str:
-    """Say whether a figure below its aim is above its floor."""
-    if held.floor is None:
-        return "this check has no floor"
-    floor = f"what {held.rival} gets" if held.rival else "the floor"
-    return f"above {floor}" if estimate.low > held.floor else f"not shown to be above {floor}"
 
 
 def known_failure_reason(check: str, data: str, level: str, entries: Mapping[str, str] | None) -> str | None:

@@ -200,23 +200,17 @@ def collect_items(dataset: Dataset, outcomes: Iterable[Outcome]) -> Items:
             f"no sentence of {dataset.name} gives this check something to compare ({reasons})",
             needs=needs.pop() if len(needs) == 1 else "",
         )
-    return Items(tuple(_number_duplicate_items(kept)), dict(excluded))
+    numbered, seen = [], Counter[str]()  # items with the same texts get different ids
+    for item in kept:
+        numbered.append(replace(item, id=ItemId(item.id).numbered(seen[item.id])))  # type: ignore[type-var]
+        seen[item.id] += 1
+    return Items(tuple(numbered), dict(excluded))
 
 
 def refuse_without_paraphrase(dataset: Dataset) -> None:
     """NothingToMeasure if no sentence has a paraphrase; raised before items are made."""
     if dataset.groups and all(group.source == group.paraphrase for group in dataset.groups):
         raise NothingToMeasure(f"every paraphrase of {dataset.name} is identical to its sentence", needs=PARAPHRASES)
-
-
-def _number_duplicate_items(items: Iterable[Item]) -> Iterator[Item]:
-    """Number items with the same texts, so that their ids differ."""
-    import dataclasses
-
-    seen: Counter[str] = Counter()
-    for item in items:
-        yield dataclasses.replace(item, id=ItemId(item.id).numbered(seen[item.id]))  # type: ignore[type-var]
-        seen[item.id] += 1
 
 
 def _item_id(dataset: Dataset, texts: tuple[str, ...], variant: Variant) -> ItemId:

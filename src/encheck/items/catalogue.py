@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import cast
@@ -103,7 +103,15 @@ def list_variants(
     Only the first `keep` variants of each are kept. Then texts are processed in batches, and memory does not grow with
     their number.
     """
-    works = works or (*WORKS, *_generators_of_models(dataset, maker))
+    if not works:  # also those that use language or translation models, if the run has such models
+        more: list[GeneratorLevels] = []
+        if maker.writers.continuations is not None:
+            more.append((continuation, CUTS))
+        if maker.writers.translations is not None:
+            sources = [group.source for group in dataset.groups]
+            texts = dict(zip(sources, maker.writers.translations(sources), strict=True))
+            more.append((back_translation(texts), (1,)))
+        works = (*WORKS, *more)
     return list_variants_of_stream(
         dataset.groups, maker, works=works, keep=keep,
         surveyed=[g for g in dataset.groups if not g.variants][:CHUNK],
@@ -129,26 +137,14 @@ def list_variants_of_stream(
     while some := list(islice(rest, CHUNK)):
         surveyed = surveyed or some
         for (generator, levels), listed in zip(works, listings, strict=True):
-            theirs = _groups_for_generator(generator, some, maker)
+            theirs: Sequence[Group] = some  # the groups that this generator gets in a run
+            if generator is swap_chain:
+                theirs = [exchange_sides(group) for group in some]
+            elif generator is continuation:
+                theirs = add_continuations(some, maker)
             maker.survey_names(surveyed, generator)
             for level, listing in zip(levels, listed, strict=True):
                 for group, outcome in zip(theirs, maker.make_uncached(theirs, generator, level=level), strict=True):
                     listing.add(group, outcome)
         maker.english.forget()
     return [listing for listed in listings for listing in listed]
-
-
-def _groups_for_generator(generator: Generator, groups: Sequence[Group], maker: VariantMaker) -> Sequence[Group]:
-    """The groups that this generator gets in a run."""
-    if generator is swap_chain:
-        return [exchange_sides(group) for group in groups]
-    return add_continuations(groups, maker) if generator is continuation else groups
-
-
-def _generators_of_models(dataset: Dataset, maker: VariantMaker) -> Iterator[tuple[Generator, tuple[int, ...]]]:
-    """The generators that use language or translation models, if the run has such models."""
-    sources = [group.source for group in dataset.groups]
-    if maker.writers.continuations is not None:
-        yield continuation, CUTS
-    if maker.writers.translations is not None:
-        yield back_translation(dict(zip(sources, maker.writers.translations(sources), strict=True))), (1,)

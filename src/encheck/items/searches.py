@@ -127,7 +127,18 @@ def queries(*others: str, counts: bool = False) -> Builder:
     """
 
     def build(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:
-        kept = tuple(_paraphrase_queries(dataset, others, counts))
+        kept: list[Query] = []
+        seen = set()
+        for group in dataset.groups:
+            texts = (group.source, group.paraphrase)
+            if group.source == group.paraphrase or texts in seen:
+                continue
+            seen.add(texts)
+            wrong = tuple(v.text for relation in others if (v := group.variant(relation)))
+            kind = "counted" if counts else "searched"
+            name = ItemId.of(dataset.name, content_hash(*texts), "query", 1, kind, 0)
+            edits = next((v.edits for v in group.variants if v.text == group.paraphrase), ())
+            kept.append(Query(name, *texts, wrong, group.cluster, edits, group.split, counts, group.shares))
         if len(kept) < 2:
             raise NothingToMeasure(
                 f"{dataset.name} has {len(kept)} sentences with a paraphrase: a search needs two or more",
@@ -135,23 +146,11 @@ def queries(*others: str, counts: bool = False) -> Builder:
             )
         excluded = len(dataset.groups) - len(kept)
         return Items(
-            kept, {"the paraphrase is identical to the sentence, or is a repeated query": excluded} if excluded else {}
+            tuple(kept),
+            {"the paraphrase is identical to the sentence, or is a repeated query": excluded} if excluded else {},
         )
 
     return build
-
-
-def _paraphrase_queries(dataset: Dataset, others: tuple[str, ...], counts: bool) -> Iterator[Query]:
-    seen = set()
-    for group in dataset.groups:
-        texts = (group.source, group.paraphrase)
-        if group.source == group.paraphrase or texts in seen:
-            continue
-        seen.add(texts)
-        wrong = tuple(v.text for name in others if (v := group.variant(name)))
-        name = ItemId.of(dataset.name, content_hash(*texts), "query", 1, "counted" if counts else "searched", 0)
-        edits = next((v.edits for v in group.variants if v.text == group.paraphrase), ())
-        yield Query(name, *texts, wrong, group.cluster, edits, group.split, counts, group.shares)
 
 
 def ranked_queries(dataset: Dataset, _level: int | str, _maker: VariantMaker) -> Items:

@@ -59,7 +59,10 @@ def adjusted_rate(scores: MarginScores, *, epsilon: float = 0.0) -> Estimate:
     missing = one_sided_message(found, scores)
     weights = balancing_weights(found) if not missing else np.full(len(wins), math.nan)
     missing = missing or imbalance_message(found, weights)
-    params = {"epsilon": epsilon, **_strata_params(rates_by_stratum(scores, wins, found, weights))}
+    params = {"epsilon": epsilon}
+    for s in rates_by_stratum(scores, wins, found, weights):
+        named = {what: float(getattr(s, what)) for what in ("rate", "n", "clusters", "weight")}
+        params |= {f"{s.name}_{what}": value for what, value in named.items() if not math.isnan(value)}
     if missing:
         n, clusters = len(wins), scores.resampler.clusters
         return Estimate("adjusted_rate", math.nan, math.nan, math.nan, n, clusters, params=params, missing=missing)
@@ -131,9 +134,3 @@ def rates_by_stratum(
             clusters = scores.resampler.select(chosen).clusters
             share = float(weights[chosen].sum() / weights.sum())
             yield Stratum(name, float(wins[chosen].mean()), len(chosen), clusters, share)
-
-
-def _strata_params(found: Iterator[Stratum]) -> dict[str, float]:
-    """The strata as params of an estimate: kept_rate, kept_n, kept_clusters, kept_weight, and so on."""
-    named = {f"{s.name}_{what}": float(getattr(s, what)) for s in found for what in ("rate", "n", "clusters", "weight")}
-    return {name: value for name, value in named.items() if not math.isnan(value)}

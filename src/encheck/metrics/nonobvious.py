@@ -121,9 +121,11 @@ def auc_n(cases: PredictedPairs) -> Estimate:
     """
     splits = cases.scores.splits
     wins, pairs = zip(*(_nonobvious_wins(cases, splits == name) for name in sorted(set(splits))), strict=True)
-    found, sides = _pool_splits(wins, pairs), [cases.in_cells(cell) for cell in (PN, NN)]
+    shortest = min(len(w) for w in wins if len(w) > 1)
+    sums = (np.sum([x[:shortest] for x in side if len(x) > 1], axis=0) for side in (wins, pairs))
+    found, sides = safe_ratio(*sums), [cases.in_cells(cell) for cell in (PN, NN)]
     clusters = min(cases.resampler.clusters_among(side) for side in sides)  # the rarer label's, as in of_two_labels
-    estimate = estimate_from_replicates("auc_n", cases.scores, *found, among=sides[0] | sides[1])
+    estimate = estimate_from_replicates("auc_n", cases.scores, float(found[0]), found[1:], among=sides[0] | sides[1])
     return replace(
         estimate,
         clusters=clusters,
@@ -149,12 +151,6 @@ def _nonobvious_wins(cases: PredictedPairs, is_in: NDArray[np.bool_]) -> tuple[F
     counts = draws.replicate_totals_of_columns(side.astype(float) for side in (is_up, ~is_up))[: len(replicates)]
     pairs = np.append(up.sum() * down.sum(), counts.prod(axis=1))
     return np.where(pairs > 0, np.append(auc, replicates), 0) * pairs, pairs
-
-
-def _pool_splits(wins: Sequence[Floats], pairs: Sequence[Floats]) -> tuple[float, Floats]:
-    shortest = min(len(w) for w in wins if len(w) > 1)
-    result = safe_ratio(*(np.sum([x[:shortest] for x in side if len(x) > 1], axis=0) for side in (wins, pairs)))
-    return float(result[0]), result[1:]
 
 
 @with_surface_figures

@@ -59,7 +59,17 @@ def project_table(path: Path) -> Project:
     for number, line in enumerate(text.split("\n"), 1):
         if line.count(".") > MOST_DOTS and KEY.fullmatch(line.partition("=")[0]):
             raise ConfigError(f"{path}:{number}: a key has more than {MOST_DOTS} parts, which is the limit")
-    table: Any = _parse_toml(path, text)
+    try:
+        table: Any = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        what, _, at = str(error).partition(" (at ")
+        found = re.match(r"line (\d+)", at)
+        number = int(found[1]) if found else text.count("\n") + 1
+        raise ConfigError(f"{path}:{number}: is not TOML: {what}") from error
+    except RecursionError as error:
+        raise ConfigError(f"{path}: is nested too deeply") from error
+    except ValueError as error:  # an integer of thousands of digits
+        raise ConfigError(f"{path}: cannot be read as TOML: {error}") from error
     for depth, name in enumerate(TABLE, 1):
         table = table.get(name, {})
         if not isinstance(table, dict):
@@ -96,19 +106,6 @@ def _table_schema() -> type[BaseModel]:
     }
     strict = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
     return create_model("ProjectTable", __config__=strict, **fields)
-
-
-def _parse_toml(path: Path, text: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        what, _, at = str(error).partition(" (at ")
-        line = re.match(r"line (\d+)", at)
-        raise ConfigError(f"{path}:{line[1] if line else text.count(chr(10)) + 1}: is not TOML: {what}") from error
-    except RecursionError as error:
-        raise ConfigError(f"{path}: is nested too deeply") from error
-    except ValueError as error:  # an integer of thousands of digits
-        raise ConfigError(f"{path}: cannot be read as TOML: {error}") from error
 
 
 def line_of(text: str, place: Sequence[str | int]) -> int:

@@ -15,7 +15,6 @@ from encheck.system.terminal import LINES, escape_controls, make_visible
 
 if TYPE_CHECKING:
     from encheck.engine.evaluation import Evaluation
-    from encheck.engine.measured import CaseOutcome
     from encheck.types import CheckResult, Verdict
 
 JUDGEMENT: pytest.StashKey[Judgement] = pytest.StashKey()
@@ -78,14 +77,23 @@ def attach_measurements(report: Any, item: pytest.Item, call: pytest.CallInfo[No
         return
     judgement = item.stash.setdefault(JUDGEMENT, Judgement(case_of(item), evaluation))
     if call.excinfo:
-        judgement.record_ending(_verdict_of(call.excinfo), str(call.excinfo.value))
+        verdict: Verdict = "error"  # unable to measure
+        if call.excinfo.errisinstance(pytest.skip.Exception):
+            verdict = "skipped"
+        elif call.excinfo.errisinstance(AssertionError):  # a bare assert
+            verdict = "fail"
+        judgement.record_ending(verdict, str(call.excinfo.value))
     found = judgement.outcome(item.function)  # type: ignore[attr-defined]
     report.encheck = found.serialise()
     report.encheck_verdict = next((row.verdict for row in found.rows if row.verdict), "")
     model = judgement.case.model
     report.encheck_failed_model = model if report.failed and evaluation.bench.subjects[model].error else ""
     if item.config.getoption("htmlpath", None) is not None:
-        _attach_fragment(report, found)
+        from encheck.reporting.html.fragment import fragment
+
+        content = fragment(found.rows, {} if found.items is None else found.items.to_pydict())
+        extra = {"name": "encheck", "format_type": "html", "content": content, "mime_type": None, "extension": None}
+        report.extras = [*getattr(report, "extras", []), extra]
 
 
 def make_report_visible(report: pytest.TestReport) -> None:
@@ -98,22 +106,6 @@ def make_report_visible(report: pytest.TestReport) -> None:
         report.longrepr = shown
     if reason := getattr(report, "wasxfail", ""):
         report.wasxfail = make_visible(reason, keep=LINES)
-
-
-def _attach_fragment(report: Any, found: CaseOutcome) -> None:
-    """Figures, curves and items for pytest-html."""
-    from encheck.reporting.html.fragment import fragment
-
-    content = fragment(found.rows, {} if found.items is None else found.items.to_pydict())
-    extra = {"name": "encheck", "format_type": "html", "content": content, "mime_type": None, "extension": None}
-    report.extras = [*getattr(report, "extras", []), extra]
-
-
-def _verdict_of(excinfo: pytest.ExceptionInfo[BaseException]) -> Verdict:
-    """The verdict of a check without a judgement: skipped, failed by a bare assert, or unable to measure."""
-    if excinfo.errisinstance(pytest.skip.Exception):
-        return "skipped"
-    return "fail" if excinfo.errisinstance(AssertionError) else "error"
 
 
 def report_status(report: pytest.TestReport, config: pytest.Config) -> Any:

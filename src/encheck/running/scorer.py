@@ -446,10 +446,10 @@ class _PairScorer(_ModelScorer):
         assert self.index is not None
         for q, rows in zip(queries, _bm25_candidates(queries, self.index), strict=True):
             documents = [q.documents.texts[row] for row in rows.tolist()]
-            yield rerank(rows, self.pairs([q.source] * len(rows), documents))
+            yield rerank(rows, self.score_pairs([q.source] * len(rows), documents))
 
     def score_documents(self, queries: Sequence[str], documents: Sequence[str]) -> Floats:
-        return self.pairs(queries, documents)
+        return self.score_pairs(queries, documents)
 
 
 def _scorer_of(

@@ -80,7 +80,7 @@ class BothOrdersScores(ScoredPairs):
             labels=self.labels[chosen],
             resampler=self.resampler.select(chosen),
             surface={name: beside.select(chosen) for name, beside in self.surface.items()},
-            items=self.select(chosen),
+            items=self.select_items(chosen),
         )
 
     @property
@@ -102,7 +102,7 @@ class BothOrdersScores(ScoredPairs):
 
     def positions_worst_first(self) -> list[int]:
         """Positions of the pairs, largest effect of the order first."""
-        return self.least(-self.asymmetry)
+        return self.ascending_positions(-self.asymmetry)
 
     def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
         """The pairs as rows of the item file; the far score is that of the reversed pair, without a text."""

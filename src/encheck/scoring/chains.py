@@ -95,14 +95,10 @@ class ChainScores:
         items, resampler = tuple(self.items[i] for i in chosen), self.resampler.select(chosen)
         return replace(self, values=self.values[chosen], items=items, resampler=resampler, surface=surface)
 
-    @property
-    def best_member_leads(self) -> Floats:
-        """The best member's score minus the paraphrase's (negative: the paraphrase is on top); shape [n]."""
-        return np.asarray(np.nanmax(self.values[:, 1:], axis=1) - self.values[:, 0])
-
     def positions_worst_first(self) -> list[int]:
-        """Positions of the chains, the largest loss first."""
-        return [int(i) for i in np.argsort(-self.best_member_leads, kind="stable")]
+        """Positions of the chains, first those whose best member scores highest above the paraphrase."""
+        leads = np.nanmax(self.values[:, 1:], axis=1) - self.values[:, 0]
+        return [int(i) for i in np.argsort(-leads, kind="stable")]
 
     def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
         """One row of the item file per member, with every text, edit and score.

@@ -156,7 +156,7 @@ def score_surface_classifiers(
     counts = np.unique([one.label for one in (others or items)], return_counts=True)
     largest = counts[0][int(np.argmax(counts[1]))]
     all_largest = np.array([float(one.label == largest) for one in items])
-    return {name: learned, MAJORITY: replace(learned, values=all_largest, told=None)}
+    return {name: learned, MAJORITY: replace(learned, values=all_largest, predictions=None)}
 
 
 def bag_of_words_matrix(texts: Sequence[Classified]) -> Any:

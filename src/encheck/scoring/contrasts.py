@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -81,9 +81,11 @@ class ContrastScores(CrossedScores):
     def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
         """Both queries, each with the right and the wrong document."""
         contrast: Contrast = item
-        return [line for row in enumerate(contrast.triplets, SIDES * position) for line in self._side(*row)]
-
-    def _side(self, row: int, triplet: Triplet) -> Iterator[ExampleLine]:
-        yield ExampleLine("query", triplet.source)
-        yield ExampleLine("right", triplet.near, float(self.sides.near[row]))
-        yield ExampleLine("wrong", triplet.far, float(self.sides.far[row]))
+        lines = []
+        for row, triplet in enumerate(contrast.triplets, SIDES * position):
+            lines += [
+                ExampleLine("query", triplet.source),
+                ExampleLine("right", triplet.near, float(self.sides.near[row])),
+                ExampleLine("wrong", triplet.far, float(self.sides.far[row])),
+            ]
+        return lines

@@ -117,7 +117,7 @@ class ItemFrame:
             kind, case, tuple(c["item"]), tuple(c["source"]), _read_text_columns(c, "near"), tuple(c["cluster"]),
             tuple(s or "" for s in c["split"]),
             _read_text_columns(c, "far") if kind.score_form in ("triplet", "turned") else None,
-            roles=(_role_of_column(c, "source_role"), _role_of_column(c, "text_role")), **given,
+            roles=tuple(next(iter(_values_or_none(c, name)), "") for name in _ROLES), **given,
         )  # fmt: skip
 
     @property
@@ -201,10 +201,6 @@ def _values_or_none(columns: Columns, name: str) -> tuple[Any, ...]:
     """A column, or an empty one if no item has a value."""
     found = columns.get(name) or ()
     return tuple(found) if any(value is not None for value in found) else ()
-
-
-def _role_of_column(columns: Columns, name: str) -> str:
-    return next(iter(_values_or_none(columns, name)), "")
 
 
 def _drop_empty_columns(columns: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:

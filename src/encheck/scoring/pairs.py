@@ -238,7 +238,7 @@ class PairScores(ScoredPairs):
             labels=self.labels[chosen],
             resampler=self.resampler.select(chosen),
             surface={name: beside.select(chosen) for name, beside in self.surface.items()},
-            items=self.select(chosen),
+            items=self.select_items(chosen),
         )
 
     @property
@@ -270,7 +270,7 @@ class PairScores(ScoredPairs):
         """Positions of the pairs, the most unexpected similarity first."""
         centre = self.values - np.nanmean(self.values)
         wrong = np.where(self.labels == 0, -centre, centre)
-        return self.least(wrong)
+        return self.ascending_positions(wrong)
 
     def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
         """The pairs as rows of the item file; their kind is `labelled` if all of them have a label."""

@@ -101,7 +101,8 @@ class RankedScores(SearchScores):
             is_unjudged = q.wrong is not None and int(rows[0]) not in known
             won = int((duels > scale.tie).sum())
             answers.append(Answers(ranks, won, duels.size, tuple(rows[:STORED_ANSWERS].tolist()), is_unjudged))
-            other = _first_wrong_answer(q, rows)
+            rights = {row for row, _ in q.right}
+            other = next(place for place, row in enumerate(rows.tolist()) if row not in rights)
             near.append(float(right[0]))
             far.append(float(values[other]))
             found.append(q.documents.texts[int(rows[other])])
@@ -118,12 +119,6 @@ class RankedScores(SearchScores):
             RANKED, case, queries, sources=tuple(q.source for q in queries), near=near, far=far,
             slices=slices if any(slices) else (), answers=tuple(map(str, self.answers)), roles=("query", "document"),
         )  # fmt: skip
-
-
-def _first_wrong_answer(query: RankedQuery, rows: Any) -> int:
-    """The position of the first answer that is not right."""
-    right = {row for row, _ in query.right}
-    return next(place for place, row in enumerate(rows.tolist()) if row not in right)
 
 
 def _score_judged_documents(queries: Sequence[RankedQuery], scorer: TextScorer) -> Iterator[tuple[Floats, Floats]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -82,8 +82,9 @@ def search_texts(queries: Sequence[Query], grid: Grid) -> SearchResult:
     wanted = np.array(sorted({at[q.near] for q in queries}), np.intp)
     counts = np.zeros(len(pool))
     near, best, texts = [], [], []
-    for some, scores in _score_blocks(queries, pool, grid):
-        for q, row in zip(some, scores, strict=True):
+    for start in range(0, len(queries), _ROWS):
+        some = queries[start : start + _ROWS]
+        for q, row in zip(some, grid([q.source for q in some], pool), strict=True):
             near.append(row[at[q.near]])
             candidates = wanted[wanted != at[q.source]]
             counts[candidates[np.argsort(-row[candidates], kind="stable")[:NEIGHBOURS]]] += 1
@@ -92,14 +93,6 @@ def search_texts(queries: Sequence[Query], grid: Grid) -> SearchResult:
             texts.append(pool[int(row.argmax())])
     occurrences = np.array([counts[at[q.near]] for q in queries])
     return SearchResult(np.array(near), np.array(best), tuple(texts), occurrences)
-
-
-def _score_blocks(
-    queries: Sequence[Query], pool: Sequence[str], grid: Grid
-) -> Iterator[tuple[Sequence[Query], Floats]]:
-    for start in range(0, len(queries), _ROWS):
-        some = queries[start : start + _ROWS]
-        yield some, grid([q.source for q in some], pool)
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,11 @@ def find_subgroups(tables: Sequence[FeatureTable], *, seed: int, permutations: i
     ]
     chosen = _drop_redundant(tables, sorted(candidates, key=lambda one: -one.bound))
     p = holm_adjusted_p([_test_cell(tables[c.table], c.mask, ~halves[c.table], permutations, rng) for c in chosen])
-    found = [_as_subgroup(tables[c.table], c, halves[c.table], float(q)) for c, q in zip(chosen, p, strict=True)]
+    found = []
+    for c, q in zip(chosen, p, strict=True):
+        table, half = tables[c.table], halves[c.table]
+        search, confirmation = (_failure_rates(table, c.mask, own) for own in (half, ~half))
+        found.append(Subgroup(table.name, c.values, search, confirmation, float(q), c.mask, ~half))
     return sorted(found, key=lambda cell: cell.p)
 
 
@@ -221,11 +225,6 @@ def permutation_p(
                 exchanged = rng.permuted(exchanged, axis=1)
             drawn[i] += np.vdot(exchanged, cells)
     return float((1 + (drawn >= observed - _FINEST).sum()) / (permutations + 1))
-
-
-def _as_subgroup(table: FeatureTable, one: _Candidate, half: Mask, p: float) -> Subgroup:
-    found, held = (_failure_rates(table, one.mask, own) for own in (half, ~half))
-    return Subgroup(table.name, one.values, found, held, p, one.mask, ~half)
 
 
 def _failure_rates(table: FeatureTable, mask: Mask, half: Mask) -> FailureRates:

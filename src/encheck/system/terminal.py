@@ -26,13 +26,13 @@ def make_visible(text: str, *, keep: str = "") -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(c if c in keep else _visible_character(c) for c in text)
-
-
-def _visible_character(c: str) -> str:
-    if c < " ":
-        return chr(0x2400 + ord(c))
-    return "\ufffd" if unicodedata.category(c) in HIDDEN and c not in JOINERS else c
+    shown = []
+    for c in text:
+        if c in keep or c in JOINERS or (c >= " " and unicodedata.category(c) not in HIDDEN):
+            shown.append(c)
+        else:
+            shown.append(chr(0x2400 + ord(c)) if c < " " else "\ufffd")
+    return "".join(shown)
 
 
 def escape_controls(text: str) -> str:

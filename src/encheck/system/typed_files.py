@@ -193,7 +193,7 @@ def read_typed(kind: type[T], values: object) -> T:
     from pydantic import ValidationError
 
     try:
-        value: T = _reader(cast("Any", kind)).validate_json(json.dumps(values), strict=True)
+        value: T = _strict_reader(cast("Any", kind)).validate_json(json.dumps(values), strict=True)
         return value
     except ValidationError as error:
         raise ValueError(
@@ -241,7 +241,7 @@ def _type_adapter(kind: Any) -> TypeAdapter[Any]:
 
 
 @cache
-def _reader(kind: Any) -> SchemaValidator:
+def _strict_reader(kind: Any) -> SchemaValidator:
     from pydantic_core import SchemaValidator
 
     return SchemaValidator(_make_strict(_type_adapter(kind).core_schema))
