@@ -340,7 +340,7 @@ def test_junk_in_the_middle_never_gives_a_wrong_vector(filled, seed):
     for fingerprint in "abc":
         got, there = opened.get("vector", fingerprint, KEYS)
         assert not there.any() or (got[there] == VECTORS[there]).all()
-    opened.contents()
+    opened.list_models()
     for _ in range(2):  # the first may be lost to finding the damage
         opened.put("vector", "new", KEYS, VECTORS, name="new")
     assert holds(opened, "new")
@@ -382,7 +382,7 @@ def test_a_damaged_log_beside_the_file_costs_no_more_than_what_it_held(filled, c
 
 def test_two_users_of_a_damaged_store_set_it_aside_once_with_its_log_and_share_the_new_one(filled):
     first, second = Store(filled), Store(filled)
-    first.touch("vector", "a")  # so that there is a log
+    first.mark_as_used("vector", "a")  # so that there is a log
     spoil(filled, 4_096, bytes(filled.stat().st_size - 4_096))
     assert missing(first, "vector", "a", KEYS[:1]) == [0]
     assert missing(second, "vector", "a", KEYS[:1]) == [0]
@@ -618,7 +618,7 @@ def test_contents_are_listed_the_model_used_last_first(store):
 
 
 def test_prune_drops_the_model_used_longest_ago_until_the_file_fits(store):
-    gone = evicting(store).prune(limit=2_900_000)
+    gone = evicting(store).delete_least_recently_used(limit=2_900_000)
     assert [s.fingerprint for s in gone] == ["b"]
     assert [s.fingerprint for s in store.list_models()] == ["a", "c"]
     assert 2_400_000 < store.bytes_on_disk() <= 2_900_000
@@ -632,19 +632,19 @@ def test_what_was_kept_without_a_fingerprint_is_listed_and_can_be_pruned(store):
 
 
 def test_prune_drops_nothing_where_the_file_fits(store):
-    assert evicting(store).prune(limit=10_000_000) == []
+    assert evicting(store).delete_least_recently_used(limit=10_000_000) == []
     assert len(store.list_models()) == 3
 
 
 def test_prune_holds_the_file_to_the_limit_of_the_store(path):
     opened = evicting(Store(path, limit=1_700_000))
-    assert [s.fingerprint for s in opened.prune()] == ["b", "c"]
-    assert opened.size() <= opened.limit
+    assert [s.fingerprint for s in opened.delete_least_recently_used()] == ["b", "c"]
+    assert opened.bytes_on_disk() <= opened.limit
     opened.close()
 
 
 def test_prune_keeps_what_this_run_uses(store):
-    gone = evicting(store).prune(limit=0, keep=["b"])
+    gone = evicting(store).delete_least_recently_used(limit=0, keep=["b"])
     assert [s.fingerprint for s in gone] == ["c", "a"]
     assert missing(store, "vector", "b", KEYS) == []
 
@@ -666,14 +666,14 @@ def test_prune_drops_no_more_than_it_must_while_another_process_reads(store):
 
 
 def test_remove_forgets_one_model_and_no_other(store):
-    evicting(store).remove("c")
+    evicting(store).delete_model("c")
     assert missing(store, "vector", "c", KEYS[:2]) == [0, 1]
     assert [s.fingerprint for s in store.list_models()] == ["a", "b"]
     assert sql(store.path, "SELECT COUNT(*) FROM row") == [(600,)]
 
 
 def test_compacting_gives_the_room_back(store):
-    before = evicting(store).size()
+    before = evicting(store).bytes_on_disk()
     store.delete_model("a")
     store.delete_model("b")
     store.compact()
@@ -694,7 +694,7 @@ def counted(opened):
     """What the store says of each model, and what there is."""
     counts = "COUNT(key), COALESCE(SUM(LENGTH(data)), 0)"
     rows = sql(opened.path, f"SELECT fingerprint, {counts} FROM model LEFT JOIN row ON model = id GROUP BY id")
-    return sorted((s.fingerprint, s.rows, s.bytes) for s in opened.contents()), sorted(rows)
+    return sorted((s.fingerprint, s.rows, s.bytes) for s in opened.list_models()), sorted(rows)
 
 
 @given(
@@ -712,7 +712,7 @@ def test_the_counts_are_what_there_is_after_anything(steps):
         opened = Store(Path(name) / "store.sqlite", dtype="float16")
         for what, fingerprint, *more in steps:
             if what == "remove":
-                opened.remove(fingerprint)
+                opened.delete_model(fingerprint)
             else:
                 start, count = more
                 opened.put("vector", fingerprint, KEYS[start : start + count], VECTORS[:count], name="x")
@@ -725,7 +725,7 @@ def test_the_counts_are_what_there_is_after_anything(steps):
 def test_counts_that_are_none_are_shown_as_numbers(filled, junk):
     sql(filled, f"UPDATE held SET rows = {junk}, bytes = {junk}")
     opened = Store(filled)
-    assert all(isinstance(n, int) for s in opened.contents() for n in (s.rows, s.bytes))
+    assert all(isinstance(n, int) for s in opened.list_models() for n in (s.rows, s.bytes))
     assert holds(opened)
     opened.close()
 
@@ -772,8 +772,8 @@ def test_with_16_bits_vectors_take_half_the_room_and_come_back_rounded(half):
     got, there = half.get("vector", "f", KEYS)
     assert there.all()
     assert (got == VECTORS.astype(np.float16)).all()
-    assert (got == half.as_kept("vector", VECTORS)).all()
-    assert [(s.kind, s.rows, s.bytes) for s in half.contents()] == [("vector16", 300, 300 * 24 * 2)]
+    assert (got == half.round_as_stored("vector", VECTORS)).all()
+    assert [(s.kind, s.rows, s.bytes) for s in half.list_models()] == [("vector16", 300, 300 * 24 * 2)]
 
 
 def test_a_store_of_32_bits_never_gives_a_vector_of_16(half):
@@ -803,15 +803,15 @@ def test_what_16_bits_cannot_hold_stays_in_32_and_comes_back_bit_for_bit(half):
     assert there.all()
     assert got[:-1].tobytes() == NEITHER.tobytes()
     assert (got[-1] == arrays[-1].astype(np.float16)).all()
-    assert sorted((s.kind, s.rows) for s in half.contents()) == [("vector", len(NEITHER)), ("vector16", 1)]
+    assert sorted((s.kind, s.rows) for s in half.list_models()) == [("vector", len(NEITHER)), ("vector16", 1)]
 
 
 def test_scores_of_pairs_and_parses_are_the_same_with_16_bits(half):
     half.put("pair", "f", KEYS, VECTORS[:, :1], name="x")
     half.store_bytes("parse", "f", {KEYS[0]: b"parsed"}, name="x")
     assert (half.get("pair", "f", KEYS)[0] == VECTORS[:, :1]).all()
-    assert half.blobs("parse", "f", KEYS) == {KEYS[0]: b"parsed"}
-    assert (half.as_kept("pair", VECTORS) == VECTORS).all()
+    assert half.read_bytes_by_key("parse", "f", KEYS) == {KEYS[0]: b"parsed"}
+    assert (half.round_as_stored("pair", VECTORS) == VECTORS).all()
 
 
 @settings(deadline=None)
@@ -828,7 +828,7 @@ def test_with_16_bits_what_is_stored_is_what_was_said_to_be_kept(pair):
         last = {i: at for at, i in enumerate(names)}
         got, there = opened.get("vector", "f", [KEYS[i] for i in last])
         assert there.all()
-        assert got.tobytes() == opened.as_kept("vector", arrays[list(last.values())]).tobytes()
+        assert got.tobytes() == opened.round_as_stored("vector", arrays[list(last.values())]).tobytes()
         opened.close()
 
 
@@ -842,10 +842,10 @@ def test_a_damaged_row_of_16_bits_is_missing_and_said_to_be(half, caplog):
 def test_looking_up_16_bits_counts_as_use_and_forgetting_a_model_forgets_them(half):
     for fingerprint in "ab":
         half.put("vector", fingerprint, KEYS, VECTORS, name=fingerprint)
-    half.touch("vector", "a")
-    assert [s.fingerprint for s in half.contents()] == ["a", "b"]
-    half.remove("a")
-    assert [s.fingerprint for s in half.contents()] == ["b"]
+    half.mark_as_used("vector", "a")
+    assert [s.fingerprint for s in half.list_models()] == ["a", "b"]
+    half.delete_model("a")
+    assert [s.fingerprint for s in half.list_models()] == ["b"]
     assert sql(half.path, "SELECT COUNT(*) FROM row") == [(300,)]
 
 

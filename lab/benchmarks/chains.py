@@ -38,7 +38,7 @@ def chains(data: Dataset, pipeline: Pipeline, path: Path, mode: str) -> int:
     """How many chains the data have, with the parses of the store at `path`."""
     store = Store(path)
     maker = VariantMaker(english=English(pipeline, mode=mode, store=store))
-    made = [len(swap_chains()(data, level, maker).kept) for level in PIVOTS]
+    made = [len(swap_chains()(data, level, maker).included) for level in PIVOTS]
     store.close()
     return made[0]
 

@@ -47,7 +47,7 @@ class Setting:
     """One simulated situation: how many changes the larger edit has on either side, the share of triplets whose surface
     favours the kept text, and the noise."""
 
-    kept: int = 2
+    included: int = 2
     changed: int = 2
     share: float = 0.5
     noise: float = 0.0
@@ -153,7 +153,7 @@ def drawn_groups(scorer: str, setting: Setting, rng: np.random.Generator, *, ite
     by_turns = np.arange(2 * items).reshape(2, items).T.ravel()
     near, far = (np.concatenate([getattr(half, side) for half in halves])[by_turns] for side in ("near", "far"))
     both = [triplet for half in halves for triplet in half.items]
-    twice = resampler(items).of(np.repeat(np.arange(items), 2))
+    twice = resampler(items).select(np.repeat(np.arange(items), 2))
     sides = MarginScores(near, far, twice, Scale(0.0), items=tuple(both[i] for i in by_turns))
     return CrossedScores(sides, resampler(items), Scale(0.0))
 

@@ -57,7 +57,7 @@ class Contrast:
     cluster: str
     split: str
     source: str
-    kept: str
+    included: str
     changed: str
     construction: str = ""
 

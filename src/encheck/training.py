@@ -160,11 +160,11 @@ def behaviour(
         Finite numbers. A property without items in the data has no key.
         PROPERTY: its figure, usually the share of its items that are right.
         sensitivity_part, invariance_part, retrieval_part, balanced: the balanced score and its parts, from chance (0)
-        to 1, over the properties in `checks`, otherwise those that a check `selects`. `balanced` needs all three parts. With a
-        baseline, FIGURE_change, FIGURE_change_low and FIGURE_change_high of each property and of the score: the paired
-        difference with the ends of its 95% interval, as in the gate. `blocked` is 1 if a gate on these items would
-        block, otherwise 0. `score` is the change of the score, or -1 if blocked; `certainly_better` is 1 if its lower
-        bound is above 0 and nothing blocks.
+        to 1, over the properties in `checks`, otherwise those that a check `selects`. `balanced` needs all three parts.
+        With a baseline, FIGURE_change, FIGURE_change_low and FIGURE_change_high of each property and of the score: the
+        paired difference with the ends of its 95% interval, as in the gate. `blocked` is 1 if a gate on these items
+        would block, otherwise 0. `score` is the change of the score, or -1 if blocked; `certainly_better` is 1 if its
+        lower bound is above 0 and nothing blocks.
 
     Raises:
         UsageError: an unknown check, or one that no gate uses; checks without an item in the data; a name for a model.

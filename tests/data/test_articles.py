@@ -231,11 +231,11 @@ def test_a_title_seeks_its_article_and_a_heading_its_section(centre, tmp_path):
     (centre / "more.md").write_text("# Returns\n\n## When\n\nAny day.\n\n## Where\n\nAt the desk.\n")
     found = data(centre, log_of(tmp_path))
     known = titles(found, "known", VariantMaker())
-    bodies = known.kept[0].documents
-    said = {q.source: sorted(bodies.texts[row] for row, _ in q.right) for q in known.kept}
+    bodies = known.included[0].documents
+    said = {q.source: sorted(bodies.texts[row] for row, _ in q.right) for q in known.included}
     assert said["Refunds"] == ["Ask us.", "in May\nin June"]
     assert said["Shipping"] == ["Three days."]
     sections = headings(found, "known", VariantMaker())
-    assert [q.source for q in sections.kept] == ["Where"]  # `When` heads two sections
+    assert [q.source for q in sections.included] == ["Where"]  # `When` heads two sections
     assert sections.excluded == {"another one has the same words": 2}
-    assert {q.cluster for q in sections.kept} == {"more.md"}
+    assert {q.cluster for q in sections.included} == {"more.md"}

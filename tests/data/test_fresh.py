@@ -73,7 +73,7 @@ def vectors(fake):
 
 
 def scores(name, by):
-    return measured(items(1, name).kept, by)
+    return measured(items(1, name).included, by)
 
 
 def test_a_seed_gives_the_same_groups_again_and_another_seed_others():
@@ -90,7 +90,7 @@ def test_no_text_of_the_embedded_probes_is_made():
 
 @pytest.mark.parametrize("name", [*EXCHANGED, *RENAMED])
 def test_each_phenomenon_has_forty_frames_and_two_hundred_and_forty_groups(name):
-    kept, excluded = items(1, name).kept, items(1, name).excluded
+    kept, excluded = items(1, name).included, items(1, name).excluded
     assert len(kept) >= 240
     assert len({item.cluster for item in kept}) >= 40
     assert not [reason for reason in excluded if "written" not in reason]
@@ -142,7 +142,7 @@ def test_a_surface_rival_wins_as_many_contrasts_as_it_loses(name, rival, seed):
     won = np.array(
         [
             [np.sign(RIVALS[rival](s.source, s.near) - RIVALS[rival](s.source, s.far)) for s in item.sides]
-            for item in items(seed, name).kept
+            for item in items(seed, name).included
         ]
     )
     assert won.sum() == 0
@@ -151,7 +151,7 @@ def test_a_surface_rival_wins_as_many_contrasts_as_it_loses(name, rival, seed):
 
 @pytest.mark.parametrize("name", EXCHANGED)
 def test_both_candidates_have_the_same_words_and_the_sources_are_written_in_several_ways(name):
-    for item in items(1, name).kept:
+    for item in items(1, name).included:
         side = item.sides[0]
         assert Counter(tokens(side.near)) == Counter(tokens(side.far))
     forms = {frame.form for frame in probe_frames() if frame.phenomenon == name}
@@ -162,7 +162,7 @@ def test_both_candidates_have_the_same_words_and_the_sources_are_written_in_seve
 @pytest.mark.parametrize("name", RENAMED)
 def test_the_surface_of_mirrored_groups_favours_neither_text_and_both_in_some(name, seed):
     found = np.array(
-        [surface_differences(item.triplets)[:, : len(DIFFERENCE_SCORERS)] for item in items(seed, name).kept]
+        [surface_differences(item.triplets)[:, : len(DIFFERENCE_SCORERS)] for item in items(seed, name).included]
     )
     assert (np.abs(found.mean(axis=(0, 1))) < 0.005).all()
     assert (found > 0).any(axis=(0, 1)).all()
@@ -173,7 +173,7 @@ def test_the_surface_of_mirrored_groups_favours_neither_text_and_both_in_some(na
 @pytest.mark.parametrize("name", [*EXCHANGED, *RENAMED])
 def test_surface_scorers_win_one_half(name, seed):
     found = np.array(
-        [surface_differences(item.triplets)[:, : len(DIFFERENCE_SCORERS)] for item in items(seed, name).kept]
+        [surface_differences(item.triplets)[:, : len(DIFFERENCE_SCORERS)] for item in items(seed, name).included]
     )
     assert (np.abs(np.sign(found).mean(axis=(0, 1))) < 0.06).all()  # of wins less losses: 0.53 of them at most
 

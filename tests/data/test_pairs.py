@@ -342,7 +342,7 @@ def test_pairs_may_have_labels_and_scores_of_some(tmp_path):
     path.write_text("first,second,label,score\na,b,1,3.5\nc,d,0,\ne,f,0,1\n", "utf-8")
     found = load(f"pairs:{path}")
     assert [(p.label, p.score) for p in found.pairs] == [(1, 3.5), (0, None), (0, 1.0)]
-    assert [p.score for p in graded_pairs(found, 1, VariantMaker()).kept] == [3.5, 1.0]
+    assert [p.score for p in graded_pairs(found, 1, VariantMaker()).included] == [3.5, 1.0]
 
 
 @pytest.mark.parametrize("score", ["high", "nan", "inf", "3,5", ""])

@@ -18,7 +18,7 @@ SEED = 11
 
 def tables(encoder, items):
     scores = measured(items, Vectors(encoder))
-    return {f"{CASE}/m-d-1": scores.frame(CaseId(CASE, "m", "d", "1"), items).to_columns()}
+    return {f"{CASE}/m-d-1": scores.to_item_frame(CaseId(CASE, "m", "d", "1"), items).to_columns()}
 
 
 def gate(folder, items):

@@ -78,7 +78,9 @@ def test_fewer_than_three_replicates_are_refused_with_the_reason(count):
 
 def test_replicates_whose_rows_go_up_and_down_are_kept_in_the_baselines_order():
     found = checkpoint(1)
-    turned = ModelScores({name: t.of(np.arange(len(t.items))[::-1]) for name, t in found.tables.items()}, found.scales)
+    turned = ModelScores(
+        {name: t.select(np.arange(len(t.items))[::-1]) for name, t in found.tables.items()}, found.scales
+    )
     kept = check_replicates(checkpoint(0), {"a": turned, "b": checkpoint(2), "c": checkpoint(3)})
     assert list(kept) == ["a", "b", "c"]
     assert all(kept["a"].tables[name].items == t.items for name, t in found.tables.items())

@@ -133,7 +133,7 @@ def test_the_checks_take_names_of_texts_without_labels():
 def test_the_control_alone_needs_the_option_and_its_check_says_so_whatever_else_lacks():
     plain = VariantMaker(0, English())
     kept = phenomenon("entity", "kept")
-    assert contrast(kept, phenomenon("entity", "changed"))(texts(), 1, plain).kept
+    assert contrast(kept, phenomenon("entity", "changed"))(texts(), 1, plain).included
     with pytest.raises(NothingToMeasure, match="entity_control is made with --experimental only: 7") as found:
         contrast(kept, phenomenon("entity", "control"))(texts(), 1, plain)
     assert str(found.value).startswith("needs --experimental")

@@ -174,7 +174,7 @@ def test_the_checks_take_negations_of_texts_without_labels():
     )
     assert [item.source for item in items.included] == [TEXTS[0], TEXTS[1], TEXTS[3]]
     assert all(item.near_why and item.far_why for item in items.included)
-    for item in crossed("negation")(data, 1, VariantMaker(0, ENGLISH)).kept:
+    for item in crossed("negation")(data, 1, VariantMaker(0, ENGLISH)).included:
         first, second = item.sides
         assert (first.near, first.far) == (second.far, second.near)
         assert (

@@ -94,7 +94,7 @@ def published(*sources, relation, level=1):
 def test_a_sentence_that_comes_back_unchanged_counts_with_a_margin_of_zero_or_less():
     found = published("Zelda zzzyx", "The old dog ran", relation="antonym")
     assert found.excluded == {}
-    unchanged, changed = found.kept
+    unchanged, changed = found.included
     assert unchanged.far == unchanged.source == "Zelda zzzyx"
     assert changed.far != changed.source
 

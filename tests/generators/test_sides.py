@@ -255,4 +255,4 @@ def test_the_checks_take_them_of_texts_without_labels():
         items = contrast(phenomenon(name, "kept"), phenomenon(name, "changed"))(data, 1, VariantMaker(0, ENGLISH))
         assert [item.source for item in items.included] == texts
         found = crossed(name)(data, 1, VariantMaker(0, ENGLISH))
-        assert len(found.kept) + sum(found.excluded.values()) == len(texts)
+        assert len(found.included) + sum(found.excluded.values()) == len(texts)

@@ -183,7 +183,7 @@ def test_items_of_each_kind_have_both_texts_and_probes_have_none():
         build = contrast_of_noise(kinds, other_meaning)
         found = [build(data, kind, maker) for kind in kinds if kind not in ("composition", "accents")]
         assert all(item.near_why and item.far_why for items in found for item in items.included)
-    assert contrast_of_noise(typo, other_meaning)(data, 2, maker).kept
+    assert contrast_of_noise(typo, other_meaning)(data, 2, maker).included
     written = (Variant("Eleven lamps.", "number"),)
     probes = Dataset("p", (), (Group("g", "12 lamps.", "12 lamps.", "c", written),), "none", len(TEXTS))
     with pytest.raises(NothingToMeasure, match="needs text without written edits"):

@@ -75,7 +75,7 @@ def roles(tmp_path):
 
 
 def items_of(data, name="role_reversal"):
-    return crossed(name)(data, 1, VariantMaker(0)).kept
+    return crossed(name)(data, 1, VariantMaker(0)).included
 
 
 def scores(items, by=None):
@@ -99,7 +99,7 @@ def test_each_side_of_a_group_has_its_construction(tmp_path):
     groups = items_of(data, "negation")
     triplets = contrast(phenomenon("negation", "kept"), phenomenon("negation", "changed"))(
         data, 1, VariantMaker(0)
-    ).kept
+    ).included
     for items, by in ((groups, CrossedScores), (triplets, MarginScores)):
         found = by.score_items(items, SurfaceScorer(), Resampler([i.cluster for i in items]), Scale(0.1))
         columns = found.to_item_frame(CaseId("negation", "m", "probes", "1"), items).to_columns()
@@ -133,7 +133,7 @@ def test_no_group_is_left_out_for_what_its_surface_favours(tmp_path):
     changed |= variant(one["sentence"], "negation", "it closed")
     mirror |= variant(one["sentence"], "negation_mirror", "it closed early")
     found = crossed("negation")(dataset(tmp_path, [one, denied("door")]), 1, VariantMaker(0))
-    assert (len(found.kept), found.excluded) == (2, {})
+    assert (len(found.included), found.excluded) == (2, {})
 
 
 def test_data_without_crossed_groups_are_skipped_with_the_reason():
@@ -145,7 +145,7 @@ def test_data_without_crossed_groups_are_skipped_with_the_reason():
 
 def test_each_side_of_a_crossed_group_is_a_single_contrast_of_its_cluster(roles):
     sides = (phenomenon("role_reversal", side) for side in ("kept", "changed"))
-    found = [(t.source, t.near, t.far, t.cluster) for t in contrast(*sides)(roles, 1, VariantMaker(0)).kept]
+    found = [(t.source, t.near, t.far, t.cluster) for t in contrast(*sides)(roles, 1, VariantMaker(0)).included]
     said = [(side.source, side.near, side.far, item.cluster) for item in items_of(roles) for side in item.sides]
     assert sorted(found) == sorted(said)
     assert len(set(found)) == len(found)
@@ -155,12 +155,14 @@ def test_each_side_is_a_single_contrast_with_the_control(tmp_path):
     one = denied("shop")
     one["variants"].append(variant(one["sentence"], "negation_control", "the shop is big"))
     data = dataset(tmp_path, [one])
-    found = contrast(phenomenon("negation", "kept"), phenomenon("negation", "changed"))(data, 1, VariantMaker(0)).kept
+    found = contrast(phenomenon("negation", "kept"), phenomenon("negation", "changed"))(
+        data, 1, VariantMaker(0)
+    ).included
     assert {(t.source, t.near, t.far) for t in found} == {
         ("the shop is open now", "the shop is not closed now", "the shop is closed now"),
         ("the shop is not open now", "the shop is closed now", "the shop is not closed now"),
     }
-    far = contrast(phenomenon("negation", "kept"), phenomenon("negation", "control"))(data, 1, VariantMaker(0)).kept
+    far = contrast(phenomenon("negation", "kept"), phenomenon("negation", "control"))(data, 1, VariantMaker(0)).included
     assert {(t.source, t.far) for t in far} == {
         ("the shop is open now", "the shop is big"),
         ("the shop is not open now", "the shop is big"),
@@ -186,7 +188,7 @@ def test_the_figures_are_those_of_the_two_directions(roles):
     assert [direction_rate(found, side=side).value for side in (1, 2)] == [3.5 / 4, 2 / 4]
     assert (worse_direction(found).value, worse_direction(found).params["side"]) == (0.5, 2)
     assert (directions_mean(found).n, directions_mean(found).clusters) == (4, 4)
-    assert found.worst() == [0, 2, 1, 3]
+    assert found.positions_worst_first() == [0, 2, 1, 3]
 
 
 def test_the_edit_distance_wins_one_direction_and_loses_the_other(roles):
@@ -215,14 +217,14 @@ def test_a_row_a_side_goes_to_the_item_file_and_comes_back_to_the_gate(roles):
     values = directions_mean.values(table, Scale(0.1))
     assert values.mean() == directions_mean(scores(items)).value
     assert both_directions.values(table, Scale(0.1)).mean() == both_directions(scores(items)).value
-    assert directions_mean.heads(table).items == tuple(f"{item.id}/{side}" for item in items for side in (1, 2))
+    assert directions_mean.value_rows(table).items == tuple(f"{item.id}/{side}" for item in items for side in (1, 2))
 
 
 def test_the_worst_groups_come_first_with_both_sides_together(roles):
     items = items_of(roles)[:3]
     found = scores(items, Says([0.9, 0.8, 0.9, 0.1, 0.4, 0.9], [0.5] * 6))
     frame = found.to_item_frame(CaseId("roles", "m", "probes", "1"), items)
-    assert frame.worst(6) == [2, 3, 4, 5, 0, 1]
+    assert frame.worst_positions(6) == [2, 3, 4, 5, 0, 1]
     assert frame.lost() == [False, False, False, True, True, False]
 
 

@@ -52,7 +52,7 @@ def probes():
 
 
 def test_a_triplet_sets_the_paraphrase_against_the_variant(data):
-    first = against_paraphrase(shouting)(data, 1, VariantMaker()).kept[0]
+    first = against_paraphrase(shouting)(data, 1, VariantMaker()).included[0]
     assert isinstance(first, Triplet)
     assert (first.source, first.near) == (ROWS[0].first, ROWS[0].second)
     assert first.far.startswith("THE PLUMBER")
@@ -89,7 +89,7 @@ def test_an_edited_pair_holds_the_sentence_and_its_variant(probes):
 
 
 def test_edits_of_both_sides_reach_the_triplet(probes):
-    for item in against_paraphrase(antonym)(probes, 1, VariantMaker()).kept:
+    for item in against_paraphrase(antonym)(probes, 1, VariantMaker()).included:
         assert apply_edits(item.source, item.near_edits) == item.near
         assert apply_edits(item.source, item.far_edits) == item.far
 
@@ -117,19 +117,21 @@ def test_duplicate_groups_have_items_with_distinct_ids(build):
 
 
 def test_an_id_names_data_relation_level_generator_and_occurrence(data):
-    first = edited(jumble)(data, 2, VariantMaker()).kept[0]
+    first = edited(jumble)(data, 2, VariantMaker()).included[0]
     name, digest, *rest = first.id.split("/")
     assert (name, len(digest), rest) == ("own", 16, ["jumble", "2", "jumble", "0"])
 
 
 def test_ids_and_variants_do_not_depend_on_the_order_of_rows(data):
     turned = dataset_from_rows("own", ROWS[::-1])
-    assert set(edited(shouting)(data, 1, VariantMaker()).kept) == set(edited(shouting)(turned, 1, VariantMaker()).kept)
+    assert set(edited(shouting)(data, 1, VariantMaker()).included) == set(
+        edited(shouting)(turned, 1, VariantMaker()).included
+    )
 
 
 def test_a_sentence_added_later_changes_no_other_variant(data):
     more = dataset_from_rows("own", [PairRow("A barge came up the old canal.", "A barge came.", 1), *ROWS])
-    assert set(edited(jumble)(data, 1, VariantMaker()).kept) < set(edited(jumble)(more, 1, VariantMaker()).kept)
+    assert set(edited(jumble)(data, 1, VariantMaker()).included) < set(edited(jumble)(more, 1, VariantMaker()).included)
 
 
 def test_randomness_comes_of_the_seed_the_generator_and_the_group(data):
@@ -141,13 +143,13 @@ def test_randomness_comes_of_the_seed_the_generator_and_the_group(data):
 
 
 def test_own_negatives_are_the_pairs_of_label_0(data):
-    kept = labelled_pairs(data, 1, VariantMaker()).kept
+    kept = labelled_pairs(data, 1, VariantMaker()).included
     assert [pair.label for pair in kept] == [1, 1, 1, 0, 0]
     assert set(kept) == set(data.pairs)
 
 
 def test_random_negatives_are_drawn_apart_from_the_calibration_pairs(probes):
-    kept = against_random_pairs(probes, 1, VariantMaker()).kept
+    kept = against_random_pairs(probes, 1, VariantMaker()).included
     random = {(p.first, p.second) for p in kept if p.label == 0}
     calibration = {(p.first, p.second) for p in probes.reference(seed=0)}
     assert len(random) == len(calibration) == 2_000
@@ -171,5 +173,5 @@ def test_a_group_without_the_edit_that_keeps_the_meaning_is_left_out_of_passages
     some = [g for g in probes.groups if g.passage and g.variant("antonym")][:3]
     half = replace(some[0], variants=tuple(v for v in some[0].variants if v.relation == "antonym"))
     found = in_passages(["antonym"])(replace(probes, groups=(half, *some[1:])), 3, VariantMaker())
-    assert len(found.kept) == 2
+    assert len(found.included) == 2
     assert found.excluded == {"no edit that keeps the meaning was written for this phenomenon": 1}

@@ -129,13 +129,15 @@ def test_a_short_continuation_and_none_are_said():
 def test_chains_of_the_probes_are_cut_where_a_clause_ends():
     found = continuation_chains(embedded(), 30, VariantMaker())
     written = [group for group in embedded().groups if group.split in TEST and group.continuation is not None]
-    assert len(written) == len(found.kept) + found.excluded["no clause of the continuation ends where it would be cut"]
-    assert len(found.kept) > 0.9 * len(written)
-    for chain in found.kept:
+    assert (
+        len(written) == len(found.included) + found.excluded["no clause of the continuation ends where it would be cut"]
+    )
+    assert len(found.included) > 0.9 * len(written)
+    for chain in found.included:
         counts = [len(member.split()) - len(chain.source.split()) for member in chain.members]
         assert len({count // 5 for count in counts if count >= 5}) == len(counts)
         assert chain.pairs[1] == (chain.members[0], chain.partner)
-    last = [member.rstrip(AT_CUT).split()[-1].lower() for chain in found.kept for member in chain.members]
+    last = [member.rstrip(AT_CUT).split()[-1].lower() for chain in found.included for member in chain.members]
     assert FUNCTION_WORDS.isdisjoint(last)
 
 
@@ -175,7 +177,7 @@ def test_chains_of_other_data_are_made_with_the_language_model(gpt):
         english=English(mode="paper"), writers=WritingModels(continuations=Continuer(gpt, device="cpu"))
     )
     data = dataset_from_rows("own", [PairRow("The dog sings.", "A dog is singing.", 1)])
-    (chain,) = continuation_chains(data, 30, maker).kept
+    (chain,) = continuation_chains(data, 30, maker).included
     assert chain.members[0].startswith("The dog sings, and ")
     assert len(chain.members) >= 2
 
@@ -228,9 +230,9 @@ def test_chains_bear_the_surprisal_of_every_text_where_a_language_model_is_given
         "Red tulips the old gardener quietly planted and dry ferns she quickly watered.",
     )
     data = dataset_from_rows("own", [PairRow(a, b, 1)])
-    (chain,) = swap_chains()(data, "pivot=a", VariantMaker(writers=WritingModels(surprisal=bits(gpt)))).kept
+    (chain,) = swap_chains()(data, "pivot=a", VariantMaker(writers=WritingModels(surprisal=bits(gpt)))).included
     assert chain.surprisal == pytest.approx(bits(gpt)([b, *chain.members]).tolist())
-    assert swap_chains()(data, "pivot=a", VariantMaker()).kept[0].surprisal == ()
+    assert swap_chains()(data, "pivot=a", VariantMaker()).included[0].surprisal == ()
 
 
 def test_a_translation_goes_there_and_back(marians):
@@ -288,7 +290,7 @@ def test_a_chain_of_a_back_translation_keeps_its_paraphrase():
         "Quietly the old man put in tulips and in haste gave water to dry plants.",
     )
     maker = VariantMaker(writers=WritingModels(translations=lambda texts: [c] * len(texts)))
-    (chain,) = swap_chains(rewrite_sources)(dataset_from_rows("own", [PairRow(a, b, 1)]), "pivot=a", maker).kept
+    (chain,) = swap_chains(rewrite_sources)(dataset_from_rows("own", [PairRow(a, b, 1)]), "pivot=a", maker).included
     assert (chain.source, chain.partner) == (c, b)
 
 

@@ -353,7 +353,7 @@ def test_a_pair_without_a_grade_is_refused():
 def test_graded_pairs_are_those_of_the_test_part():
     rows = [PairRow(f"a{i}", f"b{i}", None, s, score=float(i)) for i, s in enumerate(["train", "test", "test"])]
     found = graded_pairs(dataset_from_rows("d", [*rows, PairRow("c", "d", 1, "test")]), 1, VariantMaker())
-    assert [p.split for p in found.kept] == ["test", "test"]
+    assert [p.split for p in found.included] == ["test", "test"]
     assert found.excluded == {"no score": 1, "not in the test part": 1}
 
 

@@ -256,7 +256,7 @@ class Degrees(Oracle):
 
 @pytest.mark.parametrize("level", PIVOTS)
 def test_the_oracle_ranks_perfectly_and_a_reversed_one_fails(level, own, maker, tmp_path):
-    items = swap_chains()(own, level, maker).kept
+    items = swap_chains()(own, level, maker).included
     scores = run(Degrees(items), own, maker, tmp_path, level)
     assert len(scores.items) >= 2
     assert (r_precision(scores).value, order_rate(scores).value, spearman(scores).value) == (1, 1, 1)
@@ -301,7 +301,7 @@ def test_what_is_left_out_is_counted(maker):
         "fewer than 3 groups of words with the same tag": 1,
         "not in the test part": 2,
     }
-    assert [item.source for item in found.kept] == [PAIRS[0][0]]
+    assert [item.source for item in found.included] == [PAIRS[0][0]]
 
 
 def test_rewrites_take_the_place_of_the_sentence_and_data_without_any_have_nothing_to_measure(own, maker):
@@ -309,9 +309,9 @@ def test_rewrites_take_the_place_of_the_sentence_and_data_without_any_have_nothi
         swap_chains(rewrite_sources)(own, "pivot=a", maker)
     groups = [group for group in embedded().groups if not group.is_contrast][:40]
     some = replace(embedded(), groups=groups)
-    found = swap_chains(rewrite_sources)(some, "pivot=a", maker).kept
+    found = swap_chains(rewrite_sources)(some, "pivot=a", maker).included
     assert {item.source for item in found} <= {group.variant("rewrite").text for group in groups}
-    plain = swap_chains()(some, "pivot=a", maker).kept
+    plain = swap_chains()(some, "pivot=a", maker).included
     assert np.mean([i.overlap for i in found]) < np.mean([i.overlap for i in plain])
 
 
@@ -322,7 +322,7 @@ def test_pairs_of_tags_that_no_sentence_has_are_unusual(maker):
 
 
 def columns_of(scores):
-    return scores.frame(CaseId("case", "m", "d", "1"), scores.items).to_columns()
+    return scores.to_item_frame(CaseId("case", "m", "d", "1"), scores.items).to_columns()
 
 
 def test_a_failure_shows_all_members_and_the_item_file_has_a_row_for_each(own, maker, tmp_path):

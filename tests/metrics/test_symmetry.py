@@ -200,7 +200,7 @@ def test_the_lopsided_scorers_flips_are_those_of_its_own_scores(tmp_path):
 
 def test_the_item_file_holds_both_scores_and_no_far_text(tmp_path):
     items, scores = measured(Lopsided(), load("probes"), tmp_path)
-    table = scores.frame(CaseId("x", "m", "d", "1"), items.included).to_columns()
+    table = scores.to_item_frame(CaseId("x", "m", "d", "1"), items.included).to_columns()
     assert set(table["far"]) == {None}
     assert table["near_score"] == scores.forward.tolist()
     assert table["far_score"] == scores.backward.tolist()

@@ -140,16 +140,16 @@ def test_queries_leave_out_what_is_asked_twice():
 
 
 def test_random_pairs_carry_the_split_of_their_cluster():
-    assert {p.split for p in random_pairs(PROBES, 1, VariantMaker()).kept} == {"dev", "gate"}
+    assert {p.split for p in random_pairs(PROBES, 1, VariantMaker()).included} == {"dev", "gate"}
 
 
 def test_a_few_texts_of_different_clusters_are_repeated():
-    items = repeated(PROBES, 1, VariantMaker()).kept
+    items = repeated(PROBES, 1, VariantMaker()).included
     assert len({i.cluster for i in items}) == len(items) == 32
 
 
 def test_the_longest_texts_lose_their_end():
-    items = cut(PROBES, 1, VariantMaker()).kept
+    items = cut(PROBES, 1, VariantMaker()).included
     assert all(i.first.startswith(i.second) and len(i.first.split()) == len(i.second.split()) + 3 for i in items)
 
 

@@ -435,7 +435,9 @@ def test_the_item_file_holds_people_s_scores_and_the_data_s_own_keys(tmp_path):
     pairs = tuple(SentencePair(f"d/{i}", f"a {i}", f"b {i}", None, "c", score=i / 2, key=f"q/{i}") for i in range(3))
     labels = np.ones(3, np.int8)
     scores = PairScores(np.array([0.1, 0.2, 0.3]), labels, Resampler(["c"] * 3), Scale(0.0), items=pairs)
-    write_items(tmp_path, RunItems.from_columns({"x": scores.frame(CaseId("x", "m", "d", "1"), pairs).to_columns()}))
+    write_items(
+        tmp_path, RunItems.from_columns({"x": scores.to_item_frame(CaseId("x", "m", "d", "1"), pairs).to_columns()})
+    )
     found = pyarrow.parquet.read_table(tmp_path / "items.parquet").to_pydict()
     assert (found["gold"], found["key"]) == ([0.0, 0.5, 1.0], ["q/0", "q/1", "q/2"])
 

@@ -60,7 +60,7 @@ def test_a_contrast_is_won_where_both_queries_prefer_their_own_document(store):
     assert (scores.margins > 0).tolist() == [[True, True], [True, False]]
     assert both_directions(scores).value == 0.5
     assert directions_mean(scores).value == 0.75
-    assert scores.worst() == [1, 0]
+    assert scores.positions_worst_first() == [1, 0]
 
 
 def test_the_surface_stands_beside(store):
@@ -99,7 +99,7 @@ def test_who_prefers_one_document_whatever_is_asked_wins_none_and_half_of_the_si
 
 def test_a_failure_message_shows_both_queries_with_the_right_and_the_wrong_document(store):
     _, scores = measured(store, BagOfWords(), TEA)
-    lines = [(line.name, line.text) for line in scores.example(TEA, 0)]
+    lines = [(line.name, line.text) for line in scores.example_lines(TEA, 0)]
     assert lines == [
         ("query", "hot tea"), ("right", "tea that is hot"), ("wrong", "tea that is cold"),
         ("query", "cold tea"), ("right", "tea that is cold"), ("wrong", "tea that is hot"),

@@ -199,8 +199,8 @@ def test_items_travel_and_pair_by_their_texts(store):
 
 def test_an_example_says_what_a_text_was_taken_for(store):
     items, scores = measured(store, Constant(), "TREC")
-    (worst, *_) = scores.worst()
-    line, source = scores.example(items.included[worst], worst)
+    (worst, *_) = scores.positions_worst_first()
+    line, source = scores.example_lines(items.included[worst], worst)
     item = items.included[worst]
     assert line.name == f"{item.label}, sorted as {'who' if item.label == 'where' else 'where'}"
     assert source.text == item.first

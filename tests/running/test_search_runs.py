@@ -248,4 +248,4 @@ def test_answers_that_count_as_the_same_document_have_one_row(store):
     plain, _ = logged(store, BagOfWords())
     items, scores = logged(store, BagOfWords(), same=(0, 1, 2, 0))  # a, the last, counts as d, the first
     assert scores.answers[0].first == (0, 2, 1)
-    assert items.included[0].id != plain.kept[0].id
+    assert items.included[0].id != plain.included[0].id

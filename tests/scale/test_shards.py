@@ -195,7 +195,7 @@ def test_the_report_holds_the_worst_and_a_sample(tmp_path, maker, monkeypatch):
         listed, some = items.select_for_report(scores, seed=0)
         assert 10 <= len(listed) - len(items.tail) <= 15
         frame = some.to_item_frame(None, listed)
-        worst = items[scores.worst()[0]]
+        worst = items[scores.positions_worst_first()[0]]
         assert worst.id in frame.ids
         position = frame.ids.index(worst.id)
         assert frame.near.scores[position] == bench.subjects["asymmetric"].model.score_pairs(

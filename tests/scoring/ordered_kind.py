@@ -73,7 +73,7 @@ def undeclared(dataset, level, maker):
     """The same items as of a kind that no package declares."""
     found = orders(dataset, level, maker)
     other = type("Other", (Ordered,), {"kind": replace(ORDERED, name="other")})
-    return Items(tuple(other(one.id, one.source, one.texts, one.cluster) for one in found.kept))
+    return Items(tuple(other(one.id, one.source, one.texts, one.cluster) for one in found.included))
 
 
 ABOUT = {"metric": margin_rate, "aim": 0.9, "tells": "a nearer text from a farther one"}

@@ -183,7 +183,7 @@ def test_generated_edits_are_made_again():
     build = contrast(phenomenon("number", "kept"), phenomenon("number", "changed"))
 
     def made(text):
-        (item,) = build(Dataset("own", (), (Group("g", text, text, "c"),), "", 1), 1, maker).kept
+        (item,) = build(Dataset("own", (), (Group("g", text, text, "c"),), "", 1), 1, maker).included
         return item
 
     item = made("In March, the rich farmer who owned the mill ordered 30 boats.")

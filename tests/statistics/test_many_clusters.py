@@ -52,7 +52,7 @@ def test_groups_of_clusters_give_the_interval_of_clusters(items, few, monkeypatc
     exact = drawn(clusters)
     assert not exact.is_grouped
     table = np.column_stack([first, np.ones(SIZE)])
-    one, other = (sums[:, 0] / sums[:, 1] for sums in (grouped.totals(table), exact.totals(table)))
+    one, other = (sums[:, 0] / sums[:, 1] for sums in (grouped.replicate_totals(table), exact.replicate_totals(table)))
     assert width(one) == pytest.approx(width(other), rel=0.08)
     assert one.mean() == pytest.approx(other.mean(), abs=width(other) / 20)
     assert grouped.clusters == exact.clusters == len(np.unique(clusters))
@@ -89,7 +89,7 @@ def test_totals_of_groups_are_sums_over_drawn_clusters(few):
 def test_a_selection_of_grouped_items_counts_its_own_clusters(items, few):
     clusters, *_ = items
     chosen = np.flatnonzero(clusters < 50)
-    assert drawn(clusters).of(chosen).clusters == len(np.unique(clusters[chosen]))
+    assert drawn(clusters).select(chosen).clusters == len(np.unique(clusters[chosen]))
 
 
 def test_an_auc_moved_by_placements_has_the_interval_of_ranked_replicates(items, monkeypatch):

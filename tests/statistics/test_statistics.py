@@ -90,7 +90,7 @@ def test_a_hundred_copies_of_each_item_do_not_narrow_the_interval():
     once = Resampler([str(i) for i in range(60)])
     copies = Resampler([str(i) for i in range(60) for _ in range(100)])
     narrow = percentile_interval(once.replicate_totals(values[:, None])[:, 0] / 60)
-    wide = percentile_interval(copies.totals(np.repeat(values, 100)[:, None])[:, 0] / 6000)
+    wide = percentile_interval(copies.replicate_totals(np.repeat(values, 100)[:, None])[:, 0] / 6000)
     assert wide == pytest.approx(narrow, abs=1e-4)
 
 

@@ -32,8 +32,8 @@ def store(context: typer.Context, path: StorePath = None) -> None:
     with told():
         opened = open_named_store(Settings(store=where, project=project()))
         rows = [("model", "kind", "fingerprint", "rows", "MB")]
-        rows += [(s.name, s.kind, s.fingerprint, str(s.rows), f"{s.bytes / 1e6:.1f}") for s in opened.contents()]
-        tell(f"{where}: {opened.size() / 1e6:.1f} MB of at most {opened.limit / 1e6:.0f} MB")
+        rows += [(s.name, s.kind, s.fingerprint, str(s.rows), f"{s.bytes / 1e6:.1f}") for s in opened.list_models()]
+        tell(f"{where}: {opened.bytes_on_disk() / 1e6:.1f} MB of at most {opened.limit / 1e6:.0f} MB")
     print_table(rows)
 
 
@@ -58,17 +58,17 @@ def prune(
         _refuse_wrong(limit_mb, where)
         opened = Store(where)
         if fingerprint:
-            if fingerprint not in {stored.fingerprint for stored in opened.contents()}:
+            if fingerprint not in {stored.fingerprint for stored in opened.list_models()}:
                 raise UsageError(
                     f"{where} has no embeddings with the fingerprint {fingerprint!r}. `encheck store` lists what it "
                     f"holds"
                 )
-            opened.remove(fingerprint)
+            opened.delete_model(fingerprint)
             opened.compact()
         else:
-            for gone in opened.prune(limit=int(limit_mb * 1e6)):
+            for gone in opened.delete_least_recently_used(limit=int(limit_mb * 1e6)):
                 tell(f"deleted {gone.rows} rows of {gone.name}")
-        tell(f"{opened.path}: {opened.size() / 1e6:.1f} MB")
+        tell(f"{opened.path}: {opened.bytes_on_disk() / 1e6:.1f} MB")
 
 
 def _refuse_wrong(limit_mb: float, where: Path) -> None:

@@ -58,7 +58,7 @@ class FirstLookItems:
     @classmethod
     def of(cls, table: CaseScores, whole: CaseScores) -> Self | None:
         """The positions of a table's items in the whole table; None if one is missing."""
-        ordered = whole.of(_order(whole))
+        ordered = whole.select(_order(whole))
         places = {named: i for i, named in enumerate(zip(ordered.items, ordered.texts, strict=True))}
         at = [places.get(named) for named in zip(table.items, table.texts, strict=True)]
         return None if None in at else cls(_lock(ordered), tuple(i for i in at if i is not None))

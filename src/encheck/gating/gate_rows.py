@@ -208,7 +208,7 @@ def calibration_error(some: Sequence[Compared], pool: Compared | None = None) ->
     count = len({*pool.before.clusters}) if pool else 0
     if pool is None or count < DEFAULT.min_clusters or not before.pairs == after.pairs > 0:
         return float(np.hypot(before.reference_error(old), after.reference_error(new)))
-    moved = new * after.similarity(pool.after.near) - old * before.similarity(pool.before.near)
+    moved = new * after.calibrate(pool.after.near) - old * before.calibrate(pool.before.near)
     clusters = np.unique(pool.before.clusters, return_inverse=True)[1].reshape(-1)
     error = float(cached_sharing(clusters).estimate_errors(moved).error[0])
     return error * float(np.sqrt(len(moved) / before.pairs))  # a gate has only a part of the calibrating pairs

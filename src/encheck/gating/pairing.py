@@ -190,10 +190,10 @@ class Compared:
 
     def of(self, positions: NDArray[np.intp]) -> Compared:
         """A selection of the entries."""
-        moved = self.moved and (self.moved[0].of(positions), self.moved[1].of(positions))
+        moved = self.moved and (self.moved[0].select(positions), self.moved[1].select(positions))
         sides = None if self.sides is None else self.sides[positions]
         return replace(
-            self, before=self.before.of(positions), after=self.after.of(positions), old=self.old[positions],
+            self, before=self.before.select(positions), after=self.after.select(positions), old=self.old[positions],
             new=self.new[positions], moved=moved, sides=sides,
         )  # fmt: skip
 
@@ -267,7 +267,7 @@ def common_items(first: CaseScores, other: CaseScores) -> tuple[CaseScores, Case
     at = {item: i for i, item in enumerate(theirs)}
     pairs = [(i, at[item]) for i, item in enumerate(mine) if item in at]
     ours, others = np.array(pairs, np.intp).reshape(-1, 2).T
-    return first.vectors_of(ours), other.of(others)
+    return first.select(ours), other.select(others)
 
 
 def unchanged_items(before: CaseScores, after: CaseScores) -> NDArray[np.bool_]:

@@ -287,7 +287,7 @@ def _labelled(pair: _Facing) -> dict[str, tuple[CaseScores, CaseScores]]:
     for name, old in pair.old.tables.items():
         if old.kind == LABELLED and is_user_data(old.data) and old.data not in labelled:
             once = np.unique(old.texts, return_index=True)[1]
-            both = old.of(once), pair.new.tables[name].of(once)
+            both = old.select(once), pair.new.tables[name].select(once)
             labelled |= {old.data: both} if {0, 1} <= {*both[0].labels} else {}
     return labelled
 

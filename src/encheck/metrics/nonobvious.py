@@ -74,7 +74,7 @@ def predict_test_part(scores: PairScores, *, scope: Scope = "split") -> Predicte
     without a Pn or an Nn pair.
     """
     found, measured = scores.classify_difficulty(scope), test_positions(scores.splits)
-    part = found.of(measured)
+    part = found.select(measured)
     empty = [name for name in ("Pn", "Nn") if not part.counts[name]]
     if empty:
         raise NothingToMeasure(

@@ -230,7 +230,7 @@ def _samples_of_articles(found: Collection, rng: random.Random) -> Iterator[str]
 def describe_contrasts(dataset: Dataset, *, seed: int = 0) -> Iterator[str]:
     """Lines for the terminal, with those of each property."""
     found = [one for some in (dataset.contrasts, *dataset.properties.values()) for one in some]
-    scored = {pair for one in found for pair in (one.judged if isinstance(one, Contrast) else one.pairs)}
+    scored = {pair for one in found for pair in (one.query_document_pairs if isinstance(one, Contrast) else one.pairs)}
     kind, first, second = (
         ("contrasts", "queries", "documents")
         if isinstance(found[0], Contrast)

@@ -134,7 +134,7 @@ class IndexSize:
     def resolve_sizes(self, documents: int) -> IndexSize:
         """Find automatic sizes for this many documents: the square root of their number; one in 16 lists, at least 16.
 
-        >>> IndexSize().of(1_000_000), IndexSize(probes=5_000).of(900)
+        >>> IndexSize().resolve_sizes(1_000_000), IndexSize(probes=5_000).resolve_sizes(900)
         (IndexSize(lists=1000, probes=63), IndexSize(lists=30, probes=30))
         """
         lists = min(self.lists or max(1, round(math.sqrt(documents))), documents)

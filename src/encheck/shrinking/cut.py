@@ -116,7 +116,7 @@ def gives_up_the_same(item: Triplet, made: Triplet) -> bool:
 
     Noise, such as typos, may be in different words, because its meaning is the same anywhere.
     """
-    known = item.id.known
+    known = item.id.parts_or_none
     is_noise = known is not None and known.relation == NOISE
     return (is_noise or _given_up(item.source, item.near_edits) == _given_up(made.source, made.near_edits)) and (
         _given_up(item.source, item.far_edits) == _given_up(made.source, made.far_edits)

@@ -109,7 +109,7 @@ def shrink(
 
 def with_edits(item: Triplet) -> Triplet:
     """The item; a side of a crossed group, which was written by hand, gets its edits by comparison."""
-    known = item.id.known if isinstance(item.id, ItemId) else None
+    known = item.id.parts_or_none if isinstance(item.id, ItemId) else None
     if known is None or known.generator != WRITTEN or item.near_edits or item.far_edits:
         return item
     near, far = (edits_or_all(item.source, text) for text in (item.near, item.far))
@@ -320,6 +320,6 @@ def _built(
 ) -> Iterator[Triplet]:
     groups = tuple(Group(str(i), text, text, item.cluster, split=item.split) for i, text in enumerate(sources))
     with suppress(NothingToMeasure):
-        made = build(Dataset(item.id.partition("/")[0], (), groups, "", len(groups)), level, maker).kept
+        made = build(Dataset(item.id.partition("/")[0], (), groups, "", len(groups)), level, maker).included
         for one in made:
             yield from one.triplets if isinstance(one, Crossed) else [one] if isinstance(one, Triplet) else ()

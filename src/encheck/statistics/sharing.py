@@ -78,7 +78,7 @@ class Sharing:
         An item without a thing shares nothing.
 
         >>> chain = Sharing.of([[0, -1], [0, 1], [1, 2], [2, -1]])
-        >>> chain.shared_with(np.ones((4, 1))).ravel().tolist()
+        >>> chain.sum_over_sharing_items(np.ones((4, 1))).ravel().tolist()
         [2.0, 3.0, 3.0, 2.0]
         """
         from scipy.sparse import csr_array

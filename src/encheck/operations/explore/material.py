@@ -236,7 +236,7 @@ class ItemSource:
 
     def _crossed(self, data: Dataset, origin: str) -> list[Crossed]:
         try:
-            found = crossed(self.name)(data, 1, self.maker).kept
+            found = crossed(self.name)(data, 1, self.maker).included
         except NothingToMeasure as error:
             self.why_none[origin] = str(error)
             return []

@@ -62,7 +62,7 @@ class Behaviour:
 
     kind: str
     name: str
-    kept: bool
+    included: bool
     accepted: Figure
     n: int
     clusters: int

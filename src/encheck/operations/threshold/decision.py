@@ -116,7 +116,7 @@ class RivalRates:
 
     name: str
     false_accepts: Figure | None
-    kept: ThresholdRates | None
+    included: ThresholdRates | None
     curve: tuple[ThresholdRates, ...]
 
 
@@ -162,7 +162,7 @@ class ThresholdReport:
     data: PairCounts
     asked: ThresholdRequest
     promise: ThresholdPromise | None
-    kept: ThresholdRates | None
+    included: ThresholdRates | None
     strictest: ThresholdRates | None
     own: ThresholdRates | None
     old: ThresholdRates | None
