@@ -7,7 +7,7 @@ it.
 
 from encheck import claim
 from encheck.items import classified
-from encheck.metrics.downstream import new_texts_accuracy, task_accuracy
+from encheck.metrics.classification import new_texts_accuracy, task_accuracy
 
 TASKS = ("MR", "CR", "SUBJ", "MPQA", "SST2", "TREC", "MRPC")
 

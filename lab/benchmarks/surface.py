@@ -47,7 +47,7 @@ class Setting:
     """One simulated situation: how many changes the larger edit has on either side, the share of triplets whose surface
     favours the kept text, and the noise."""
 
-    included: int = 2
+    kept: int = 2
     changed: int = 2
     share: float = 0.5
     noise: float = 0.0

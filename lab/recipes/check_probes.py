@@ -57,7 +57,7 @@ class Contrast:
     cluster: str
     split: str
     source: str
-    included: str
+    kept: str
     changed: str
     construction: str = ""
 

@@ -31,7 +31,7 @@ class TextTriple(Protocol):
     @property
     def source(self) -> str: ...  # noqa: D102
     @property
-    def included(self) -> str: ...  # noqa: D102
+    def kept(self) -> str: ...  # noqa: D102
     @property
     def changed(self) -> str: ...  # noqa: D102
 

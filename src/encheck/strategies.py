@@ -184,7 +184,7 @@ class MinimalPair:
     """
 
     source: str
-    included: str
+    kept: str
     changed: str
     property: str
     favours: str
@@ -198,7 +198,7 @@ class Paraphrase:
     """Two texts with the same meaning, and the certificate."""
 
     source: str
-    included: str
+    kept: str
     property: str
     why: str
 

@@ -18,7 +18,7 @@ from encheck.items.variants import VariantMaker
 from encheck.metrics import both_directions, directions_mean
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
-from encheck.scoring.contrasts import Contrast
+from encheck.scoring.crossed import Contrast
 from encheck.scoring.scores import Scale
 from encheck.store import Store
 from encheck.surface import POSITION, SHARED

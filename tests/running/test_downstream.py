@@ -13,7 +13,7 @@ from encheck.gating.baseline import scored_table
 from encheck.gating.pairing import gating_metric
 from encheck.ids import CaseId
 from encheck.items.variants import VariantMaker
-from encheck.metrics.downstream import new_texts_accuracy, task_accuracy
+from encheck.metrics.classification import new_texts_accuracy, task_accuracy
 from encheck.running.bench import Bench
 from encheck.running.subject import Subject
 from encheck.scoring.scores import read_item_frame

@@ -13,16 +13,13 @@ from encheck.reporting.results import read_items, write_items
 from encheck.scoring.both_orders import BothOrders
 from encheck.scoring.chains import Chain
 from encheck.scoring.classified import Classified
-from encheck.scoring.contrasts import Contrast
-from encheck.scoring.crossed import Crossed, CrossedSide
+from encheck.scoring.crossed import Contrast, Crossed, CrossedSide
 from encheck.scoring.documents import Documents
 from encheck.scoring.frame import edits_json
 from encheck.scoring.item import parse_edits
-from encheck.scoring.logged import LoggedQuery
 from encheck.scoring.measure import LexicalIndex, SurfaceScorer
-from encheck.scoring.pairs import SentencePair
-from encheck.scoring.ranked import RankedQuery
-from encheck.scoring.repeated import Repeated
+from encheck.scoring.pairs import Repeated, SentencePair
+from encheck.scoring.ranked import LoggedQuery, RankedQuery
 from encheck.scoring.run_items import COLUMNS, OPTIONAL, RunItems
 from encheck.scoring.scores import KINDS, Scale, read_item_frame
 from encheck.scoring.searches import Query

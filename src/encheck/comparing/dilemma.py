@@ -21,7 +21,7 @@ from encheck.gating.balance import (
     rate_replicates,
     score_replicates,
 )
-from encheck.metrics.downstream import task_accuracy
+from encheck.metrics.classification import task_accuracy
 from encheck.run_file import Result
 from encheck.statistics.bootstrap import Figure, percentile_interval
 

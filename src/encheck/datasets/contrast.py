@@ -28,7 +28,7 @@ from encheck.datasets.reader import (
 )
 from encheck.errors import DataError
 from encheck.ids import PYTEST_MARKERS, ItemId
-from encheck.scoring.contrasts import Contrast
+from encheck.scoring.crossed import Contrast
 from encheck.scoring.triplets import Triplet
 from encheck.statistics.clusters import component_list
 from encheck.types import content_hash

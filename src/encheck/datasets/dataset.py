@@ -17,7 +17,7 @@ from encheck.datasets.reader import PairRow
 from encheck.ids import ItemId
 from encheck.language.words import content_words
 from encheck.scoring.classified import Classified
-from encheck.scoring.contrasts import Contrast
+from encheck.scoring.crossed import Contrast
 from encheck.scoring.item import Items
 from encheck.scoring.pairs import SentencePair
 from encheck.scoring.splits import TEST, VALIDATION

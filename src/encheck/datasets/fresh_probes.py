@@ -174,7 +174,7 @@ class GapForm:
     second: str
     candidate: str
     exchanged: tuple[str, ...]
-    included: str
+    kept: str
     changed: str
 
 

@@ -32,7 +32,7 @@ from encheck.ids import CaseId, ItemId
 from encheck.options import try_to_write
 from encheck.options.settings import select_settings
 from encheck.run_file import BaselineFigure, ModelEntry, RunFile
-from encheck.scoring.contrasts import CONTRAST
+from encheck.scoring.crossed import CONTRAST
 from encheck.scoring.frame import CaseScores, Columns
 from encheck.scoring.scale import Floats, Scale
 from encheck.scoring.scores import read_item_frame

@@ -22,13 +22,11 @@ from encheck.ids import ItemId
 from encheck.items.builders import PARAPHRASES, collect_items
 from encheck.items.variants import VariantMaker
 from encheck.language.numbers.mentions import MAYBE
-from encheck.scoring.contrasts import Contrast
+from encheck.scoring.crossed import Contrast
 from encheck.scoring.documents import Documents
 from encheck.scoring.item import Items
-from encheck.scoring.logged import LoggedQuery
-from encheck.scoring.pairs import SentencePair
-from encheck.scoring.ranked import RankedQuery
-from encheck.scoring.repeated import Repeated
+from encheck.scoring.pairs import Repeated, SentencePair
+from encheck.scoring.ranked import LoggedQuery, RankedQuery
 from encheck.scoring.searches import Query
 from encheck.types import content_hash
 

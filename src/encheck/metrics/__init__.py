@@ -6,7 +6,6 @@ from encheck.metrics import (
     classification,
     correlation,
     crossed,
-    downstream,
     health,
     nonobvious,
     pairs,
@@ -55,7 +54,7 @@ __all__ = [
     "worse_direction",
 ]
 _MODULES = (
-    adjusted, classification, correlation, crossed, downstream, health, nonobvious, pairs, ranking, search, symmetry,
+    adjusted, classification, correlation, crossed, health, nonobvious, pairs, ranking, search, symmetry,
 )  # fmt: skip
 _METRICS: dict[str, Metric[...]] = {
     found.name: found for module in _MODULES for found in vars(module).values() if isinstance(found, Metric)

@@ -19,7 +19,7 @@ from encheck.datasets.load import InColumns
 from encheck.datasets.pair_table import number_of_clusters
 from encheck.items.catalogue import VariantListing
 from encheck.reporting.text import marked, table
-from encheck.scoring.contrasts import Contrast
+from encheck.scoring.crossed import Contrast
 from encheck.scoring.pairs import SentencePair
 from encheck.types import LanguageResources, content_hash
 

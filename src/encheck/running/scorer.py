@@ -21,9 +21,8 @@ from encheck.scoring.classified import Classified, ClassifiedScores, classifier_
 from encheck.scoring.documents import STORED_ANSWERS, Documents, SearchingQuery
 from encheck.scoring.item import Item, Items, Kind, WholeItems
 from encheck.scoring.measure import LexicalIndex, SurfaceScorer, TextScorer, vector_similarity_grid
-from encheck.scoring.pairs import NO_RANDOM_PAIRS, SentencePair, TuningScores
+from encheck.scoring.pairs import NO_RANDOM_PAIRS, REPEATED, SentencePair, TuningScores
 from encheck.scoring.ranked import DEPTH, rerank
-from encheck.scoring.repeated import REPEATED
 from encheck.scoring.scores import (
     Floats,
     LoggedScores,

@@ -1,4 +1,4 @@
-"""Labelled pairs: their scores, their difficulty, and the validation part that thresholds come from.
+"""Labelled pairs, their difficulty, the validation part that thresholds come from, and texts that are encoded twice.
 
 Difficulty is that of Peinelt et al. 2019 (section 4, Table 3). A pair is obvious if word overlap reveals its label:
 positive with low divergence (Po), negative with high (No). It is non-obvious if overlap misleads: positive with high
@@ -314,3 +314,54 @@ class TuningScores:
     def calibrate(self, scale: Scale) -> TuningScores:
         """The same on the scale where 0 is a random pair and 1 is identical text."""
         return TuningScores(scale.calibrate(self.values), self.labels)
+
+
+REPEATED = Kind("repeated", "pair", lambda: RepeatedScores, is_sampled=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated(Item):
+    """A text that is encoded a second time, in a different batch."""
+
+    kind: ClassVar[Kind] = REPEATED
+    id: ItemId
+    text: str
+    cluster: str
+    split: str = ""
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """The text with itself."""
+        return ((self.text, self.text),)
+
+    @property
+    def repeated_texts(self) -> tuple[str, ...]:
+        """The text."""
+        return (self.text,)
+
+
+@dataclass(frozen=True)
+class RepeatedScores(PairScores):
+    """1 for each text with the same vector, or score with itself, in a different batch; shape [n]. Labels are 1.
+
+    `repeated` is 1 if repeating that batch gave the same again.
+    """
+
+    surface_scorers: ClassVar[tuple[str, ...]] = ()
+    repeated: Floats | None = None
+
+    @classmethod
+    def score_items(cls, items: Sequence[Any], scorer: TextScorer, resampler: Resampler, scale: Scale) -> Self:
+        """Measure whether these texts get the same vectors again."""
+        values, repeated = scorer.score_repeats([i.text for i in items])
+        return cls(values, np.ones(len(items), np.int8), resampler, scale, repeated=repeated)
+
+    def to_item_frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
+        """The texts as rows of the item file, each compared with itself."""
+        texts = tuple(i.text for i in items)
+        near = TextColumns(texts, self.values, edits=(edits_json(()),) * len(texts))
+        return ItemFrame.from_items(REPEATED, case, items, sources=texts, near=near)
+
+    def example_lines(self, item: Any, position: int) -> list[ExampleLine]:
+        """The text compared with itself."""
+        return pair_lines("same", float(self.values[position]), item.text, item.text, ())

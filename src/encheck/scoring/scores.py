@@ -9,14 +9,11 @@ from encheck.ids import CaseId
 from encheck.scoring.both_orders import BOTH_ORDERS, BothOrdersScores
 from encheck.scoring.chains import CHAIN, ChainScores, with_ties_equal
 from encheck.scoring.classified import CLASSIFIED, ClassifiedScores
-from encheck.scoring.contrasts import CONTRAST, ContrastScores
-from encheck.scoring.crossed import CROSSED, CrossedScores
+from encheck.scoring.crossed import CONTRAST, CROSSED, ContrastScores, CrossedScores
 from encheck.scoring.frame import Columns, ItemFrame
 from encheck.scoring.item import Kind
-from encheck.scoring.logged import LOGGED, LoggedScores
-from encheck.scoring.pairs import LABELLED, PAIR, PairScores
-from encheck.scoring.ranked import RANKED, RankedScores
-from encheck.scoring.repeated import REPEATED, RepeatedScores
+from encheck.scoring.pairs import LABELLED, PAIR, REPEATED, PairScores, RepeatedScores
+from encheck.scoring.ranked import LOGGED, RANKED, LoggedScores, RankedScores
 from encheck.scoring.scale import Floats, Scale
 from encheck.scoring.searches import OCCURRENCE, SEARCH, OccurrenceScores, SearchScores
 from encheck.scoring.triplets import TRIPLET, MarginScores

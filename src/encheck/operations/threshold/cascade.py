@@ -62,7 +62,7 @@ class Behaviour:
 
     kind: str
     name: str
-    included: bool
+    kept: bool
     accepted: Figure
     n: int
     clusters: int

@@ -116,7 +116,7 @@ class RivalRates:
 
     name: str
     false_accepts: Figure | None
-    included: ThresholdRates | None
+    kept: ThresholdRates | None
     curve: tuple[ThresholdRates, ...]
 
 
@@ -162,7 +162,7 @@ class ThresholdReport:
     data: PairCounts
     asked: ThresholdRequest
     promise: ThresholdPromise | None
-    included: ThresholdRates | None
+    kept: ThresholdRates | None
     strictest: ThresholdRates | None
     own: ThresholdRates | None
     old: ThresholdRates | None
