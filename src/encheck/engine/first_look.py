@@ -83,7 +83,7 @@ class FirstLookPlan:
     @property
     def share(self) -> float:
         """The number of all clusters divided by the number drawn."""
-        return self.of / max(_count_clusters(self.drawn), 1)
+        return self.of / max(sum(len(data.universe) for data in self.drawn.data.values()), 1)
 
 
 @dataclass(frozen=True)
@@ -227,9 +227,9 @@ def largest_affordable_part(bench: Bench, requests: Sequence[Request], *, most: 
             _bench_of_clusters(bench, _clusters_with_items(drawn, seen), given=contracts),
             (*seen, *contracts) if seen else (),
         )
-        known[count] = look = FirstLookPlan(
-            part, measured, part.plan_encoding(measured), drawn, _count_clusters(part), _count_clusters(bench)
-        )
+        clusters, all_clusters = (sum(len(data.universe) for data in one.data.values()) for one in (part, bench))
+        plan = part.plan_encoding(measured)
+        known[count] = look = FirstLookPlan(part, measured, plan, drawn, clusters, all_clusters)
         if look.texts <= most and (count == largest or look.texts >= ENOUGH * most):
             break
         count = max(1, int(0.97 * count * most / max(look.texts, 1)))
@@ -322,10 +322,6 @@ def _clusters_with_items(bench: Bench, requests: Iterable[Request]) -> dict[str,
         with suppress(NothingToMeasure, CheckError):
             used[data] |= {item.cluster for item in bench.items(data, claim, level).included}
     return used
-
-
-def _count_clusters(bench: Bench) -> int:
-    return sum(len(data.universe) for data in bench.data.values())
 
 
 def _is_measurable_in_part(bench: Bench, request: Request) -> bool:

@@ -45,11 +45,19 @@ class CaseOutcome(CaseOutcomeWithoutItems):
 
     def serialise(self) -> str:
         """Serialise to text, which pytest's reports can carry. Figures keep every digit."""
+        import pyarrow
+
         figures = CaseOutcomeWithoutItems(
             **{one.name: getattr(self, one.name) for one in fields(CaseOutcomeWithoutItems)}
         )
         tables = [one for one in (self.items, self.parent_scores) if one is not None]
-        return json.dumps([as_values(figures), *(b64encode(_arrow_stream(table)).decode() for table in tables)])
+        streams = []
+        for table in tables:
+            sink = pyarrow.BufferOutputStream()
+            with pyarrow.ipc.new_stream(sink, table.schema) as writer:
+                writer.write_table(table)
+            streams.append(b64encode(sink.getvalue().to_pybytes()).decode())
+        return json.dumps([as_values(figures), *streams])
 
     @classmethod
     def deserialise(cls, text: str) -> Self:
@@ -60,17 +68,6 @@ class CaseOutcome(CaseOutcomeWithoutItems):
         figures = restore_typed(CaseOutcomeWithoutItems, values)
         read = [ipc.open_stream(b64decode(table)).read_all() for table in tables]
         return cls(figures.rows, figures.claim, figures.part, figures.documents, *read)
-
-
-def _arrow_stream(table: Table) -> bytes:
-    """The table as a stream of Arrow's interprocess format."""
-    import pyarrow
-
-    sink = pyarrow.BufferOutputStream()
-    with pyarrow.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    stream: bytes = sink.getvalue().to_pybytes()
-    return stream
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from encheck.running.service import EncoderService
 from encheck.scoring.item import ItemRow
 from encheck.scoring.scores import KINDS, find_kind
 from encheck.scoring.triplets import Triplet
-from encheck.shrinking.shrink import MakeTriplets, Shrunk, remaker, shrink
+from encheck.shrinking.shrink import Shrunk, remaker, shrink
 
 
 def row_shrinker(service: EncoderService, *, english: English, seed: int) -> Shrink:
@@ -27,26 +27,18 @@ def row_shrinker(service: EncoderService, *, english: English, seed: int) -> Shr
         if kind is None or not kind.shrinks or row.source_is_second:
             shrunk = " and ".join(name for name, one in KINDS.items() if one.shrinks)
             return f"items of the kind {row.kind} are not shrunk, only {shrunk} items"
-        return shrink(triplet_of_row(row), ask, english, remake=_edit_maker(row, maker))
+        assert row.near.text is not None
+        assert row.far.text is not None
+        triplet = Triplet(
+            ItemId(row.item), row.source, row.near.text, row.far.text, row.cluster, row.near.edits, row.far.edits,
+            row.split, row.near.why, row.far.why,
+        )  # fmt: skip
+        claim = find_shipped_claim(row.case.partition("/")[0])
+        level = None if claim is None else level_of_case(row.case, claim)
+        remake = None if claim is None or level is None else remaker(claim.items, level=level, maker=maker)
+        return shrink(triplet, ask, english, remake=remake)
 
     return one
-
-
-def triplet_of_row(row: ItemRow) -> Triplet:
-    """The triplet in a row of items.parquet."""
-    assert row.near.text is not None
-    assert row.far.text is not None
-    return Triplet(
-        ItemId(row.item), row.source, row.near.text, row.far.text, row.cluster, row.near.edits, row.far.edits,
-        row.split, row.near.why, row.far.why,
-    )  # fmt: skip
-
-
-def _edit_maker(row: ItemRow, maker: VariantMaker) -> MakeTriplets | None:
-    """A function that makes the row's edits again, or None if no packaged check made it."""
-    claim = find_shipped_claim(row.case.partition("/")[0])
-    level = None if claim is None else level_of_case(row.case, claim)
-    return None if claim is None or level is None else remaker(claim.items, level=level, maker=maker)
 
 
 def find_shipped_claim(check: str) -> Claim | None:

@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 
 
 def _both_sides_won(table: CaseScores, scale: Scale, *, epsilon: float = 0.0) -> Floats:
-    # The result of each side, shape [groups, 2].
+    """The product of the two sides' results of each group, shape [groups]."""
     worths = wins(table, scale, epsilon=epsilon)
     result: Floats = (
         np.array([worths[rows] for rows in table.chain_rows]).reshape(len(table.chain_rows), -1).prod(axis=1)

@@ -72,16 +72,12 @@ def flip_rate(scores: BothOrdersScores, *, threshold: float | None = None) -> Es
     result = choose_decision_thresholds(scores, threshold=threshold)
     differ = (scores.forward >= result.cuts) != (scores.backward >= result.cuts)
     flips = np.where(np.isnan(result.cuts), np.nan, differ & (scores.asymmetry > ROUNDING))
-    return _flip_share(scores, flips, result.params)
-
-
-def _flip_share(scores: BothOrdersScores, flips: Floats, params: dict[str, float | str]) -> Estimate:
     totals = scores.resampler.replicate_totals_of_columns([flips, np.broadcast_to(1.0, len(flips))])
     low, high = map(float, percentile_interval(totals[:, 0] / totals[:, 1]))
     n, clusters, value = len(flips), scores.resampler.clusters, float(flips.mean())
     if (scores.asymmetry > ROUNDING).any():  # otherwise it is symmetric by construction
         low, high = widen_share_interval(value, low, high, n=n, clusters=clusters)
-    return Estimate("flip_rate", value, low, high, n, clusters, params={**params})
+    return Estimate("flip_rate", value, low, high, n, clusters, params={**result.params})
 
 
 @metric(label="consistency", whole="its threshold is of a whole set")

@@ -98,27 +98,24 @@ def add_index_recall(scores: S, items: Sequence[Item], subject: Subject, lists: 
 def index_recall_note(stage: IndexRecall, found: Estimate) -> str:
     """What the index found, what that means for the figures, and what to do if it is too little."""
     size = stage.size
+    lost = "What it missed is no answer."
+    if stage.right + stage.raised:
+        lost = f"Of {stage.right} right documents among the first 10 exact answers, it lost {stage.lost}"
+        if stage.raised:
+            lost += f"; {stage.raised} rank higher than they should, since it missed a nearer document"
+            lost += ". So figures may be off in either direction."
+        else:
+            lost += ", which count as not found. So figures are lower bounds." if stage.lost else "."
     line = (
         f"{size.probes:,} of {size.lists:,} lists of {stage.documents:,} documents. It found {found.value:.2%} "
         f"[{found.low:.2%}, {found.high:.2%}] of the 10 nearest documents of {found.n} queries that were also searched "
-        f"exactly. {_lost_documents_note(stage)}"
+        f"exactly. {lost}"
     )
     if found.low >= ENOUGH:
         return line
     if found.n < SAMPLE and found.value >= ENOUGH:
         return f"{line} So few queries cannot show {ENOUGH:.0%}. Remedy: --search-index=exact, which is quick for them"
     return f"{line} This is not surely {ENOUGH:.0%}. Remedy: --search-index=faiss:nprobe={2 * size.probes}"
-
-
-def _lost_documents_note(stage: IndexRecall) -> str:
-    """What became of the right documents."""
-    if not stage.right + stage.raised:
-        return "What it missed is no answer."
-    line = f"Of {stage.right} right documents among the first 10 exact answers, it lost {stage.lost}"
-    if stage.raised:
-        line += f"; {stage.raised} rank higher than they should, since it missed a nearer document"
-        return f"{line}. So figures may be off in either direction."
-    return f"{line}, which count as not found. So figures are lower bounds." if stage.lost else f"{line}."
 
 
 log = logging.getLogger("encheck")

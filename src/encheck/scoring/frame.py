@@ -112,12 +112,13 @@ class ItemFrame:
     def from_columns(cls, case: CaseId, kind: Kind, columns: Columns) -> ItemFrame:
         """Make a frame from the output of `to_columns` for items of this kind."""
         c = columns
+        source_role, text_role = (next(iter(_values_or_none(c, name)), "") for name in _ROLES)
         given = {field: _values_or_none(c, name) for name, field in (_SOME | {"label": "labels"}).items()}
         return cls(
             kind, case, tuple(c["item"]), tuple(c["source"]), _read_text_columns(c, "near"), tuple(c["cluster"]),
             tuple(s or "" for s in c["split"]),
             _read_text_columns(c, "far") if kind.score_form in ("triplet", "turned") else None,
-            roles=tuple(next(iter(_values_or_none(c, name)), "") for name in _ROLES), **given,
+            roles=(source_role, text_role), **given,
         )  # fmt: skip
 
     @property

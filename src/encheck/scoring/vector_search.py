@@ -277,13 +277,18 @@ def compare_with_exact(
     indexed = index.search(vectors, count=most, fewest=count_including_own(fewest, own))
     depths = tuple(depth for depth in DEPTHS if depth <= count)
     both = list(zip(*(drop_own_documents(one, own, count=count) for one in (exact, indexed)), strict=True))
-    found = np.array([[_share_of_exact(one, other, depth) for depth in depths] for one, other in both])
+    found = np.zeros((len(both), len(depths)))
+    for i, ((_, exact_scores), (_, scores)) in enumerate(both):
+        tie = fp32_tolerance(exact_scores)
+        for j, depth in enumerate(depths):
+            wanted = exact_scores[:depth]  # fewer if there are fewer
+            found[i, j] = np.sum(scores[:depth] >= wanted[-1] - tie) / len(wanted)
     judged = [_count_rank_changes(rows, one, other) for rows, (one, other) in zip(right, both, strict=True)]
     return IndexRecall(
         index.size,
         len(index.documents),
         depths,
-        found.reshape(len(both), len(depths)),
+        found,
         *map(sum, zip(*judged, strict=True)),
     )
 
@@ -296,10 +301,3 @@ def _count_rank_changes(right: frozenset[int], exact: RankedRows, other: RankedR
     )
     raised = sum(place < first.get(row, DEPTHS[0]) for row, place in then.items())
     return len(first), len(first.keys() - then.keys()), raised
-
-
-def _share_of_exact(exact: RankedRows, other: RankedRows, depth: int) -> float:
-    """The share of the first `depth` exact answers, or of all if there are fewer, that the other search has."""
-    wanted, there = exact[1][:depth], other[1][:depth]
-    last = wanted[-1] - fp32_tolerance(exact[1])
-    return float(np.sum(there >= last) / len(wanted))
