@@ -101,9 +101,6 @@ def _objective_by_replicate(objective: Objective, counts: Floats) -> Floats:
     return result
 
 
-Floats = NDArray[np.float64]
-
-
 @metric(values=near_scores, kind="rate", label="accuracy")
 def task_accuracy(scores: ClassifiedScores) -> Estimate:
     """Share of the measured texts that are classified correctly.
