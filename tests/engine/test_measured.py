@@ -35,7 +35,7 @@ def test_a_case_is_received_as_it_was_sent():
 def test_text_that_no_reader_takes_and_a_score_that_is_none_are_received():
     row = replace(result({"check": "c"}), reason=ODD)
     again = CaseOutcome.deserialise(
-        CaseOutcome((row,), read_typed(ClaimEntry, SAID), items=pa.table({"near_score": [math.nan]})).sent()
+        CaseOutcome((row,), read_typed(ClaimEntry, SAID), items=pa.table({"near_score": [math.nan]})).serialise()
     )
     assert again.rows[0].reason == ODD
     assert math.isnan(again.items["near_score"][0].as_py())

@@ -110,7 +110,7 @@ def test_the_gate_weighs_both_queries_of_each_contrast(store):
     items, scores = measured(store, BagOfWords())
     _, worse = measured(store, Partial())
     before, after = (_table(one, items) for one in (scores, worse))
-    assert (before.kind, len(before.chains)) == ("triplet", 2)
+    assert (before.kind, len(before.chain_rows)) == ("triplet", 2)
     found = compare(before, after, (Scale(0.0), Scale(0.0)))
     assert found.metric.name == "directions_mean"
     assert (found.old.tolist(), found.new[:2].mean()) == ([1.0, 1.0, 1.0, 0.0], 0.5)

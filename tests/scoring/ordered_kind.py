@@ -41,23 +41,23 @@ class OrderedScores(MarginScores):
     surface_scorers: ClassVar[tuple[str, ...]] = ("jaccard",)
 
     @classmethod
-    def measured(cls, items: Sequence[Ordered], by, resampler, scale):
+    def score_items(cls, items: Sequence[Ordered], scorer, resampler, scale):
         near, far = [], []
         for item in items:
-            scores = by.pairs([item.source] * len(item.texts), list(item.texts))
+            scores = scorer.score_pairs([item.source] * len(item.texts), list(item.texts))
             at = int(np.argmin(scores[:-1] - scores[1:]))
             near.append(scores[at])
             far.append(scores[at + 1])
         return cls(np.array(near), np.array(far), resampler, scale)
 
-    def frame(self, case, items):
+    def to_item_frame(self, case, items):
         first, last = (tuple(item.texts[at] for item in items) for at in (0, -1))
         sides = TextColumns(first, self.near), TextColumns(last, self.far)
         return ItemFrame.from_items(
             ORDERED, case, items, sources=tuple(i.source for i in items), near=sides[0], far=sides[1]
         )
 
-    def example(self, item, position):
+    def example_lines(self, item, position):
         return [ExampleLine("of   ", item.source), *(ExampleLine("order", text) for text in item.texts)]
 
 

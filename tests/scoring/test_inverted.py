@@ -56,7 +56,7 @@ def test_what_is_found_has_its_exact_score_and_no_document_twice(vectors, simila
     queries, documents = vectors
     everything = search_exactly(queries, documents, similarity=similarity, count=len(documents))
     for (rows, values), (every, scores) in zip(
-        made(documents, similarity).nearest(queries, count=20), everything, strict=True
+        made(documents, similarity).search(queries, count=20), everything, strict=True
     ):
         known = dict(zip(every.tolist(), scores.tolist(), strict=True))
         assert len(set(rows.tolist())) == len(rows) == 20
@@ -111,11 +111,11 @@ def test_the_same_seed_gives_the_same_answers_with_any_number_of_threads(vectors
         found = []
         for count in (1, 2, threads):
             faiss.omp_set_num_threads(count)
-            found.append([rows.tolist() for rows, _ in made(documents).nearest(queries, count=30)])
+            found.append([rows.tolist() for rows, _ in made(documents).search(queries, count=30)])
     finally:
         faiss.omp_set_num_threads(threads)
     assert found[0] == found[1] == found[2]
-    assert found[0] != [rows.tolist() for rows, _ in made(documents, seed=1).nearest(queries, count=30)]
+    assert found[0] != [rows.tolist() for rows, _ in made(documents, seed=1).search(queries, count=30)]
 
 
 def test_a_query_whose_lists_hold_too_few_documents_is_searched_exactly(vectors):
@@ -132,7 +132,7 @@ def test_documents_in_a_memory_map_and_vectors_of_zeros_are_searched(vectors, tm
     documents = np.concatenate([documents, np.zeros((3, 16), np.float32)])
     documents.tofile(tmp_path / "v")
     mapped = np.memmap(tmp_path / "v", np.float32, "r", shape=documents.shape)
-    both = [list(made(some).nearest(queries, count=700)) for some in (documents, mapped)]
+    both = [list(made(some).search(queries, count=700)) for some in (documents, mapped)]
     assert [rows.tolist() for rows, _ in both[0]] == [rows.tolist() for rows, _ in both[1]]
     assert all(np.isfinite(values).all() for _, values in both[0])
 
