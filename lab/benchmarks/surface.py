@@ -128,7 +128,7 @@ def margins(scorer: str, near: int, far: int, size: int = POOL) -> Floats:
 def similarity(scorer: str, size: int = POOL) -> Callable[[Sequence[str], Sequence[str]], Floats]:
     """A scorer's similarity of pairs; those that count documents have seen the pools of equal magnitudes."""
     texts = (text for t in (*pool(1, 2, size), *pool(2, 1, size)) for text in (t.source, t.near, t.far))
-    return SurfaceScorer(scorer, Frequencies.of(texts) if scorer in WEIGHTED else None).pairs
+    return SurfaceScorer(scorer, Frequencies.of(texts) if scorer in WEIGHTED else None).score_pairs
 
 
 def drawn(

@@ -98,7 +98,7 @@ SCIKIT = {
 
 @pytest.mark.parametrize("name", RULES)
 def test_every_figure_at_a_threshold_is_scikit_learns(some, name):
-    chosen = some.among(*RULES[name][0])
+    chosen = some.in_cells(*RULES[name][0])
     expected = SCIKIT[name.partition("_")[0]](some.scores.labels[chosen], some.predicted[chosen])
     found = threshold_figure(some, name=name)
     assert found.value == pytest.approx(expected, abs=1e-9)
@@ -142,7 +142,7 @@ def test_constant_predictions_flatter_f1_and_nothing_else(some):
 
 
 def test_auc_n_is_scikit_learns_on_the_non_obvious_pairs(some):
-    chosen = some.among(1, 3)
+    chosen = some.in_cells(1, 3)
     found = auc_n(some)
     expected = sk.roc_auc_score(some.scores.labels[chosen], some.scores.values[chosen])
     assert found.value == pytest.approx(expected, abs=1e-6)

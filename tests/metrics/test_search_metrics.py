@@ -97,7 +97,7 @@ def test_answers_are_read_as_they_were_written_and_nothing_else_is():
 
 
 def test_ranks_of_no_query_are_empty():
-    assert Ranks.of([]).total(np.zeros(0)).tolist() == []
+    assert Ranks.of([]).sum_by_query(np.zeros(0)).tolist() == []
 
 
 def scores_of(answers, clusters):
