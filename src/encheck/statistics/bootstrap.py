@@ -179,7 +179,7 @@ class Resampler:
         other.columns = self.columns[items]
         other.others = None if self.others is None else self.others[items]
         other._units = self._units[items]
-        for known in ("_drawn_by_both", "present", "clusters"):
+        for known in ("_weights_of_double_items", "clusters_of_items", "clusters"):
             vars(other).pop(known, None)
         return other
 
