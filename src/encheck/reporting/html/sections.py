@@ -386,7 +386,7 @@ def _property_row(
         learned = (
             f"A learned surface rule gets {rule.share:.1%} of these contrasts (chance 50%, by luck up to "
             f"{rule.by_chance:.1%}), and {rule.both:.0%} in both directions (chance 25%): "
-            f"a fine-tuned model may gain as much without reading meaning."
+            f"a fine-tuned model may reach as much without reading meaning."
         )
     return PropertyRow(name, its.family, its.tells, its.means, marks, entries, order, peers, learned)
 
