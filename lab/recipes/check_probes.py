@@ -3,10 +3,11 @@
     python lab/recipes/check_probes.py sizes
     python lab/recipes/check_probes.py surface
     python lab/recipes/check_probes.py rivals
-    python lab/recipes/check_probes.py learned [--refits 200] [--products]
+    python lab/recipes/check_probes.py learned [--refits 200] [--products] [--write]
     python lab/recipes/check_probes.py forced-choice
     python lab/recipes/check_probes.py duplicates --texts DIR_OF_PUBLIC_SETS
     python lab/recipes/check_probes.py power --report DIR
+    python lab/recipes/check_probes.py mix --report DIR
 
 `duplicates` looks for shared runs of eight words, and for near-duplicates by the default encoder among the twenty texts
 nearest by TF-IDF. No other part loads an encoder.
@@ -23,6 +24,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,10 +34,13 @@ import learned_rival
 
 from encheck.datasets.probes import embedded, kept_relation
 from encheck.generators.phenomenon import phenomena
+from encheck.reporting.peers import LearnedFigures, LearnedRival, LearnedShare
 from encheck.surface import SHARED, SURFACE, UNBALANCED_SCORERS, Frequencies, tf_idf
+from encheck.system.typed_files import as_json
 from encheck.types import Group
 
 NAMES = (*(name for name, one in phenomena().items() if one.in_probes), "antonym")
+LEARNED = Path(__file__).resolve().parents[2] / "src/encheck/reporting/learned_rival.json"
 SYNONYM = "synonym / control"  # no phenomenon: of the same word a synonym and another word
 TIE, BY_CHANCE = 1e-9, 0.25  # in both directions
 SUFFIXES = {".txt", ".tsv", ".csv", ".pos", ".neg", ".data", ".xml", ".conllu", ".toks"}
@@ -166,29 +171,49 @@ def rivals(found: Sequence[Contrast]) -> None:
         print(f"| {name} | {' | '.join(f'{one:.2f} / {both:.2f}' for one, both in shares)} |".replace(" / nan", ""))
 
 
-def learned(found: Sequence[Contrast], *, refits: int, with_products: bool) -> None:
-    """Print what the rival that learns is right about, of other clusters and of other constructions.
+def learned(some: Sequence[Contrast], *, by: Literal["cluster", "construction"], refits: int) -> LearnedShare:
+    """What the rival that learns is right about in the clusters or constructions that it was not fitted to.
 
-    Beside each share stands the 95th percentile of what it gets where nothing is to be learnt. Under 240 groups that
-    is noise, and decides nothing.
+    Under 240 groups the figures are noise, and decide nothing.
     """
-    head = ["phenomenon", "groups", "other clusters", "by chance", "other constructions", "by chance"]
+    folds, groups = [getattr(c, by) for c in some], [c.group for c in some]
+    apart = learned_rival.differences(*texts_of(some))
+    right = learned_rival.right(apart, folds)
+    of_groups = [right[np.array(groups) == group] for group in dict.fromkeys(groups)]
+    both = float(np.mean([two.prod() for two in of_groups if len(two) == 2]))
+    chance = learned_rival.null(apart, folds, groups, refits=refits)
+    return LearnedShare(*(round(float(x), 3) for x in (right.mean(), np.quantile(chance, 0.95), both)))
+
+
+def learned_of_all(found: Sequence[Contrast], *, refits: int, with_products: bool, write: bool) -> None:
+    """Print the figures of the rival that learns, of other clusters and of other constructions; write them if asked."""
+    head = [
+        "phenomenon",
+        "groups",
+        "other clusters",
+        "by chance",
+        "other constructions",
+        "by chance",
+        "both directions",
+    ]
     head += ["order x words"] * with_products
     print(f"| {' | '.join(head)} |\n|{' --- |' * len(head)}")
+    figures = {}
     for name, some in of_phenomena(found, SYNONYM).items():
-        cells = [name, str(len({c.group for c in some}))]
-        framed = [c for c in some if c.construction]
-        for these, folds in ((some, [c.cluster for c in some]), (framed, [c.construction for c in framed])):
-            if len(set(folds)) < 2:
-                cells += ["-", "-"]
-                continue
-            apart = learned_rival.differences(*texts_of(these))
-            chance = learned_rival.null(apart, folds, [c.group for c in these], refits=refits)
-            cells += [f"{learned_rival.right(apart, folds).mean():.3f}", f"{np.quantile(chance, 0.95):.3f}"]
+        clusters = learned(some, by="cluster", refits=refits)
+        constructions = learned(some, by="construction", refits=refits) if some[0].construction else None
+        figures[name] = LearnedFigures(len({c.group for c in some}), clusters, constructions)
+        cells = [f"{name} | {figures[name].groups} | {clusters.share:.3f} | {clusters.by_chance:.3f}"]
+        it = constructions
+        cells.append(f"{it.share:.3f} | {it.by_chance:.3f} | {it.both:.3f}" if it else "- | - | -")
         if with_products:
             apart = learned_rival.products(*texts_of(some))
             cells.append(f"{learned_rival.right(apart, [c.cluster for c in some]).mean():.3f}")
         print(f"| {' | '.join(cells)} |", flush=True)
+    if write:
+        probes = embedded()
+        command = "python lab/recipes/check_probes.py learned --write"
+        LEARNED.write_text(as_json(LearnedRival(command, probes.version, probes.fingerprint, figures)), "utf-8")
 
 
 def right_by_variants(
@@ -348,24 +373,44 @@ def power(report: Path) -> None:
             print(f"| {case} | {len(some)} | {clusters} | {spread:.3f} | {seen:.3f} | {rate:.3f} |")
 
 
+def mix(report: Path) -> None:
+    """Print the groups of each kind of construction, and in how many of them a model is right in both directions."""
+    import pyarrow.parquet
+
+    from encheck.metrics.pairs import worth
+    from encheck.reporting.results import ITEMS
+
+    names = ["case", "item", "construction", "near_score", "far_score"]
+    columns = pyarrow.parquet.read_table(report / ITEMS, columns=names).to_pydict()
+    found: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for case, item, construction, near, far in zip(*columns.values(), strict=True):
+        if construction and ": " in construction and "_in_both_directions" in case:
+            groups = found[case.partition("_")[0], construction.partition(": ")[0]]
+            groups[item.rpartition("/")[0]].append(float(worth(np.float64(near - far))))
+    print("| phenomenon | kind | groups | right in both directions |\n| --- | --- | --- | --- |")
+    for (name, kind), groups in sorted(found.items()):
+        print(f"| {name} | {kind} | {len(groups)} | {np.mean([np.prod(sides) for sides in groups.values()]):.2f} |")
+
+
 TABLES = {"sizes": sizes, "surface": surface, "rivals": rivals, "forced-choice": forced_choice}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("what", choices=(*TABLES, "learned", "duplicates", "power"))
+    parser.add_argument("what", choices=(*TABLES, "learned", "duplicates", "power", "mix"))
     parser.add_argument("--texts", type=Path, help="folder of public data sets")
     parser.add_argument("--report", type=Path, help="folder of a run on the probes")
     parser.add_argument("--refits", type=int, default=200, help="of the learned rival where nothing is to be learnt")
+    parser.add_argument("--write", action="store_true", help="the learned rival's figures into the package")
     parser.add_argument("--products", action="store_true", help="also the order of words times the words of an edit")
     args = parser.parse_args()
     found = list(contrasts(embedded().groups))
     if args.what == "duplicates":
         duplicates(args.texts)
-    elif args.what == "power":
-        power(args.report)
+    elif args.what in ("power", "mix"):
+        {"power": power, "mix": mix}[args.what](args.report)
     elif args.what == "learned":
-        learned(found, refits=args.refits, with_products=args.products)
+        learned_of_all(found, refits=args.refits, with_products=args.products, write=args.write)
     else:
         TABLES[args.what](found)
 

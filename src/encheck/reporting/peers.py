@@ -1,4 +1,7 @@
-"""The figures of four real models on the embedded probes, from peers.json, which `lab/peers.py` measures."""
+"""What four real models, and a learned rule of surface features, get on the embedded probes.
+
+`lab/peers.py` measures peers.json, `lab/recipes/check_probes.py learned --write` learned_rival.json.
+"""
 
 from __future__ import annotations
 
@@ -55,6 +58,42 @@ class Peers:
         return found.values if found else {}
 
 
+@dataclass(frozen=True, slots=True)
+class LearnedShare:
+    """The share of contrasts that the learned rule wins, with the 95th percentile of what it wins where there is
+    nothing to learn; `both` is the share of groups that it wins in both directions.
+    """
+
+    share: float
+    by_chance: float
+    both: float
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedFigures:
+    """The rule's figures on the groups of a phenomenon, in clusters and in constructions that it was not fitted to."""
+
+    groups: Count
+    clusters: LearnedShare
+    constructions: LearnedShare | None
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedRival:
+    """The learned rule's figures by phenomenon, on one edition of the probes; `command` made the file."""
+
+    command: str
+    version: str
+    fingerprint: str
+    figures: Mapping[str, LearnedFigures]
+
+    def beside(self, phenomenon: str) -> LearnedShare | None:
+        """Its figures in other constructions if they are above those by chance, else None."""
+        known = self.figures.get(phenomenon)
+        one = known.constructions if known else None
+        return one if one and one.share > one.by_chance else None
+
+
 def figure_key(row: Result) -> str:
     """Check, level and metric of a figure."""
     return f"{row.check}/{row.level}/{row.metric}"
@@ -64,6 +103,12 @@ def figure_key(row: Result) -> str:
 def shipped() -> Peers:
     """The peers that come with encheck."""
     return read_typed(Peers, read_json(Path(str(resources.files("encheck.reporting") / "peers.json"))))
+
+
+@cache
+def learned_rival() -> LearnedRival:
+    """The learned rule's figures that come with encheck."""
+    return read_typed(LearnedRival, read_json(Path(str(resources.files("encheck.reporting") / "learned_rival.json"))))
 
 
 def peers_on(results: RunFile, data: str) -> Peers | None:

@@ -10,7 +10,7 @@ from encheck.claims import CONTRACT, FAMILIES
 from encheck.reporting import view
 from encheck.reporting.html import charts
 from encheck.reporting.html.charts import Chart
-from encheck.reporting.peers import Peers, figure_key, peers_on
+from encheck.reporting.peers import Peers, figure_key, learned_rival, peers_on
 from encheck.reporting.profile import NO_PROPERTY, AgainstReference, ProfileLine, Standing, profile
 from encheck.reporting.text import percent
 from encheck.reporting.view import WORDS, best_surface, figure, judged_rows, rows_that_ran, sentence
@@ -294,7 +294,8 @@ class CheckEntry:
 class PropertyRow:
     """A row of the profile: a mark for each model, and the checks shown when it is opened.
 
-    `peers` are (name, share) of known models, if all marks show the same figure.
+    `peers` are (name, share) of known models, if all marks show the same figure. `learned` says what a learned rule of
+    surface features gets of the same sentences, if that is more than by chance.
     """
 
     name: str
@@ -305,6 +306,7 @@ class PropertyRow:
     entries: Sequence[CheckEntry]
     order: float = field(default=1.0)
     peers: Sequence[tuple[str, str]] = ()
+    learned: str = ""
 
     @property
     def kinds(self) -> list[str]:
@@ -379,7 +381,14 @@ def _property_row(
                  if mark.at is not None and mark.row.high is not None), default=2.0)  # fmt: skip
     is_one = known and len({figure_key(mark.row) for mark in marks}) == 1
     peers = [(peer, percent(share)) for peer, share in known.beside(first).items()] if known and is_one else ()
-    return PropertyRow(name, its.family, its.tells, its.means, marks, entries, order, peers)
+    learned = ""
+    if known and (rule := learned_rival().beside(name)):
+        learned = (
+            f"A learned surface rule gets {rule.share:.1%} of these contrasts (chance 50%, by luck up to "
+            f"{rule.by_chance:.1%}), and {rule.both:.0%} in both directions (chance 25%): "
+            f"a fine-tuned model may reach as much without reading meaning."
+        )
+    return PropertyRow(name, its.family, its.tells, its.means, marks, entries, order, peers, learned)
 
 
 def _head_row(
