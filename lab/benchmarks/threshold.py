@@ -23,7 +23,7 @@ import numpy as np
 from scipy.stats import norm
 
 from encheck.operations.threshold.rates import NEGATIVE, UNKNOWN, Pairs, Population, load_pairs, match_threshold
-from encheck.operations.threshold.report import is_uneven
+from encheck.operations.threshold.report import are_few_independent
 from encheck.options import Settings
 from encheck.running.service import EncoderService
 from encheck.statistics.false_accepts import Negatives, lowest_threshold, naive_threshold, promise
@@ -182,7 +182,7 @@ def tried(truth: Truth, budget: float) -> list[Tally]:
         made = promise(sample.negatives, budget=budget, strictest=np.inf, step=1e-4)
         for tally, threshold in zip(tallies, thresholds, strict=True):
             if threshold is not None:
-                tally.count(truth.rate(threshold), budget, is_noted=is_uneven(made))
+                tally.count(truth.rate(threshold), budget, is_noted=are_few_independent(made))
     return tallies
 
 

@@ -7,7 +7,7 @@ import pytest
 from index_places import made, model
 
 from encheck.datasets.load import load
-from encheck.gating.old_index import IndexSearch, IndexVectors, old_index
+from encheck.gating.old_index import IndexSearch, IndexVectors, check_old_index
 from encheck.gating.reindex import Reindex
 from encheck.statistics.bootstrap import LogFigures
 
@@ -36,7 +36,10 @@ def of(place):
                 IndexVectors(one.encode(search.documents), one.encode(search.queries), one.similarity)
                 for one in map(model, (old, new))
             ]
-            known[new, old, labels, few] = old_index(*sides, search, Reindex(True, "yes", "vectors differ")), search
+            known[new, old, labels, few] = (
+                check_old_index(*sides, search, Reindex(True, "yes", "vectors differ")),
+                search,
+            )
         return known[new, old, labels, few]
 
     return of
@@ -110,7 +113,7 @@ def test_a_map_is_judged_on_texts_that_it_has_not_seen():
         LogFigures.of([1] * 150, queries, seed=0),
     )  # fmt: skip
     new, old = (rng.standard_normal((150, 40)).astype(np.float32) for _ in range(2))
-    found = old_index(
+    found = check_old_index(
         IndexVectors(old, old, "cosine"), IndexVectors(new, new, "cosine"), search, Reindex(True, "yes", "")
     )
     assert found.mapped.figures[0].old_index < 0.2
@@ -123,4 +126,4 @@ def test_few_documents_offer_nothing_and_vectors_that_stay_need_nothing(of):
     assert len(search.documents) == 25
     stays = Reindex(False, "no", "the same vectors within rounding")
     vectors = IndexVectors(np.eye(25, dtype=np.float32), np.eye(25, dtype=np.float32), "cosine")
-    assert old_index(vectors, vectors, search, stays).reindex == stays
+    assert check_old_index(vectors, vectors, search, stays).reindex == stays

@@ -18,9 +18,9 @@ from encheck.engine.first_look import Look, LookDecision, Mode, SharedDecision, 
 from encheck.engine.locks import Locks
 from encheck.engine.measured import ProcessDescription
 from encheck.errors import UNSEEN, EncheckError, NothingToMeasure
-from encheck.gating.baseline import Baseline, FirstLookItems, scored_table
-from encheck.gating.pairing import is_weighed
-from encheck.gating.reference import has_shipped
+from encheck.gating.baseline import Baseline, FirstLookItems, make_case_scores
+from encheck.gating.pairing import is_used_by_gate
+from encheck.gating.reference import has_shipped_baseline
 from encheck.generators.phenomenon import validity_of
 from encheck.ids import ItemId
 from encheck.items import OwnProperty
@@ -302,12 +302,12 @@ class Evaluation:
 
         None for a run on all items.
         """
-        if self.seen is None or not has_shipped(case.data, self.whole.data[case.data].fingerprint):
+        if self.seen is None or not has_shipped_baseline(case.data, self.whole.data[case.data].fingerprint):
             return None
         items = self.whole.items(case.data, case.claim, case.level)
         listed = self.whole.scorer.unmeasured(items).frame(case.id, items.kept).to_columns()
         both = (self.columns(case), listed)
-        mine, every = (scored_table(case.id, case.property, some, case.claim.declared) for some in both)
+        mine, every = (make_case_scores(case.id, case.property, some, case.claim.declared) for some in both)
         return FirstLookItems.of(mine, every)
 
     def parent_scores(self, case: Case) -> Table | None:
@@ -363,7 +363,7 @@ class Evaluation:
         """
         selected = {case.id.of_any_model for case in self.cases}
         unselected = {name: case for name, case in self.existing.items() if name not in selected}
-        weighed = {name: case for name, case in unselected.items() if is_weighed(case.claim.declared)}
+        weighed = {name: case for name, case in unselected.items() if is_used_by_gate(case.claim.declared)}
         left_out = list(weighed.values())
         if self.against:
             baselines = self.against.baselines

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from encheck.errors import EncheckError, UsageError
-from encheck.gating.advice import ADAPTER
+from encheck.gating.advice import ADAPTER_FILE
 from encheck.gating.baseline import SUMMARY
 from encheck.gating.weighing import LogAnswers
 from encheck.options import Settings
@@ -30,7 +30,7 @@ GATE = "gate.html"
 CLEARED = (
     *WRITTEN,
     GATE,
-    ADAPTER,
+    ADAPTER_FILE,
     ANSWERS,
     DOCUMENTS,
     PLAN,

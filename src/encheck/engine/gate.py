@@ -170,11 +170,11 @@ class FinishedGate:
     def write(self, place: Path) -> None:
         """Write the report; EncheckError if that fails."""
         from encheck.engine.folder import write
-        from encheck.gating.advice import ADAPTER
+        from encheck.gating.advice import ADAPTER_FILE
 
         write(place, self.raw, self.items, searched=self.end.searched, documents=self.documents)
         if self.end.weighed and (index := self.end.weighed[0].index) and index.adapter:
-            index.adapter.save(place / ADAPTER, {"new": self.raw.models[0].fingerprint})
+            index.adapter.save(place / ADAPTER_FILE, {"new": self.raw.models[0].fingerprint})
 
     @property
     def result(self) -> GateResult:
@@ -222,7 +222,7 @@ def decide(
     """
     from encheck.datasets.load import with_property
     from encheck.engine.conclusion import GateOptions, refuse_beforehand
-    from encheck.gating.baseline import read as read_baseline
+    from encheck.gating.baseline import read_baseline as read_baseline
     from encheck.gating.pairing import ENDPOINTS
     from encheck.gating.purpose import DECIDED_BY, Purpose
     from encheck.options import Settings, project_table, refuse_place, threshold_of
@@ -417,18 +417,18 @@ def _measured(
 def checks_to_weigh(every: Sequence[Check], chosen: Sequence[Check] | None, settings: Settings) -> list[Check]:
     """The checks to measure: those that a gate uses, or the `chosen` ones, and always the contracts."""
     from encheck.claims import CONTRACT
-    from encheck.gating.pairing import is_weighed
+    from encheck.gating.pairing import is_used_by_gate
     from encheck.running.resources import checks_with_thresholds
 
     if chosen is not None:
         return list(dict.fromkeys([*chosen, *(check for check in every if check.claim.family == CONTRACT)]))
     own = checks_with_thresholds(settings)
-    return [check for check in every if is_weighed(check.claim.declared) or check.name in own]
+    return [check for check in every if is_used_by_gate(check.claim.declared) or check.name in own]
 
 
 def _refuse_undecided(purpose: Purpose, data: Iterable[Dataset], measured: Sequence[Check]) -> None:
     """Before encoding, raise UsageError if nothing can decide, or if --protect names an unmeasured property."""
-    from encheck.gating.pairing import may_be_protected
+    from encheck.gating.pairing import can_be_protected
     from encheck.gating.purpose import DECIDED_BY, NEEDS, refuse_protected
     from encheck.gating.weighing import is_user_data
     from encheck.language.prose import languages_of
@@ -444,7 +444,7 @@ def _refuse_undecided(purpose: Purpose, data: Iterable[Dataset], measured: Seque
             f"--for {purpose.name} is decided by checks of {decides}, which -m or -k leave out. Remedy: -m '... or "
             f"{decides}'"
         )
-    known = {check.property for check in measured if may_be_protected(check.claim.declared)}
+    known = {check.property for check in measured if can_be_protected(check.claim.declared)}
     if strange := [name for name in purpose.protect if name not in known]:
         raise UsageError(unknown("--protect", strange[0], known))
     own = [one for one in data if is_user_data(one.name)]
@@ -458,11 +458,11 @@ def _baseline_of(recorder: Recorder, settings: Settings, label: str) -> Baseline
     """The baseline of the old model; NothingToCompare if nothing was measured for it."""
     from encheck.engine.recorder import Conclusion
     from encheck.gating.baseline import Baseline
-    from encheck.gating.weighing import scores_of_run
+    from encheck.gating.weighing import run_scores
     from encheck.options import recorded
 
     raw = recorder.results(settings=recorded(settings), end=Conclusion(0))
-    tables = scores_of_run(raw, recorder.items, label).tables
+    tables = run_scores(raw, recorder.items, label).tables
     if not tables and not recorder.index:
         why = raw.models[0].error or next((row.reason for row in raw.checks if row.reason), "")
         raise NothingToCompare(f"{label} could not be measured, so there is nothing to compare with: {why}")
@@ -472,7 +472,7 @@ def _baseline_of(recorder: Recorder, settings: Settings, label: str) -> Baseline
 def _of_run(results: Results, label: str, how: GateOptions, place: Path | None, *, command: str) -> FinishedGate:
     """The decision on the folder of a run, without a comparison of vectors; UsageError if the run is incomplete."""
     from encheck.engine.recorder import Conclusion
-    from encheck.gating.weighing import weigh
+    from encheck.gating.weighing import gate_against_baseline
     from encheck.options import refuse_place
     from encheck.reporting.gate import record
 
@@ -487,7 +487,7 @@ def _of_run(results: Results, label: str, how: GateOptions, place: Path | None, 
     if place:
         refuse_place(str(place))
     weighed = [
-        weigh(b, results.raw, results.items, model=label, primary=how.primary, purpose=how.purpose)
+        gate_against_baseline(b, results.raw, results.items, model=label, primary=how.primary, purpose=how.purpose)
         for b in how.baselines
     ]
     gate = record.with_texts(weighed, how.inconclusive, record.GateEvidence(results.items))
@@ -501,8 +501,8 @@ def _of_run(results: Results, label: str, how: GateOptions, place: Path | None, 
 def _saved(old: object) -> Baseline | None:
     """The baseline in this folder, or that of the run's only model; None for a model."""
     from encheck.gating.baseline import SUMMARY, Baseline
-    from encheck.gating.baseline import read as read_baseline
-    from encheck.gating.weighing import scores_of_run
+    from encheck.gating.baseline import read_baseline as read_baseline
+    from encheck.gating.weighing import run_scores
     from encheck.reporting.results import RESULTS
 
     folder = _folder(old)
@@ -511,7 +511,7 @@ def _saved(old: object) -> Baseline | None:
     if (folder / SUMMARY).is_file() or not (folder / RESULTS).is_file():
         return read_baseline(folder)
     results, label = _run_in(folder)  # type: ignore[misc]
-    return Baseline.of(results.raw, scores_of_run(results.raw, results.items, label).tables, model=label)
+    return Baseline.of(results.raw, run_scores(results.raw, results.items, label).tables, model=label)
 
 
 def shipped_baseline(old: object, data: Sequence[str], options: Mapping[str, OptionValue]) -> Baseline | None:
@@ -523,18 +523,18 @@ def shipped_baseline(old: object, data: Sequence[str], options: Mapping[str, Opt
     from encheck.encoders.load import load
     from encheck.encoders.model_config import Device
     from encheck.encoders.models_file import known_models
-    from encheck.gating.reference import has_shipped, shipped_of
+    from encheck.gating.reference import has_shipped_baseline, load_shipped_baseline
     from encheck.options import Settings, project_table
 
     asked = {name for name, value in options.items() if value}
     settings = Settings(project=project_table(Path("pyproject.toml")))
     if not isinstance(old, str) or [*data] != ["probes"] or asked - PLAIN or settings.chosen_packages:
         return None
-    if (found := shipped_of(old)) is None:
+    if (found := load_shipped_baseline(old)) is None:
         return None
     model = load(known_models(settings.models_file)[old], device=Device("cpu"))
     is_same = model.fingerprint() == found.model.fingerprint
-    return found if is_same and has_shipped("probes", load_data("probes", sample=None).fingerprint) else None
+    return found if is_same and has_shipped_baseline("probes", load_data("probes", sample=None).fingerprint) else None
 
 
 def _as_path(given: str | Path) -> Path:

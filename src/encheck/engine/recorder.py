@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from encheck.gating.old_index import OldIndex
     from encheck.gating.reindex import DocumentLengths, VectorSample
     from encheck.gating.types import Gate
-    from encheck.gating.weighing import LogAnswers, Weighed
+    from encheck.gating.weighing import GateComparison, LogAnswers
     from encheck.options.settings import RunSettings
     from encheck.run_file import (
         BaselineFigure,
@@ -52,7 +52,7 @@ class Conclusion:
     problems: tuple[str, ...] = ()
     baseline: Mapping[str, BaselineFigure] = field(default_factory=dict)
     searched: Sequence[LogAnswers] = ()
-    weighed: Sequence[Weighed] = ()
+    weighed: Sequence[GateComparison] = ()
     contamination: tuple[Contamination, ...] = ()
     references: tuple[Reference, ...] = ()
 

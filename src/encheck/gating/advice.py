@@ -12,12 +12,12 @@ from encheck.gating.types import GateDecision
 from encheck.ids import GateRowId
 from encheck.run_file import ModelEntry
 
-REACHABLE = 5.0  # times the items: collecting more than that is unrealistic
-NAMED = 3  # rows listed by name
+MAX_DATA_FACTOR = 5.0  # times the items: collecting more than that is unrealistic
+MAX_NAMED = 3  # rows listed by name
 Wanted = tuple[str, str, float | None]  # the open row or family, its data, how many times its items would decide
 
 
-def remedies(decision: GateDecision, *, sampled: Collection[str] = ()) -> tuple[str, ...]:
+def suggest_remedies(decision: GateDecision, *, sampled: Collection[str] = ()) -> tuple[str, ...]:
     """Ways to resolve an inconclusive gate, one a line; empty if the gate decided or no row or family is open.
 
     `sampled` names the data sets that were sampled. Primary endpoints are left out: they have their own remedy.
@@ -34,7 +34,7 @@ def remedies(decision: GateDecision, *, sampled: Collection[str] = ()) -> tuple[
             wanted.append((f"family {one.family}", data.pop() if len(data) == 1 else "", one.more))
     if not wanted:
         return ()
-    said = [*_data(wanted, sampled)]
+    said = [*_more_data_remedies(wanted, sampled)]
     if rates := [row for row in rows if row.kind == "rate" and row.needed and row.gained + row.lost]:
         worst = max(rates, key=lambda row: (row.needed or 0) / row.n)
         now = (worst.gained + worst.lost) / worst.n
@@ -51,38 +51,38 @@ def remedies(decision: GateDecision, *, sampled: Collection[str] = ()) -> tuple[
     return tuple(said)
 
 
-def _data(wanted: Sequence[Wanted], sampled: Collection[str]) -> Iterator[str]:
+def _more_data_remedies(wanted: Sequence[Wanted], sampled: Collection[str]) -> Iterator[str]:
     """How many more items would decide, and where to get them."""
-    near = [one for one in wanted if one[2] is not None and one[2] <= REACHABLE]
+    near = [one for one in wanted if one[2] is not None and one[2] <= MAX_DATA_FACTOR]
     if near:
         most = max(more for *_, more in near if more is not None)
-        named = _named([one[0] for one in near])
+        named = _name_first([one[0] for one in near])
         data = {one[1] for one in near}
         more_of = ["--sample all"] * bool(data & set(sampled)) + ["--data probes:fresh=SEED"] * ("probes" in data)
         options = " or ".join([*more_of, "pairs or triplets of your own"])
         yield f"more data: {most:.1f} times the items would decide {named} ({options}, in a new baseline too)"
-    far = [name for name, _, more in wanted if more is None or more > REACHABLE]
+    far = [name for name, _, more in wanted if more is None or more > MAX_DATA_FACTOR]
     if far:
         yield (
-            f"more data alone will hardly decide {_named(far)}: the loss is close to what matters, or too many items "
-            "flip both ways"
+            f"more data alone will hardly decide {_name_first(far)}: the loss is close to what matters, or too many "
+            "items flip both ways"
         )
 
 
-def _named(names: Sequence[str]) -> str:
-    more = len(names) - NAMED
-    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
+def _name_first(names: Sequence[str]) -> str:
+    more = len(names) - MAX_NAMED
+    return ", ".join(names[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 BUILT_IN = "probes"
-SAME_SHARE = 0.01  # of the pairs: a threshold stays if the share it accepts changes by no more
-ADAPTER = "adapter.npz"
+UNCHANGED_SHARE = 0.01  # of the pairs: a threshold stays if the share it accepts changes by no more
+ADAPTER_FILE = "adapter.npz"
 
 
-def spans(rows: Sequence[int], most: int = 6) -> str:
+def row_spans(rows: Sequence[int], most: int = 6) -> str:
     """Ascending row numbers as spans.
 
-    >>> spans([1, 2, 3, 7])
+    >>> row_spans([1, 2, 3, 7])
     '1-3, 7'
     """
     ends: list[list[int]] = []
@@ -95,7 +95,7 @@ def spans(rows: Sequence[int], most: int = 6) -> str:
     return ", ".join(said) + (f" and {len(ends) - most:,} more" if len(ends) > most else "")
 
 
-def required_changes(
+def list_required_changes(
     old: ModelEntry,
     new: ModelEntry,
     *,
@@ -108,10 +108,10 @@ def required_changes(
     `old` and `new` are models as results.json describes them; `index` describes the index of the old model's vectors.
     """
     if index and index.faults:
-        yield f"Repair these rows of the old index, or rebuild the index: {spans(index.faults.rows)}."
+        yield f"Repair these rows of the old index, or rebuild the index: {row_spans(index.faults.rows)}."
     if reindex and reindex.same_model:
         return
-    yield from _of_index(new.label, reindex, index) if reindex else ()
+    yield from _index_changes(new.label, reindex, index) if reindex else ()
     sizes = old.dimension, new.dimension
     if None not in sizes and sizes[0] != sizes[1]:
         yield f"Create the index with {sizes[1]} dimensions instead of {sizes[0]}."
@@ -134,13 +134,13 @@ def _threshold_changes(thresholds: Sequence[ThresholdShift]) -> Iterator[str]:
         shifts = [one for one in thresholds if one.threshold == threshold]
         mapped = [one for one in shifts if one.same is not None]
         for one in [one for one in mapped if one.data != BUILT_IN] or mapped:
-            if abs(one.now - one.before) > SAME_SHARE:
+            if abs(one.now - one.before) > UNCHANGED_SHARE:
                 yield f"Move the threshold {threshold:g} to {one.same:.3g}, which accepts the same share of {one.data}."
         if not mapped and any(one.accepted < one.pairs for one in shifts):
             yield f"Choose a new value for the threshold {threshold:g}: too few pairs here reach it to map it."
 
 
-def _of_index(new: str, reindex: Reindex, index: OldIndex | None) -> Iterator[str]:
+def _index_changes(new: str, reindex: Reindex, index: OldIndex | None) -> Iterator[str]:
     """Which stored vectors have to be replaced; empty if all stay valid."""
     if reindex.needed and reindex.up_to:
         count = f"{reindex.longer:,} of {index.documents:,} documents" if index and reindex.longer else "the documents"
@@ -154,7 +154,9 @@ def _of_index(new: str, reindex: Reindex, index: OldIndex | None) -> Iterator[st
         if index and index.as_it_comes and index.as_it_comes.is_as_good:
             instead = f" Until then, its queries find as much in the old index ({index.as_it_comes.says})."
         elif index and index.adapter and index.mapped:
-            instead = f" Until then, its queries find as much in the old index after {ADAPTER} ({index.mapped.says})."
+            instead = (
+                f" Until then, its queries find as much in the old index after {ADAPTER_FILE} ({index.mapped.says})."
+            )
         yield f"Encode {every} again with {new}: old and new vectors do not mix.{instead}"
     elif reindex.only_by_cosine:
         yield f"Compare by cosine in your index, or encode all documents again with {new}: vector lengths differ."

@@ -28,12 +28,12 @@ Vectors = NDArray[np.float32]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Unit = Literal["tokens", "words"]
-Outcome = Literal["same", "same for use", "another", "cannot tell"]
+SameOutcome = Literal["same", "same for use", "another", "cannot tell"]
 STORED_ROLES = ("document", "")  # roles of the vectors in an index
 KEPT_DIMENSIONS = 384  # a baseline keeps this many random projections of a wider vector
-FEWEST = 8  # texts needed to tell whether models are related, and that short texts agree
-FULL = 127  # the largest int8
-MORE_CUT = 0.01  # share of the user's documents: that many more cut ones are not due to rounding
+MIN_TEXTS = 8  # texts needed to tell whether models are related, and that short texts agree
+INT8_MAX = 127  # the largest int8
+MIN_MORE_TRUNCATED = 0.01  # share of the user's documents: that many more cut ones are not due to rounding
 SAME_LENGTH = 0.01  # relative; rounding changes a length by less
 SAME_VECTOR = 1e-5  # relative; batch size changes a fp32 vector by less, a different precision by more
 RELATED = 0.3  # damaged copies of MiniLM have 0.61 or more, rotated ones 0.01 or less (lab/notebook/gate.md)
@@ -122,8 +122,8 @@ class VectorSample:
             if same is not None:
                 roles[role] = PackedAs(same)
                 continue
-            vectors = projected(one.vectors)
-            scales = np.abs(vectors).max(axis=1, initial=0).astype(float) / FULL
+            vectors = project_vectors(one.vectors)
+            scales = np.abs(vectors).max(axis=1, initial=0).astype(float) / INT8_MAX
             whole = np.rint(vectors / np.where(scales > 0, scales, 1)[:, None]).astype(np.int8)
             roles[role] = PackedVectors(
                 tuple(numbers[key] for key in one.keys),
@@ -159,18 +159,18 @@ class VectorSample:
         return cls(packed.settings, packed.similarity, packed.dimension, lengths, roles, packed.fingerprint)
 
 
-def projected(vectors: Vectors) -> Vectors:
+def project_vectors(vectors: Vectors) -> Vectors:
     """Vectors projected to at most `KEPT_DIMENSIONS` dimensions. Distances are preserved to within a few percent
     (Achlioptas 2003).
     """
     if vectors.shape[1] <= KEPT_DIMENSIONS:
         return vectors
-    found: Vectors = vectors @ _signs(vectors.shape[1])
+    found: Vectors = vectors @ _random_signs(vectors.shape[1])
     return found
 
 
 @lru_cache(maxsize=2)
-def _signs(dimension: int) -> Vectors:
+def _random_signs(dimension: int) -> Vectors:
     """Random signs, the same on every machine and with every version of NumPy; shape [dimension, KEPT_DIMENSIONS]."""
     count = dimension * KEPT_DIMENSIONS
     bits = np.frombuffer(hashlib.shake_256(b"encheck projection").digest(-(-count // 8)), np.uint8)
@@ -204,13 +204,13 @@ class DocumentLengths:
         return None
 
 
-def cuts_more(old: EncodingSettings, new: EncodingSettings, documents: DocumentLengths | None) -> list[str]:
+def truncation_faults(old: EncodingSettings, new: EncodingSettings, documents: DocumentLengths | None) -> list[str]:
     """A message if the new model cuts many more of the user's documents than the old one; empty if not or unknown."""
     if documents is None or new.maximum_length is None:
         return []
     limits = old.maximum_length, new.maximum_length
     before, now = (0 if limit is None else documents.longer(limit, "tokens") for limit in limits)
-    if before is None or now is None or now - before < MORE_CUT * documents.total:
+    if before is None or now is None or now - before < MIN_MORE_TRUNCATED * documents.total:
         return []
     was, share = (f"{100 * count / documents.total:.1f}%" for count in (before, now))
     return [
@@ -252,10 +252,10 @@ class Reindex:
     longer_moved: bool = False
 
     @property
-    def in_use(self) -> Outcome:
+    def in_use(self) -> SameOutcome:
         """Whether both are the same model in use, for any text; these are the outcomes of `encheck same`.
 
-        >>> unknown("no text").in_use, Reindex(False, "no", "", queries_moved=True).in_use
+        >>> unknown_reindex("no text").in_use, Reindex(False, "no", "", queries_moved=True).in_use
         ('cannot tell', 'another')
         """
         if self.needed or self.only_by_cosine or self.longer_moved or self.queries_moved:
@@ -274,37 +274,39 @@ class Reindex:
         return f"re-index: {self.answer} ({self.why})"
 
 
-def same_for_use(old: Vectors, new: Vectors, *, by_cosine: bool = False) -> Bools:
+def are_same_for_use(old: Vectors, new: Vectors, *, by_cosine: bool = False) -> Bools:
     """Which of the vectors [n, d] differ by no more than rounding, batches and precision explain; shape [n].
 
     The criterion is a cosine of 0.999 or more and, unless the index compares by cosine, a length within 1%.
     """
     stays = _cosines(old, new) >= 1 - ROUNDING
-    return stays if by_cosine else stays & (np.abs(_ratios(old, new) - 1) <= SAME_LENGTH)
+    return stays if by_cosine else stays & (np.abs(_length_ratios(old, new) - 1) <= SAME_LENGTH)
 
 
-def unknown(why: str) -> Reindex:
+def unknown_reindex(why: str) -> Reindex:
     """The result if nothing can be compared."""
     return Reindex(None, "cannot tell", why)
 
 
-def of_other_dimensions(sizes: tuple[int, int]) -> Reindex:
+def reindex_for_other_dimension(sizes: tuple[int, int]) -> Reindex:
     """The result if the two models' vectors have different dimensions."""
     why = f"vectors of {sizes[0]} dimensions before, of {sizes[1]} now"
     return Reindex(True, "yes", why, dimensions=sizes, related=False)
 
 
-def compare(old: VectorSample, new: VectorSample, *, documents: DocumentLengths | None = None) -> Reindex:
+def compare_samples(old: VectorSample, new: VectorSample, *, documents: DocumentLengths | None = None) -> Reindex:
     """Compare two models on the texts that both encoded; `documents` are the lengths of the user's, if known."""
     sizes = (old.dimension, new.dimension)
     if sizes[0] != sizes[1]:
-        return of_other_dimensions(sizes)
+        return reindex_for_other_dimension(sizes)
     pairs = [_RoleComparison.of(old, new, role) for role in old.roles if role in new.roles]
     pairs = [pair for pair in pairs if pair.keys]
     if not any(pair.role in STORED_ROLES for pair in pairs):
         return Reindex(None, "cannot tell", "no text has a vector of both models in the same role", dimensions=sizes)
     evidence = _Evidence(old, new, pairs)
-    answer = _if_vectors_differ(evidence) or _if_unknown(evidence) or _by_length(evidence, documents)
+    answer = (
+        _reindex_if_vectors_differ(evidence) or _reindex_if_unknown(evidence) or _reindex_by_length(evidence, documents)
+    )
     worst, limit = evidence.worst, evidence.limit
     longer = documents.longer(limit, "tokens") if documents and limit is not None else answer.longer
     same_model = evidence.is_unmoved and not evidence.differences and old.similarity == new.similarity
@@ -334,7 +336,7 @@ class _RoleComparison:
         there = set(new.roles[role].keys)
         keys = tuple(key for key in old.roles[role].keys if key in there)
         before, after = (one.roles[role].of_keys(keys) for one in (old, new))
-        stays, by_cosine = (same_for_use(before, after, by_cosine=directions) for directions in (False, True))
+        stays, by_cosine = (are_same_for_use(before, after, by_cosine=directions) for directions in (False, True))
         # unchanged except for the effect of the batch size, also for vectors kept in int8
         largest, now = (np.abs(one).max(axis=1, initial=0).astype(float) for one in (before, after))
         apart = np.abs(before.astype(float) - after).mean(axis=1)
@@ -342,11 +344,18 @@ class _RoleComparison:
             apart <= 10 * SAME_VECTOR * largest
         ).all()
         related = None  # with too few texts
-        if len(before) >= FEWEST:
+        if len(before) >= MIN_TEXTS:
             directions = _cosines(before - before.mean(axis=0), after - after.mean(axis=0))
             related = bool(np.median(directions) >= RELATED)
         return cls(
-            role, keys, _cosines(before, after), _ratios(before, after), stays, by_cosine, bool(is_unmoved), related
+            role,
+            keys,
+            _cosines(before, after),
+            _length_ratios(before, after),
+            stays,
+            by_cosine,
+            bool(is_unmoved),
+            related,
         )
 
 
@@ -447,7 +456,7 @@ class _Evidence:
         return None if limit is not None and not others and most > limit else (most, "tokens")
 
 
-def _if_vectors_differ(evidence: _Evidence) -> Reindex | None:
+def _reindex_if_vectors_differ(evidence: _Evidence) -> Reindex | None:
     """Yes if stored vectors changed and a maximum length alone does not explain it; otherwise None."""
     moved, limit, old, new = evidence.moved_keys, evidence.limit, evidence.old, evidence.new
     if not moved:
@@ -458,7 +467,7 @@ def _if_vectors_differ(evidence: _Evidence) -> Reindex | None:
     worst = evidence.worst
     if evidence.lowest >= 1 - ROUNDING:
         similarity = new.similarity if new.similarity != "cosine" else evidence.old.similarity
-        what = f"{_lengths_changed(evidence)}, and the model compares by {similarity}"
+        what = f"{_length_change_text(evidence)}, and the model compares by {similarity}"
     else:
         role = " as documents" if worst.role == "document" and new.settings.has_prompt("document") else ""
         what = f"vectors differ: median cosine {np.median(worst.cosines):.3f}, lowest {evidence.lowest:.3f}, "
@@ -471,31 +480,31 @@ def _if_vectors_differ(evidence: _Evidence) -> Reindex | None:
     return Reindex(True, "yes", "; ".join([what, *evidence.differences]))
 
 
-def _lengths_changed(evidence: _Evidence) -> str:
+def _length_change_text(evidence: _Evidence) -> str:
     ratios = np.concatenate([pair.ratios for pair in evidence.stored])
     low, middle, high = np.percentile(ratios, [0, 50, 100])
     times = f"{middle:.3g}" if high - low <= SAME_LENGTH * middle else f"{low:.3g} to {high:.3g}"
     return f"the same directions, but vectors {times} times as long, {evidence.over}"
 
 
-def _if_unknown(evidence: _Evidence) -> Reindex | None:
+def _reindex_if_unknown(evidence: _Evidence) -> Reindex | None:
     """ "Cannot tell" if the compared texts agree but other texts, or an index, may not; otherwise None."""
     old, new = evidence.old.settings, evidence.new.settings
     is_compared = any(pair.role == "document" for pair in evidence.pairs)
     if (old.has_prompt("document") or new.has_prompt("document")) and not is_compared:
-        return unknown("documents get a prompt, but no text was encoded as a document by both models")
+        return unknown_reindex("documents get a prompt, but no text was encoded as a document by both models")
     if tokenizer_differences(old, new):
         said = "; ".join(evidence.differences)
-        return unknown(f"vectors are the same {evidence.over}, but {said}: those of other texts may differ")
+        return unknown_reindex(f"vectors are the same {evidence.over}, but {said}: those of other texts may differ")
     if evidence.has_other_lengths:
         answer = "no, if your index compares by cosine; yes, if by inner product or distance"
         return Reindex(
-            None, answer, "; ".join([_lengths_changed(evidence), *evidence.differences]), only_by_cosine=True
+            None, answer, "; ".join([_length_change_text(evidence), *evidence.differences]), only_by_cosine=True
         )
     return None
 
 
-def _by_length(evidence: _Evidence, documents: DocumentLengths | None) -> Reindex:
+def _reindex_by_length(evidence: _Evidence, documents: DocumentLengths | None) -> Reindex:
     """No, up to the length that was compared, or up to which both models read the same text."""
     limit, longest = evidence.limit, evidence.longest
     up_to, unit = longest or (None, "tokens")
@@ -535,7 +544,7 @@ def _cosines(old: Vectors, new: Vectors) -> Floats:
     return np.where(both, 1.0, np.nan_to_num(cosine(old, new)))
 
 
-def _ratios(old: Vectors, new: Vectors) -> Floats:
+def _length_ratios(old: Vectors, new: Vectors) -> Floats:
     """The ratio of new to old vector lengths; 1 if one of them is zero."""
     before, after = (np.linalg.norm(one.astype(float), axis=1) for one in (old, new))
     known = (before > 0) & (after > 0)
@@ -579,10 +588,10 @@ FIXED_TEXTS = (
 LONG_WORDS = (15, 30, 45, 90, 180, 350, 700, 1_400, 2_800, 5_600, 11_200)  # a token has about three quarters of a word
 
 
-def long_text(words: int) -> str:
+def make_long_text(words: int) -> str:
     """The short texts joined, starting at a different one for each length, and cut at this number of words.
 
-    >>> long_text(4), len(long_text(700).split())
+    >>> make_long_text(4), len(make_long_text(700).split())
     ('The minister denied that', 700)
     """
     start = 7 * words % len(FIXED_TEXTS)

@@ -19,16 +19,16 @@ from encheck.statistics.hypothesis_tests import units_needed
 from encheck.system.typed_files import Count, MaybeNaN, NonNegative, Positive, writes_properties
 
 Floats = NDArray[np.float64]
-Kind = Literal["rate", "mean"]
+FigureKind = Literal["rate", "mean"]
 Outcome = Literal["pass", "block", "inconclusive"]
 ExitCode = Literal[0, 1, 5, 10]
 PurposeName = Literal["change", "search", "pairs", "similarity"]
 Budget = Literal["primary", "behaviour", "slices"]
 BUDGETS: tuple[Budget, ...] = ("primary", "behaviour", "slices")
-SPLIT: Mapping[Budget, float] = MappingProxyType({"primary": 0.6, "behaviour": 0.2, "slices": 0.2})
-Z = 1.959964  # normal quantile of 97.5%: both ends of a 95% interval
+ALPHA_SHARES: Mapping[Budget, float] = MappingProxyType({"primary": 0.6, "behaviour": 0.2, "slices": 0.2})
+Z_95 = 1.959964  # normal quantile of 97.5%: both ends of a 95% interval
 TOLERANCE = 1e-5  # a score of the same checkpoint at other batch sizes and thread counts differs by less
-PRIOR = 4  # weight of the pooled noise, in seed replicates, when the noise of one row is estimated
+PRIOR_REPLICATES = 4  # weight of the pooled noise, in seed replicates, when the noise of one row is estimated
 FEWEST_REPLICATES = 3
 EXIT_CODES: Mapping[Outcome, ExitCode] = {"pass": 0, "block": 1, "inconclusive": 10}
 
@@ -63,7 +63,7 @@ class Rule:
     min_clusters: int = 30
     min_items: int = 150
     power: float = 0.8
-    split: Mapping[Budget, float] = field(default_factory=lambda: SPLIT)
+    split: Mapping[Budget, float] = field(default_factory=lambda: ALPHA_SHARES)
     primary_clusters: int = 20
     primary_items: int = 100
     slice_clusters: int = 20
@@ -110,18 +110,18 @@ class Noise:
     @property
     def free(self) -> float:
         """Degrees of freedom of the noise of a row."""
-        return inf if self.replicates is None else PRIOR + self.replicates
+        return inf if self.replicates is None else PRIOR_REPLICATES + self.replicates
 
     def of(self, row: str) -> float:
         """The noise that a loss of this gate row has to exceed to block: its own, shrunk towards the pooled noise.
 
-        The pooled noise counts like `PRIOR` more replicates (Smyth 2004, SAGMB 3). A row that was not measured has the
-        pooled noise.
+        The pooled noise counts like `PRIOR_REPLICATES` more replicates (Smyth 2004, SAGMB 3). A row that was not
+        measured has the pooled noise.
         """
         own = self.own.get(row)
         if own is None or self.replicates is None:
             return self.pooled if own is None else own
-        mean = (PRIOR * self.pooled**2 + self.replicates * own**2) / (PRIOR + self.replicates)
+        mean = (PRIOR_REPLICATES * self.pooled**2 + self.replicates * own**2) / (PRIOR_REPLICATES + self.replicates)
         return float(mean**0.5)
 
     def widens(self, row: str) -> float:
@@ -129,11 +129,11 @@ class Noise:
         return min(self.own.get(row, 0.0), self.of(row))
 
 
-QUIET = Noise()
+NO_SEED_NOISE = Noise()
 
 
 @dataclass(frozen=True)
-class Paired:
+class PairedRow:
     """One gate row's metric, item by item: wins (0 or 1) for a rate, values for a mean.
 
     `baseline` and `candidate` have shape [n] and the same items in the same order. `things` numbers what each item
@@ -150,7 +150,7 @@ class Paired:
 
     name: str
     family: str
-    kind: Kind
+    kind: FigureKind
     baseline: Floats
     candidate: Floats
     things: NDArray[np.intp]
@@ -275,7 +275,7 @@ class GateRow:
 
     name: str = field(metadata={"alias": "row"})
     family: str
-    kind: Kind
+    kind: FigureKind
     n: Count
     clusters: Count
     baseline: MaybeNaN
@@ -350,7 +350,7 @@ class ChangedShare:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgementSummary:
     """Human judgements of queries whose first answers differ, up to the last look that they reach.
 
     `looks` are the numbers of answers after which a decision is possible, fixed in advance; `asked` is the one reached,
@@ -448,7 +448,7 @@ class UnjudgedSearch:
     delta: float
     shares: Annotated[tuple[ChangedShare, ...], MinLen(1)]
     same: bool = False
-    judged: Judged | None = None
+    judged: JudgementSummary | None = None
     least: float = 0.0
     alpha: float = 0.05
     judge: str | None = None

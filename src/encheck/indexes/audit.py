@@ -21,16 +21,16 @@ from encheck.indexes.rows import (
     RowGroup,
     RowKind,
     StoredAndFresh,
-    blocks_of,
+    classify_rows,
     compare_rows,
     explain_group,
     find_beginnings,
-    first_kinds,
-    group_of,
-    nearest_in_blocks,
-    nearest_same,
+    finite_blocks,
+    make_group,
+    nearest_equal,
+    nearest_equal_in_blocks,
+    rows_to_search,
     split_into_groups,
-    suspect_rows,
 )
 from encheck.indexes.sources import FreshVectors
 from encheck.similarity import ROUNDING, cosine, words
@@ -42,11 +42,11 @@ Vectors = NDArray[np.float32]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 Bools = NDArray[np.bool_]
-Outcome = Literal["all are", "some are not", "cannot tell"]
+AuditOutcome = Literal["all are", "some are not", "cannot tell"]
 ExitCode = Literal[0, 1, 10]
-EXIT_CODES: dict[Outcome, ExitCode] = {"all are": 0, "some are not": 1, "cannot tell": 10}
-ENOUGH = 0.05  # a sample without faults must show that at most this share of all rows is wrong
-FEWEST_SHIFTED = 5  # rows with the same distance to their vector's text
+EXIT_CODES: dict[AuditOutcome, ExitCode] = {"all are": 0, "some are not": 1, "cannot tell": 10}
+MAX_UNSEEN_SHARE = 0.05  # a sample without faults must show that at most this share of all rows is wrong
+MIN_SHIFTED = 5  # rows with the same distance to their vector's text
 ENCODED_AGAIN = 64  # texts encoded twice, to check whether their vectors are the same
 
 
@@ -110,7 +110,7 @@ class IndexAudit:
     rows: int
     compared: int
     sampled: bool
-    outcome: Outcome
+    outcome: AuditOutcome
     reason: str
     counts: tuple[KindCount, ...]
     whole_file: tuple[KindCount, ...]
@@ -126,7 +126,7 @@ class IndexAudit:
         return next((one.rows for one in self.counts if one.kind == kind), 0)
 
 
-def audit(
+def compare_index(
     index: StoredIndex,
     fresh: FreshVectors,
     *,
@@ -204,7 +204,7 @@ class _RowsAudit:
         dimension = self.vectors.shape[1]
         stored, lengths, others, broken = self._stored(dimension)
         one = compare_rows(stored, self.vectors, integers=self.index.holds_integers)
-        kinds = first_kinds(one, lengths, lengths_count=self.similarity != "cosine")
+        kinds = classify_rows(one, lengths, lengths_count=self.similarity != "cosine")
         faults = {
             place: AuditedRow(
                 int(self.numbers[place]), self.rows[place].id, kind,
@@ -243,15 +243,15 @@ class _RowsAudit:
         share = Figure(wrong / n, *interval_of_share(wrong, n)) if sampled else None
         at_most = upper_of_share(wrong, n) if sampled else None
         again = self._again(faults)
-        outcome, reason = _verdict(
+        outcome, reason = _outcome_and_reason(
             self.fresh.label, counts, len(broken), one, again=again, share=share, at_most=at_most, groups=groups
         )  # fmt: skip
         right = one.distance[[place for place, row in faults.items() if row.kind == "right"]]
         return IndexAudit(
             EXIT_CODES[outcome], self.fresh.label, self.index.source.name, dimension, self.index.count, n, sampled,
-            outcome, reason, _counts(counts), _counts(Counter(broken.values())), share, at_most,
+            outcome, reason, _list_counts(counts), _list_counts(Counter(broken.values())), share, at_most,
             max(float(np.quantile(right, 0.9)), 0.0) if len(right) else 0.0,
-            self._listed(faults, without_text, broken), groups, (*notes, *_shifts(faults), *_lengths(faults)),
+            self._listed(faults, without_text, broken), groups, (*notes, *_shift_notes(faults), *_length_note(faults)),
         )  # fmt: skip
 
     def _listed(
@@ -308,7 +308,7 @@ class _RowsAudit:
 
     def _misplaced(self, one: StoredAndFresh, kinds: list[RowKind], *, whole: bool) -> dict[int, Placement]:
         """The rows with a different text's vector, by place."""
-        places = suspect_rows(one, kinds)
+        places = rows_to_search(one, kinds)
         if not len(places):
             return {}
 
@@ -317,7 +317,7 @@ class _RowsAudit:
             own = one.distance[place]
             return distance <= one.tolerance and (own > one.tolerance or distance < own / 10)
 
-        match = nearest_same(one.vectors[places], self.vectors, but=places, tolerance=one.tolerance)
+        match = nearest_equal(one.vectors[places], self.vectors, but=places, tolerance=one.tolerance)
         found = {
             place: Placement(self.rows[row].id, int(self.numbers[row]))
             for place, row, distance in zip(places.tolist(), match.row.tolist(), match.distance.tolist(), strict=True)
@@ -339,8 +339,8 @@ class _RowsAudit:
         """
         own = self.numbers[places]
         wanted = np.concatenate([one.vectors[places], self.vectors[places]])
-        blocks = blocks_of(self.index.blocks(self.vectors.shape[1]))
-        match = nearest_in_blocks(wanted, blocks, but=np.tile(own, 2), tolerance=one.tolerance)
+        blocks = finite_blocks(self.index.blocks(self.vectors.shape[1]))
+        match = nearest_equal_in_blocks(wanted, blocks, but=np.tile(own, 2), tolerance=one.tolerance)
         copies, homes = np.split(match.row, 2)
         mirrored = np.where(homes >= 0, 2 * own - homes, -1)
         known = self._rows_with_vectors(np.concatenate([copies, homes, mirrored]))
@@ -422,7 +422,7 @@ class _RowsAudit:
             near = sum(_distance(one.vectors[at], vector) <= one.tolerance for at, vector in pairs)
             if near > len(places) / 2:
                 prompt = prompt_for(role) if prompt_for else ""
-                return group_of(
+                return make_group(
                     "another prompt", group.rows,
                     f"{near} of {len(places)} are this model's vectors in the role {role}, after {prompt!r}",
                 )  # fmt: skip
@@ -441,7 +441,7 @@ class _RowsAudit:
             said = f"they have {size} dimensions, and the fresh vectors {self.vectors.shape[1]}"
             if same == len(places):
                 said += f"; the first {shared} are the same: one of the two was truncated"
-            yield group_of("unknown" if same == len(places) else "another model", numbers, said)
+            yield make_group("unknown" if same == len(places) else "another model", numbers, said)
 
     def _again(self, faults: Mapping[int, AuditedRow]) -> float:
         """The largest distance between the model's vectors of one text in two batches."""
@@ -453,10 +453,10 @@ class _RowsAudit:
         return float(max(_distance(vector, self.vectors[at]) for at, vector in zip(some, vectors, strict=True)))
 
 
-def _verdict(
+def _outcome_and_reason(
     label: str, counts: Counter[RowKind], broken: int, one: StoredAndFresh, *, again: float, share: Figure | None,
     at_most: float | None, groups: Sequence[RowGroup],
-) -> tuple[Outcome, str]:  # fmt: skip
+) -> tuple[AuditOutcome, str]:  # fmt: skip
     """The outcome and its reason; unreliable data take precedence over counts."""
     without_text = counts["no text"]
     n = sum(counts.values()) - without_text
@@ -472,17 +472,17 @@ def _verdict(
         )
     if counts["right"] < n or broken:
         said = f"{counts['right']:,} of {n:,} stored vectors are {label}'s"
-        if parts := [*in_words(counts), *causes_in_words(groups)]:
+        if parts := [*fault_counts_text(counts), *cause_counts_text(groups)]:
             said += f"; {', '.join(parts)}"
         if share:
             said += f"; {share.says} of all rows are not {label}'s"
         if share and broken:
             said += f"; in the whole file {broken:,} are zero, not finite or of another dimension"
         return "some are not", said
-    if at_most is not None and at_most > ENOUGH:
+    if at_most is not None and at_most > MAX_UNSEEN_SHARE:
         return "cannot tell", (
             f"nothing is wrong in {n:,} rows, but up to {at_most:.1%} of all may be (95%). Remedy: compare "
-            f"{units_needed(0, ENOUGH)} rows or more"
+            f"{units_needed(0, MAX_UNSEEN_SHARE)} rows or more"
         )
     if without_text:
         return "cannot tell", f"{without_text:,} rows have no text to encode; the {n:,} others are {label}'s"
@@ -494,12 +494,12 @@ def _verdict(
     return "all are", f"all {n:,} stored vectors are {label}'s"
 
 
-def in_words(counts: Mapping[RowKind, int]) -> Iterator[str]:
+def fault_counts_text(counts: Mapping[RowKind, int]) -> Iterator[str]:
     """The number of rows with each known fault, in words."""
-    yield from (f"{counts[kind]:,} {said}" for kind, said in WORDS.items() if counts.get(kind))
+    yield from (f"{counts[kind]:,} {said}" for kind, said in FAULT_WORDS.items() if counts.get(kind))
 
 
-def causes_in_words(groups: Sequence[RowGroup]) -> Iterator[str]:
+def cause_counts_text(groups: Sequence[RowGroup]) -> Iterator[str]:
     """The number of rows that may have each cause, in words."""
     causes: Counter[str] = Counter()
     for group in groups:
@@ -507,7 +507,7 @@ def causes_in_words(groups: Sequence[RowGroup]) -> Iterator[str]:
     yield from (f"{rows:,} are {cause}" for cause, rows in causes.items())
 
 
-WORDS: dict[RowKind, str] = {
+FAULT_WORDS: dict[RowKind, str] = {
     "another text": "belong to other texts",
     "shortened": "are of a shortened text",
     "zero": "are zero",
@@ -516,21 +516,21 @@ WORDS: dict[RowKind, str] = {
 }
 
 
-def _counts(counts: Counter[RowKind]) -> tuple[KindCount, ...]:
+def _list_counts(counts: Counter[RowKind]) -> tuple[KindCount, ...]:
     return tuple(KindCount(kind, counts[kind]) for kind in KINDS if counts[kind])
 
 
-def _shifts(faults: Mapping[int, AuditedRow]) -> Iterator[str]:
+def _shift_notes(faults: Mapping[int, AuditedRow]) -> Iterator[str]:
     """A note for each shift: rows that have the vectors of texts this many rows before or after them."""
     rows = [row for row in faults.values() if row.text_at is not None]
     shifts = Counter(row.text_at - row.number for row in rows if row.text_at is not None)
     for shift, count in shifts.most_common(3):
-        if count >= FEWEST_SHIFTED:
+        if count >= MIN_SHIFTED:
             where = "before" if shift < 0 else "after"
             yield f"{count:,} rows have the vector of the text {abs(shift):,} {where} them: a batch was shifted"
 
 
-def _lengths(faults: Mapping[int, AuditedRow]) -> Iterator[str]:
+def _length_note(faults: Mapping[int, AuditedRow]) -> Iterator[str]:
     """A note on the lengths of vectors whose direction is right."""
     ratios = [row.length for row in faults.values() if row.kind == "not normalised" and row.length]
     if not ratios:

@@ -95,7 +95,7 @@ class FreshVectors:
         return vectors, known
 
 
-def fresh_of_settings(settings: Settings, *, role: str, texts: Path | None = None) -> FreshVectors:
+def open_fresh_vectors(settings: Settings, *, role: str, texts: Path | None = None) -> FreshVectors:
     """The model of these settings, or a file of fresh vectors; UsageError if it has no vectors.
 
     `texts` is a file with the texts of fresh vectors that have none, by their ids.
@@ -103,12 +103,12 @@ def fresh_of_settings(settings: Settings, *, role: str, texts: Path | None = Non
     (spec,) = settings.models
     if spec.startswith(STORED):
         (label,) = labels([spec])
-        return FreshVectors(label, open_index(spec, texts=texts, only_if_needed=True), _checked_role(role))
+        return FreshVectors(label, open_index(spec, texts=texts, only_if_needed=True), _check_role(role))
     found = EncoderService.open(settings)
-    return _fresh_of_encoder(found.label, found.model, role)
+    return _fresh_from_encoder(found.label, found.model, role)
 
 
-def fresh_of_object(model: object, *, role: str) -> FreshVectors:
+def fresh_vectors_of(model: object, *, role: str) -> FreshVectors:
     """A model or function given as an object; UsageError for any other object."""
     label = getattr(model, "__qualname__", type(model).__name__)
     if callable(model) and not isinstance(model, Encoder):
@@ -116,19 +116,19 @@ def fresh_of_object(model: object, *, role: str) -> FreshVectors:
         def encode(texts: list[str]) -> Any:
             return model(texts)
 
-        return _fresh_of_encoder(label, FunctionEncoder(encode, {}), role)
-    return _fresh_of_encoder(label, model, role)
+        return _fresh_from_encoder(label, FunctionEncoder(encode, {}), role)
+    return _fresh_from_encoder(label, model, role)
 
 
-def _fresh_of_encoder(label: str, model: object, role: str) -> FreshVectors:
+def _fresh_from_encoder(label: str, model: object, role: str) -> FreshVectors:
     if isinstance(model, FittedModel):
         raise UsageError(f"{label} learns from the texts of a run, so it has no vectors of its own to compare")
     if not isinstance(model, Encoder):
         raise UsageError(f"{label} has no vectors, but an index holds vectors. Remedy: name an encoder")
-    return FreshVectors(label, model, _checked_role(role))
+    return FreshVectors(label, model, _check_role(role))
 
 
-def _checked_role(role: str) -> str:
+def _check_role(role: str) -> str:
     if role not in ROLES:
         raise UsageError(f"the role is {role!r}, but should be query or document")
     return role

@@ -50,7 +50,7 @@ class Shard:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class ShardResult:
     """The result of a shard: its file, counts to be added up over shards, and seconds of the work."""
 
     shard: Shard
@@ -60,7 +60,7 @@ class Done:
     notes: tuple[str, ...] = ()
 
 
-class Work(Protocol):
+class ShardWork(Protocol):
     """A task for each shard. It is sent to other processes: it holds settings, and no model.
 
     `key` identifies the settings, so files of other work are never used.
@@ -71,21 +71,21 @@ class Work(Protocol):
         """A hash of everything that determines the result: model, settings, version, the data's fingerprint."""
         ...
 
-    def found(self, shard: Shard) -> Done | None:
+    def found(self, shard: Shard) -> ShardResult | None:
         """The earlier result of this shard, from its file; None if it is not done. Loads no model."""
         ...
 
-    def begin(self) -> Callable[[Shard], Done]:
+    def begin(self) -> Callable[[Shard], ShardResult]:
         """Load the model, once per process, and return a function that does a shard: it writes the file and returns the
         result.
         """
         ...
 
 
-class Engine(Protocol):
+class ShardEngine(Protocol):
     """Does the work, in this process or in the actors of a cluster."""
 
-    def run(self, work: Work, shards: Sequence[Shard]) -> Iterator[Done]:
+    def run(self, work: ShardWork, shards: Sequence[Shard]) -> Iterator[ShardResult]:
         """Do all shards, in any order, each once; shards with an existing file are not repeated.
 
         Raises:
@@ -121,7 +121,7 @@ class ShardFolder:
         counts: Mapping[str, int],
         seconds: float,
         notes: Sequence[str] = (),
-    ) -> Done:
+    ) -> ShardResult:
         """Write the file of a shard, as a whole or not at all; DataError if the place cannot be written."""
         import pyarrow
         import pyarrow.parquet
@@ -132,9 +132,9 @@ class ShardFolder:
         table = table.replace_schema_metadata({ABOUT: json.dumps(about)})
         pyarrow.parquet.write_table(table, sink, compression="zstd")
         storage.write_whole(self.path(shard), sink.getvalue().to_pybytes())
-        return Done(shard, self.path(shard), dict(counts), seconds, tuple(notes))
+        return ShardResult(shard, self.path(shard), dict(counts), seconds, tuple(notes))
 
-    def found(self, shard: Shard) -> Done | None:
+    def found(self, shard: Shard) -> ShardResult | None:
         """The result in the footer of a shard's file; None if the file is missing or damaged."""
         import pyarrow
         import pyarrow.parquet
@@ -145,7 +145,7 @@ class ShardFolder:
         try:
             with storage.storage_errors(path), storage.open_reading(path) as source:
                 about = json.loads(pyarrow.parquet.read_schema(source).metadata[ABOUT])
-            return Done(shard, path, about["counts"], about["seconds"], tuple(about["notes"]))
+            return ShardResult(shard, path, about["counts"], about["seconds"], tuple(about["notes"]))
         except (DataError, ValueError, TypeError, KeyError):
             return None  # it is written again
 
@@ -174,7 +174,7 @@ class LocalEngine:
     def __init__(self, workers: int = 1) -> None:
         self.workers = workers
 
-    def run(self, work: Work, shards: Sequence[Shard]) -> Iterator[Done]:
+    def run(self, work: ShardWork, shards: Sequence[Shard]) -> Iterator[ShardResult]:
         """Do all shards, each once; a shard with a file is not repeated."""
         left = []
         for shard in shards:
@@ -201,10 +201,10 @@ class LocalEngine:
         return {"kind": "local", "workers": self.workers}
 
 
-_shard_functions: list[Callable[[Shard], Done]] = []  # the work that a worker process began
+_shard_functions: list[Callable[[Shard], ShardResult]] = []  # the work that a worker process began
 
 
-def _begin_worker(work: Work) -> None:
+def _begin_worker(work: ShardWork) -> None:
     """Begin in a worker process; an error is kept for the first shard, which reports it."""
     try:
         _shard_functions.append(work.begin())
@@ -212,12 +212,12 @@ def _begin_worker(work: Work) -> None:
         _shard_functions.append(_failing(error))
 
 
-def _failing(error: EncheckError) -> Callable[[Shard], Done]:
-    def fail(_shard: Shard) -> Done:
+def _failing(error: EncheckError) -> Callable[[Shard], ShardResult]:
+    def fail(_shard: Shard) -> ShardResult:
         raise error
 
     return fail
 
 
-def _do_shard(shard: Shard) -> Done:
+def _do_shard(shard: Shard) -> ShardResult:
     return _shard_functions[-1](shard)

@@ -71,7 +71,7 @@ def plan_shards(place: str | Path, bad: BadRows | None = None, *, rows: int = RO
     with ThreadPoolExecutor(FOOTERS_AT_ONCE) as threads:
         footers = list(threads.map(_footer_or_error, found))
     for file, footer in zip(found, footers, strict=True):
-        wrong = str(footer) if isinstance(footer, DataError) else _difference(kept, file, footer)
+        wrong = str(footer) if isinstance(footer, DataError) else _column_difference(kept, file, footer)
         if not wrong and isinstance(footer, _FileFooter):
             kept.append((file, footer))
         elif not bad.skip:
@@ -79,23 +79,23 @@ def plan_shards(place: str | Path, bad: BadRows | None = None, *, rows: int = RO
         else:
             bad.skipped.append(wrong)
     if not kept:
-        raise DataError(f"none of the files can be used{_left_out(bad)}")
-    shards = [shard for file, footer in kept for shard in _shards(file.url, footer.groups, rows)]
+        raise DataError(f"none of the files can be used{_left_out_text(bad)}")
+    shards = [shard for file, footer in kept for shard in _combine_row_groups(file.url, footer.groups, rows)]
     numbered = tuple(replace(shard, number=number) for number, shard in enumerate(shards))
     if not numbered:
-        raise DataError(f"{place}: has no rows; {EXPECTED}{_left_out(bad)}")
+        raise DataError(f"{place}: has no rows; {EXPECTED}{_left_out_text(bad)}")
     marks = [(file.name, file.size, file.version, footer.digest) for file, footer in kept]
     fingerprint = hashlib.sha256(json.dumps([marks, rows]).encode()).hexdigest()[:16]
     return ShardPlan(numbered, kept[0][1].columns, fingerprint, tuple(bad.skipped))
 
 
-def _left_out(bad: BadRows) -> str:
+def _left_out_text(bad: BadRows) -> str:
     return f". {len(bad.skipped)} files were left out, the first because: {bad.skipped[0]}" if bad.skipped else ""
 
 
 def _footer_or_error(file: storage.StoredFile) -> _FileFooter | DataError:
     try:
-        with _parquet(file.url) as parquet:
+        with _open_parquet(file.url) as parquet:
             found = parquet.metadata
             groups = [found.row_group(i) for i in range(found.num_row_groups)]
             digest = hashlib.sha256(json.dumps([group.to_dict() for group in groups], default=str).encode()).hexdigest()
@@ -120,7 +120,7 @@ def _columns(url: str, schema: Any) -> dict[str, str]:
     return chosen
 
 
-def _difference(
+def _column_difference(
     kept: Sequence[tuple[storage.StoredFile, _FileFooter]], file: storage.StoredFile, footer: _FileFooter
 ) -> str:
     if not kept or footer.columns.keys() == kept[0][1].columns.keys():
@@ -129,7 +129,7 @@ def _difference(
     return f"{file.url}: has the columns {other}, but {kept[0][0].url} has {first}"
 
 
-def _shards(url: str, groups: Sequence[tuple[int, int]], most: int) -> Iterator[Shard]:
+def _combine_row_groups(url: str, groups: Sequence[tuple[int, int]], most: int) -> Iterator[Shard]:
     """Row groups of one file combined up to `most` rows; all with number 0."""
     first = start = rows = size = 0
     for at, (more, bytes_) in enumerate(groups):
@@ -141,7 +141,7 @@ def _shards(url: str, groups: Sequence[tuple[int, int]], most: int) -> Iterator[
         yield Shard(0, url, first, len(groups), start, rows, size)
 
 
-def table_of(shard: Shard) -> Any:
+def read_shard_table(shard: Shard) -> Any:
     """The shard as a pyarrow table, its columns named by their roles: first, second, label, score, cluster.
 
     Raises:
@@ -149,18 +149,18 @@ def table_of(shard: Shard) -> Any:
     """
     import pyarrow
 
-    return pyarrow.Table.from_batches(list(batches_of(shard)))
+    return pyarrow.Table.from_batches(list(read_shard_batches(shard)))
 
 
-def batches_of(shard: Shard, *, rows: int = ROWS_AT_ONCE) -> Iterator[Any]:
+def read_shard_batches(shard: Shard, *, rows: int = ROWS_AT_ONCE) -> Iterator[Any]:
     """The shard as pyarrow record batches of at most `rows` rows, so that a large row group is never completely in
     memory.
 
     Raises:
-        DataError: as for `table_of`.
+        DataError: as for `read_shard_table`.
     """
     unpacked = read = 0
-    with _parquet(shard.url, said=str(shard)) as parquet:
+    with _open_parquet(shard.url, said=str(shard)) as parquet:
         columns = _columns(str(shard), parquet.schema_arrow)
         if shard.last > parquet.metadata.num_row_groups:
             raise DataError(f"{shard}: no longer exists: the file was changed during the run. Start the run again")
@@ -175,7 +175,7 @@ def batches_of(shard: Shard, *, rows: int = ROWS_AT_ONCE) -> Iterator[Any]:
 
 
 @contextmanager
-def _parquet(url: str, *, said: str = "") -> Iterator[Any]:
+def _open_parquet(url: str, *, said: str = "") -> Iterator[Any]:
     """The opened file; its errors become DataErrors that name it."""
     import pyarrow
 
@@ -202,7 +202,7 @@ def shard_rows(shard: Shard, bad: BadRows) -> Iterator[tuple[int, PairRow]]:
         DataError: the shard cannot be read, or a row is malformed and `bad` does not skip it.
     """
     at = 0
-    for batch in batches_of(shard):
+    for batch in read_shard_batches(shard):
         yield from _checked_rows(shard, at, batch, bad)
         at += batch.num_rows
 
@@ -212,7 +212,7 @@ def shard_rows_at(shard: Shard, places: Positions) -> list[PairRow]:
     wanted, back = np.unique(places, return_inverse=True)
     found: list[PairRow] = []
     at = 0
-    for batch in batches_of(shard):
+    for batch in read_shard_batches(shard):
         here = wanted[(wanted >= at) & (wanted < at + batch.num_rows)] - at
         if len(here):
             found += [row for _, row in _checked_rows(shard, at, batch.take(here), BadRows())]

@@ -16,15 +16,15 @@ from typer.testing import CliRunner
 
 from encheck.cli import app
 from encheck.errors import UsageError
-from encheck.gating.decision import decide
+from encheck.gating.decision import decide_by_rows
 from encheck.gating.types import Gate, GateAgainst
-from encheck.gating.unjudged import changed_answers, read_judgements
-from encheck.gating.weighing import LogAnswers, Weighed
+from encheck.gating.unjudged import count_changed_answers, read_judgements
+from encheck.gating.weighing import GateComparison, LogAnswers
 from encheck.operations.judge.judging import (
     ask_people,
     gate_with_judgements,
+    import_answers,
     open_judging,
-    take_answers,
     write_judging_page,
 )
 from encheck.reporting.answers import write_answers
@@ -41,8 +41,8 @@ def made(tmp_path_factory):
     place = tmp_path_factory.mktemp("made")
     old = [(2 * (i % 60), 2 * (i % 60) + 1) for i in range(400)]
     before, after = table(old), table([found[::-1] for found in old[:60]] + old[60:])
-    decision = GateAgainst(**vars(decide((), moved=[changed_answers(before, after)])), baseline="sbert")
-    found = Weighed(decision, searched=(LogAnswers(before, after),))
+    decision = GateAgainst(**vars(decide_by_rows((), moved=[count_changed_answers(before, after)])), baseline="sbert")
+    found = GateComparison(decision, searched=(LogAnswers(before, after),))
     items = {"c": {"item": list(before.items), "source": [f"query {i} {HOSTILE}" for i in range(400)]}}
     folder = place / "r"
     folder.mkdir()
@@ -200,7 +200,7 @@ def test_answers_of_the_page_count_as_typed_ones_do(folder):
     asked = judging.pool.order[:20]
     old = {one.item: one.before.text for one in judging.disagreements.values()}
     sides = {q.query: "1" if judging.question(q).first == old[q.item] else "2" for q in asked}
-    assert judging.judged(take_answers(judging, saved(folder, **sides))).outcome == "block"
+    assert judging.judged(import_answers(judging, saved(folder, **sides))).outcome == "block"
     assert write_judging_page(judging)[1] == 40
 
 
@@ -220,7 +220,7 @@ def test_the_page_works_in_a_narrow_window_by_keys_and_saves_what_is_read_back(f
     with page.expect_download() as found:
         page.click("#save")
     found.value.save_as(folder / "answers.json")
-    known = take_answers(judging, folder / "answers.json").answers(judging.pool.order)
+    known = import_answers(judging, folder / "answers.json").answers(judging.pool.order)
     assert [known[q.item] for q in judging.pool.order[2:5]] == ["equal", "neither", "equal"]
     assert len(known) == 5
     assert said == []

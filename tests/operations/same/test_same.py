@@ -378,7 +378,7 @@ def test_same_and_a_re_index_agree_and_the_causes_in_a_checkpoint_are_named(chec
     assert {*found.causes} == ({*causes} if found.outcome == "another" else set()), found.reasons
     assert (checkpoint.encode(["a dog sleeps"]) == before).all()
     store = Store(tmp_path / "store.sqlite")
-    gated = reindex.compare(sample_of(checkpoint, store), sample_of(other, store))
+    gated = reindex.compare_samples(sample_of(checkpoint, store), sample_of(other, store))
     stays = gated.needed is not True and not gated.only_by_cosine and not gated.longer_moved
     assert stays == (found.exit_code == 0), (gated.says, found.reasons)
     assert gated.in_use.startswith("same") == (found.exit_code == 0)

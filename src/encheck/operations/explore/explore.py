@@ -27,8 +27,8 @@ from encheck.operations.explore.material import (
     Material,
     SplitItems,
     hash_fraction,
+    item_texts,
     split_items,
-    texts_of,
 )
 from encheck.operations.explore.search import (
     CONFIRMATION_CLUSTERS,
@@ -39,7 +39,7 @@ from encheck.operations.explore.search import (
     ScorePairs,
     SearchBudget,
     SearchEstimate,
-    clusters_among,
+    count_clusters,
     list_constructions,
 )
 from encheck.reporting.text import marked, table
@@ -49,10 +49,10 @@ from encheck.shrinking.shrink import ItemForm, MakeTriplets, Shrunk, remaker, sh
 from encheck.statistics.hypothesis_tests import ALPHA, interval_of_share, upper_of_share
 from encheck.surface import SHARED, SURFACE
 
-SIZES = (200, 150, 120, 100, 80, 60, 45, 30, 20, CONFIRMATION_CLUSTERS)  # clusters per row
+CLUSTERS_PER_ROW = (200, 150, 120, 100, 80, 60, 45, 30, 20, CONFIRMATION_CLUSTERS)  # clusters per row
 UNBROKEN = 0.05
 CHANCE = 0.5
-BROKEN, HOLDS, UNSAID = "breaks", "unbroken", "not enough frames to say"
+BROKEN, HOLDS, UNDECIDED = "breaks", "unbroken", "not enough frames to say"
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class ConfirmedRow:
         """Whether the model is shown to fail in more than 5% of clusters, in fewer, or neither."""
         if self.low > UNBROKEN:
             return BROKEN
-        return HOLDS if self.upper < UNBROKEN else UNSAID
+        return HOLDS if self.upper < UNBROKEN else UNDECIDED
 
     @property
     def example(self) -> ExploredItem | None:
@@ -113,24 +113,24 @@ def plan_confirmation(
     """
     wholes = sum(not cell.values for cell, _ in rows)
     for count in range(len(rows), wholes - 1, -1):
-        found = _fitting(rows[:count], items, meter, seed)
+        found = _plan_within_budget(rows[:count], items, meter, seed)
         if found:
             return found, [cell for cell, _ in rows[count:]]
-    smallest = [_draw_row(cell, known, items, SIZES[-1], seed) for cell, known in rows[:wholes]]
+    smallest = [_draw_items(cell, known, items, CLUSTERS_PER_ROW[-1], seed) for cell, known in rows[:wholes]]
     return smallest, [cell for cell, _ in rows[wholes:]]
 
 
-def _fitting(
+def _plan_within_budget(
     rows: Sequence[tuple[Construction, SearchEstimate]], items: Sequence[ExploredItem], meter: MarginMeter, seed: int
 ) -> list[PlannedRow] | None:
-    for size in SIZES:
-        found = [_draw_row(cell, known, items, size, seed) for cell, known in rows]
+    for size in CLUSTERS_PER_ROW:
+        found = [_draw_items(cell, known, items, size, seed) for cell, known in rows]
         if meter.new([item for row in found for item in row.items]) <= meter.left:
             return found
     return None
 
 
-def _draw_row(
+def _draw_items(
     cell: Construction, known: SearchEstimate, items: Sequence[ExploredItem], size: int, seed: int
 ) -> PlannedRow:
     """One item of each of at most `size` clusters, both drawn by hash."""
@@ -146,10 +146,10 @@ def _draw_row(
 def confirm_rows(rows: Sequence[PlannedRow], meter: MarginMeter) -> Iterator[ConfirmedRow]:
     """Confirm the rows one after the other; each interval is corrected for all planned rows."""
     for row in rows:
-        yield measure_row(row, meter.margins(row.items), of=len(rows))
+        yield confirm_row(row, meter.margins(row.items), of=len(rows))
 
 
-def measure_row(row: PlannedRow, margins: Sequence[float], *, of: int) -> ConfirmedRow:
+def confirm_row(row: PlannedRow, margins: Sequence[float], *, of: int) -> ConfirmedRow:
     """The confirmed row, computed from the margins of its items."""
     failed, n = sum(margin <= 0 for margin in margins), len(margins)
     low, high = interval_of_share(failed, n, alpha=ALPHA / of)
@@ -170,7 +170,7 @@ def surface_rates(items: Sequence[ExploredItem]) -> Mapping[str, float]:
     }
 
 
-TO_READ = 2  # items per construction
+MAX_UNSCORED = 2  # items per construction
 Tell = Callable[[str], None]
 
 
@@ -230,9 +230,9 @@ def explore(
     parts = {one.property: split_items(one.items, seed=seed) for one in materials}
     rows: list[tuple[Construction, SearchEstimate]] = []
     try:
-        searches = _search_all(materials, parts, meter, seed, found, tell)
+        searches = _search_properties(materials, parts, meter, seed, found, tell)
         rows = _rank_rows(searches)
-        _confirm(rows, parts, meter, seed, found, tell)
+        _confirm_rows(rows, parts, meter, seed, found, tell)
     except KeyboardInterrupt:
         found.stopped = "the confirmation" if rows else "the search"
     except EncoderError as failure:
@@ -241,12 +241,12 @@ def explore(
         found.stopped, found.failure = "the confirmation", failure
     done = {row.cell for row in found.rows} | {cell for cell, _ in found.unconfirmed}
     found.unconfirmed += [(cell, f"interrupted in {found.stopped}") for cell, _ in rows if cell not in done]
-    found.to_read = {row.cell: _to_read(row.cell, parts) for row in found.broken}
+    found.to_read = {row.cell: _pick_unscored_items(row.cell, parts) for row in found.broken}
     found.asked, found.speed, found.seconds = len(meter.asked), meter.speed, budget.spent
     return found
 
 
-def _search_all(
+def _search_properties(
     materials: Sequence[Material],
     parts: dict[str, SplitItems],
     meter: MarginMeter,
@@ -261,7 +261,7 @@ def _search_all(
         if not own.search or not own.confirmation:
             found.unconfirmed.append((Construction(one.property), "too few clusters for a part to confirm"))
             continue
-        others = frozenset(texts_of((*own.confirmation, *own.reading)))
+        others = frozenset(item_texts((*own.confirmation, *own.reading)))
         search = ConstructionSearch(
             list(own.search), list_constructions(own.search, own.confirmation), seed, one.more, others
         )
@@ -276,7 +276,7 @@ def _search_all(
 
 
 def _summary(search: ConstructionSearch, parts: SplitItems) -> SearchSummary:
-    clusters = [clusters_among(some, range(len(some))) for some in parts]
+    clusters = [count_clusters(some, range(len(some))) for some in parts]
     first, second, third = clusters
     return SearchSummary(
         search.items[0].property, (first, second, third), search.tried, len(search.cells.open), search.cells.total,
@@ -291,7 +291,7 @@ def _rank_rows(searches: Sequence[ConstructionSearch]) -> list[tuple[Constructio
     return [*wholes, *sorted(nominated, key=lambda one: (-one[1].low, one[0]))]
 
 
-def _confirm(
+def _confirm_rows(
     rows: Sequence[tuple[Construction, SearchEstimate]],
     parts: dict[str, SplitItems],
     meter: MarginMeter,
@@ -309,10 +309,10 @@ def _confirm(
         found.rows.append(done)
 
 
-def _to_read(cell: Construction, parts: dict[str, SplitItems]) -> tuple[ExploredItem, ...]:
+def _pick_unscored_items(cell: Construction, parts: dict[str, SplitItems]) -> tuple[ExploredItem, ...]:
     """A few items of a construction from clusters that were neither searched nor confirmed, one per cluster."""
     own = [item for item in parts[cell.property].reading if cell.holds(item)]
-    return tuple({item.cluster: item for item in own}.values())[:TO_READ]
+    return tuple({item.cluster: item for item in own}.values())[:MAX_UNSCORED]
 
 
 def contrast_lines(rows: Sequence[ConfirmedRow], items: Sequence[ExploredItem]) -> Iterator[str]:
@@ -348,12 +348,12 @@ def shortest_form(item: ExploredItem, ask: ScorePairs, english: English, *, seed
     triplet = item.triplet
     if dict(item.values)["origin"] == FRAMES:  # the certificate covers the filled words; only the rest may go
         triplet = replace(triplet, near_why="", far_why="", near_edits=(), far_edits=())
-    remake = _remake(item.property, Maker(seed, english)) if item.property in phenomena() else None
+    remake = _make_triplets(item.property, Maker(seed, english)) if item.property in phenomena() else None
     found = shrink(triplet, ask, english, remake=remake, budget=SHRINK_BUDGET)
     return found.shortest if isinstance(found, Shrunk) and found.shortest is not found.whole else None
 
 
-def _remake(name: str, maker: Maker) -> MakeTriplets:
+def _make_triplets(name: str, maker: Maker) -> MakeTriplets:
     both = contrast(phenomenon(name, "kept"), phenomenon(name, "changed"))
     make = remaker(both, level=1, maker=maker)
     return lambda item, sources: make(item, sources)
@@ -367,13 +367,13 @@ def exploration_lines(
 ) -> Iterator[str]:
     """The table of rows, an example for each row that breaks, and the coverage of the search."""
     numbers = {row.cell: str(n) for n, row in enumerate((r for r in found.rows if r.cell.values), 1)}
-    yield f"Where {model} breaks: {_outcome_line(found)}"
+    yield f"Where {model} breaks: {_outcome_text(found)}"
     yield ""
     if found.rows:
         yield from table([HEAD, *(_row_cells(row, numbers.get(row.cell, "")) for row in found.rows)])
         what = f"The intervals hold for all {found.planned} rows at once" if found.planned > 1 else "The interval holds"
         yield f"{what}: none of these clusters was used in the search, and their number was fixed"
-        yield f"before any was drawn. {_unbroken_takes(found.planned)}"
+        yield f"before any was drawn. {_unbroken_text(found.planned)}"
     for row in found.rows:
         if row.cell.values:
             yield from (
@@ -394,7 +394,7 @@ def exploration_lines(
         yield "time ended the search, so another run may differ; --texts N without --minutes is repeatable"
 
 
-def _outcome_line(found: Exploration) -> str:
+def _outcome_text(found: Exploration) -> str:
     if found.stopped and not found.rows:
         return f"interrupted in {found.stopped}, so nothing was confirmed"
     count = sum(bool(row.cell.values) for row in found.rows)
@@ -404,7 +404,7 @@ def _outcome_line(found: Exploration) -> str:
     return said + (f" (interrupted in {found.stopped})" if found.stopped else "")
 
 
-def _unbroken_takes(rows: int) -> str:
+def _unbroken_text(rows: int) -> str:
     least = next(n for n in range(1, 10_000) if (0.05 / rows) ** (1 / n) > 1 - UNBROKEN)
     return f'"unbroken" needs an upper bound under {UNBROKEN:.0%}: here 0 failures in {least} clusters or more.'
 

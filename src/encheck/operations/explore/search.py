@@ -81,13 +81,13 @@ def list_constructions(search: Sequence[ExploredItem], confirmation: Sequence[Ex
         distinct.setdefault(tuple(here[cell]), cell)
     is_open = [
         cell for cell in distinct.values()
-        if clusters_among(search, here[cell]) >= SEARCH_CLUSTERS
-        and clusters_among(confirmation, there.get(cell, ())) >= CONFIRMATION_CLUSTERS
+        if count_clusters(search, here[cell]) >= SEARCH_CLUSTERS
+        and count_clusters(confirmation, there.get(cell, ())) >= CONFIRMATION_CLUSTERS
     ]  # fmt: skip
     return Constructions(tuple(is_open), len(distinct) - len(is_open))
 
 
-def clusters_among(items: Sequence[ExploredItem], places: Iterable[int]) -> int:
+def count_clusters(items: Sequence[ExploredItem], places: Iterable[int]) -> int:
     """The number of clusters of the items at these positions."""
     return len({items[place].cluster for place in places})
 
@@ -320,12 +320,12 @@ class ConstructionSearch:
         chosen: list[Construction] = []
         for cell in sorted(good, key=lambda one: (-known[one].low, len(one.values), one)):
             own = set(self._members[cell])
-            if all(_shared(own, set(self._members[other])) <= OVERLAP for other in chosen):
+            if all(_overlap(own, set(self._members[other])) <= OVERLAP for other in chosen):
                 chosen.append(cell)
             if len(chosen) == MOST:
                 break
         return chosen
 
 
-def _shared(one: set[int], other: set[int]) -> float:
+def _overlap(one: set[int], other: set[int]) -> float:
     return len(one & other) / min(len(one), len(other))

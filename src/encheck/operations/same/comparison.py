@@ -21,7 +21,7 @@ from encheck.encoders.protocol import PartialEncoder
 from encheck.encoders.settings import TextRole, tokenizer_differences
 from encheck.errors import EncoderError
 from encheck.gating import reindex
-from encheck.gating.reindex import FEWEST, SAME_LENGTH, SAME_VECTOR, Outcome, VectorSample, projected
+from encheck.gating.reindex import MIN_TEXTS, SAME_LENGTH, SAME_VECTOR, SameOutcome, VectorSample, project_vectors
 from encheck.operations.same.changes import (
     AFTER_POOLING,
     EMPTY,
@@ -35,10 +35,10 @@ from encheck.operations.same.changes import (
     encode_changed,
     fixed_texts,
     known_prompts,
-    setting,
+    set_temporarily,
     twin_rows,
 )
-from encheck.operations.same.sides import Kind, ModelAnswers, agree
+from encheck.operations.same.sides import Kind, ModelAnswers, agreeing_rows
 from encheck.reporting.decisions import NextStep, VerdictBanner
 from encheck.reporting.html.page import page
 from encheck.reporting.results import write_named
@@ -48,7 +48,7 @@ from encheck.similarity import ROUNDING, cosine
 from encheck.types import content_hash
 
 Bools = NDArray[np.bool_]
-TRIED = (
+TRIED_KINDS = (
     "plain",
     "short",
     "number",
@@ -57,16 +57,16 @@ TRIED = (
     "case",
     "accents",
 )  # kinds of the short texts to try a change on
-OF_A_KIND, LONG_TRIED = 2, 3  # texts of each kind, and long texts
-PROGRESS = 0.9  # a useful change leaves at most this share of the distance
+TEXTS_PER_KIND, LONG_TRIED = 2, 3  # texts of each kind, and long texts
+MAX_REMAINING_GAP = 0.9  # a useful change leaves at most this share of the distance
 COMMON_LIMITS = (32, 64, 128, 256, 384, 512)
 LONGER = 0.95  # share of (changed, unchanged) text pairs whose changed one is longer, if a maximum length changed
-STAYED = 8  # texts that have to stay if a tokenizer changed
-RUNGS = 2  # steps between long twins by which a maximum length has to differ if prompts differ too
+MIN_UNCHANGED = 8  # texts that have to stay if a tokenizer changed
+MIN_LENGTH_STEPS = 2  # steps between long twins by which a maximum length has to differ if prompts differ too
 STEP = 0.01  # tolerance, in units of the step to which weights were rounded
-ONE = 1e-6  # cosine distance: nearer twins have the same vector
+SAME_VECTOR_DISTANCE = 1e-6  # cosine distance: nearer twins have the same vector
 TWINS = ("case", "accents", "composed", "blanks")
-PREPARED: Mapping[str, Callable[[str], str]] = {
+TEXT_CHANGES: Mapping[str, Callable[[str], str]] = {
     "capitals as small letters": str.lower,
     "letters without their accents": lambda text: "".join(
         one for one in unicodedata.normalize("NFD", text) if not unicodedata.combining(one)
@@ -88,24 +88,26 @@ def find_causes(a: ModelAnswers, b: ModelAnswers, role: TextRole) -> tuple[list[
     """The causes that together explain why vectors in this role differ; or none, and a sentence with what is known."""
     texts, old, new = common_vectors(a, b, role)
     sides = ((a, b, old, new, ("A", "B")), (b, a, new, old, ("B", "A")))
-    alone = [_Search(x, y, role, texts, target, names).weights_alone([]) for x, y, _, target, names in sides]
+    alone = [_ChangeSearch(x, y, role, texts, target, names).weights_alone([]) for x, y, _, target, names in sides]
     if weights := next((one for one in sorted(filter(None, alone), key=lambda one: not one.name)), None):
         return ([weights], "") if weights.name else ([], weights.says)  # there is nothing else to look for
     undone = []
     for x, y, own, target, names in sides:
-        search = _Search(x, y, role, texts, target, names)
+        search = _ChangeSearch(x, y, role, texts, target, names)
         changes, made = search.run(own)
         made = made if made.shape == target.shape else own
         chosen = [ChangeCause(change.cause, change.says) for change in changes]
         if made.shape == target.shape:
-            left = ~agree(target, made, x.kind, by_cosine=True)
+            left = ~agreeing_rows(target, made, x.kind, by_cosine=True)
             if not left.any():
-                return [*chosen, *_normalisation(made, target, left, names)], ""
+                return [*chosen, *_length_cause(made, target, left, names)], ""
             undone.append((search, changes, chosen, made, target, left, names))
     hint = ""
     for search, changes, chosen, made, target, left, names in undone:
-        if shown := _signs(texts, made, target, left, names, has_prompt="prompt" in {one.name for one in chosen}):
-            return [*chosen, *shown, *_normalisation(made, target, left, names)], ""
+        if shown := _causes_shown_by_twins(
+            texts, made, target, left, names, has_prompt="prompt" in {one.name for one in chosen}
+        ):
+            return [*chosen, *shown, *_length_cause(made, target, left, names)], ""
         if weights := search.weights_alone(changes):
             if weights.name:
                 return [*chosen, weights], ""
@@ -124,7 +126,7 @@ def common_vectors(a: ModelAnswers, b: ModelAnswers, role: TextRole) -> tuple[li
     return some, both[0], both[1]
 
 
-class _Search:
+class _ChangeSearch:
     """Changes `x`, step by step, until it gives the vectors of `y`."""
 
     def __init__(
@@ -151,12 +153,12 @@ class _Search:
         """The changes that bring x nearest to y, and the vectors of all texts under them (`own` without changes)."""
         if self.x.model is None or len(self.texts) == 0:
             return [], own
-        if own.shape == self.target.shape and agree(self.target, own, self.x.kind, by_cosine=True).all():
+        if own.shape == self.target.shape and agreeing_rows(self.target, own, self.x.kind, by_cosine=True).all():
             return [], own
         rows = self._rows(own)
         chosen: list[ModelChange] = []
         gap, is_done = (1.0, False) if own.shape != self.target.shape else self._gap(own[rows], rows)
-        while not is_done and (best := self._best(chosen, rows)) is not None and best[0] <= PROGRESS * gap:
+        while not is_done and (best := self._best(chosen, rows)) is not None and best[0] <= MAX_REMAINING_GAP * gap:
             gap, is_done, change = best
             chosen.append(change)
         for change in chosen if is_done and len(chosen) > 1 else ():  # drop unnecessary changes
@@ -185,15 +187,15 @@ class _Search:
     def _rows(self, own: Vectors) -> NDArray[np.intp]:
         """The texts to try changes on: some short ones of many kinds, and long ones that moved, if any did."""
         kinds = np.array([one.kind for one in self.texts])
-        short = [i for kind in TRIED for i in np.flatnonzero(kinds == kind)[:OF_A_KIND].tolist()]
-        short = short or list(range(min(len(self.texts), OF_A_KIND * len(TRIED))))
+        short = [i for kind in TRIED_KINDS for i in np.flatnonzero(kinds == kind)[:TEXTS_PER_KIND].tolist()]
+        short = short or list(range(min(len(self.texts), TEXTS_PER_KIND * len(TRIED_KINDS))))
         long = np.flatnonzero(np.isin(kinds, LONG))
         if own.shape == self.target.shape:
-            moved = ~agree(self.target, own, self.x.kind, by_cosine=True)
+            moved = ~agreeing_rows(self.target, own, self.x.kind, by_cosine=True)
             others = [
                 i for i in np.flatnonzero(moved).tolist() if i not in {*short, *long.tolist()} and kinds[i] != EMPTY
             ]
-            short += others[:OF_A_KIND]
+            short += others[:TEXTS_PER_KIND]
             long = long[moved[long]] if moved[long].any() else long
         by_length = sorted(long.tolist(), key=lambda i: len(self.texts[i].text))
         spread = np.linspace(0, len(by_length) - 1, LONG_TRIED if by_length else 0).astype(int).tolist()
@@ -204,7 +206,7 @@ class _Search:
         assert self.x.model is not None
         try:
             made = encode_changed(self.x.model, [self.texts[i].text for i in rows], self.role, changes)
-            return projected(made) if self.y.model is None else made
+            return project_vectors(made) if self.y.model is None else made
         except EncoderError:
             return None
 
@@ -217,7 +219,7 @@ class _Search:
             apart = np.abs(made - target)[:, 0] / max(float(self.target.std()), 1e-12)
             return float(np.minimum(apart, 1).mean()), bool((apart <= np.sqrt(2 * ROUNDING)).all())
         apart = np.sqrt(np.clip(1 - np.nan_to_num(cosine(made, target)), 0, 1))
-        return float(apart.mean()), bool(agree(target, made, "vector", by_cosine=True).all())
+        return float(apart.mean()), bool(agreeing_rows(target, made, "vector", by_cosine=True).all())
 
     def _candidates(self) -> Iterator[ModelChange]:
         """Possible changes of x, the likeliest first: from both models' settings, then common ones."""
@@ -228,7 +230,7 @@ class _Search:
             if prompt != (own or ""):
                 first, second = (repr(one) if one else "nothing" for one in (prompt, own))
                 yield ModelChange("prompt", f"{y} puts {first} before each text{said}, {x} {second}", prompt=prompt)
-        for what, before in PREPARED.items():
+        for what, before in TEXT_CHANGES.items():
             yield ModelChange("tokenizer", f"{y} reads {what}, {x} does not", before=before)
         width = self.y.sample.dimension
         if self.x.kind == "pair":
@@ -239,7 +241,10 @@ class _Search:
         elif width < self.x.sample.dimension:
             said = f"the vectors of {y} are the first {width} numbers of those of {x}"
             yield ModelChange("dimension", said, after=lambda vectors: vectors[:, :width])
-        elif self.y.model is not None and np.median([len(np.unique(row)) for row in self.target[:STAYED]]) <= 2 < width:
+        elif (
+            self.y.model is not None
+            and np.median([len(np.unique(row)) for row in self.target[:MIN_UNCHANGED]]) <= 2 < width
+        ):
             said = f"{y} gives one bit a number, {x} does not"
             yield ModelChange("precision", said, after=lambda v: np.sign(v).astype(np.float32))
         if self.torch is not None:
@@ -276,7 +281,7 @@ class _Search:
 
                 said = f"{y} is {x} without its module {i} ({kind})"
                 yield ModelChange(
-                    "missing layer", said, within=partial(setting, model.modules, str(i), torch.nn.Identity())
+                    "missing layer", said, within=partial(set_temporarily, model.modules, str(i), torch.nn.Identity())
                 )
         count = len(model.stack[2])
         missing = count - len(self.other.stack[2]) if self.other else 1
@@ -299,14 +304,14 @@ class _Search:
         ours, theirs = ({name: value.cpu() for name, value in state.items()} for state in states)
         if {name: value.shape for name, value in ours.items()} != {name: value.shape for name, value in theirs.items()}:
             return None
-        rows = np.arange(min(len(self.texts), 2 * STAYED))
+        rows = np.arange(min(len(self.texts), 2 * MIN_UNCHANGED))
         some = [self.texts[i].text for i in rows.tolist()]
         try:
             change = ModelChange("", "", within=partial(self.other.with_weights, self.torch))
             made, swapped = self._made(changes, rows), encode_changed(self.y.model, some, self.role, [change])
         except EncoderError:
             return None
-        if made is None or made.shape != swapped.shape or not agree(made, swapped, self.x.kind).all():
+        if made is None or made.shape != swapped.shape or not agreeing_rows(made, swapped, self.x.kind).all():
             return None
         x, y = self.names
         differing = [name for name, value in ours.items() if not bool((value == theirs[name]).all())]
@@ -340,17 +345,17 @@ def _weight_rounding(ours: NDArray[np.float32], theirs: NDArray[np.float32]) -> 
     return ""
 
 
-def _normalisation(made: Vectors, target: Vectors, left: Bools, names: tuple[str, str]) -> list[ChangeCause]:
+def _length_cause(made: Vectors, target: Vectors, left: Bools, names: tuple[str, str]) -> list[ChangeCause]:
     """How the lengths of agreeing vectors differ; if too few agree, of all vectors if one model's have one length."""
     if target.shape[1] == 1:
         return []
     stayed = ~left & made.any(axis=1) & target.any(axis=1)
-    chosen = stayed if stayed.sum() >= STAYED else made.any(axis=1) & target.any(axis=1)
+    chosen = stayed if stayed.sum() >= MIN_UNCHANGED else made.any(axis=1) & target.any(axis=1)
     ours, theirs = (np.linalg.norm(one[chosen].astype(float), axis=1) for one in (made, target))
     (x, y), times = names, theirs / ours
     is_even = [np.ptp(some) <= SAME_LENGTH * some.mean() for some in (ours, theirs)]
     is_unit = [bool((np.abs(some - 1) <= SAME_LENGTH).all()) for some in (ours, theirs)]
-    if (np.abs(times - 1) <= SAME_LENGTH).all() or not (stayed.sum() >= STAYED or any(is_even)):
+    if (np.abs(times - 1) <= SAME_LENGTH).all() or not (stayed.sum() >= MIN_UNCHANGED or any(is_even)):
         return []
     said = f"{y} gives vectors {np.median(times):.3g} times as long as those of {x}"
     if is_unit[0] != is_unit[1]:
@@ -359,53 +364,59 @@ def _normalisation(made: Vectors, target: Vectors, left: Bools, names: tuple[str
     return [ChangeCause("normalisation", said)]
 
 
-def _signs(
+def _causes_shown_by_twins(
     texts: Sequence[FixedText], x: Vectors, y: Vectors, left: Bools, names: tuple[str, str], *, has_prompt: bool
 ) -> list[ChangeCause]:
     """The causes that twins among the texts show for vectors that still differ (`left`, shape [n])."""
     if x.shape[1] == 1:
         return []
-    long = [_told_apart(texts, side, "long") for side in (x, y)]
+    long = [_distinguished_twins(texts, side, "long") for side in (x, y)]
     ends = [some[-1] if some else "0 words" for some in long]
     said = f"{names[0]} distinguishes long texts that differ only after their first {ends[0]}, {names[1]} {ends[1]}"
-    if not has_prompt and (prompt := _prompt_of_twins(texts, x, y, names)):
-        return [prompt, ChangeCause("truncation", said)] if abs(len(long[0]) - len(long[1])) >= RUNGS else [prompt]
-    if (~left).sum() < STAYED:
+    if not has_prompt and (prompt := _prompt_shown_by_twins(texts, x, y, names)):
+        return (
+            [prompt, ChangeCause("truncation", said)]
+            if abs(len(long[0]) - len(long[1])) >= MIN_LENGTH_STEPS
+            else [prompt]
+        )
+    if (~left).sum() < MIN_UNCHANGED:
         return []
     plain = np.array([one.text.isascii() for one in texts])  # letters that a tokenizer lacks are one token
     size = np.array([len(one.text) for one in texts])
     longer = size[left & plain][:, None] > size[~left & plain]
     if len(long[0]) != len(long[1]) and longer.size and longer.mean() > LONGER:
         return [ChangeCause("truncation", said)]
-    kinds = [kind for kind in TWINS if _told_apart(texts, x, kind) != _told_apart(texts, y, kind)]
+    kinds = [kind for kind in TWINS if _distinguished_twins(texts, x, kind) != _distinguished_twins(texts, y, kind)]
     said = f"only one of {names[0]} and {names[1]} distinguishes texts that differ in {' or '.join(kinds)} alone"
     return [ChangeCause("tokenizer", said)] if kinds else []
 
 
-def _prompt_of_twins(texts: Sequence[FixedText], x: Vectors, y: Vectors, names: tuple[str, str]) -> ChangeCause | None:
+def _prompt_shown_by_twins(
+    texts: Sequence[FixedText], x: Vectors, y: Vectors, names: tuple[str, str]
+) -> ChangeCause | None:
     """The cause "prompt" if one model gives a text the vector that the other gives it with a prompt before it."""
     for first, second, (has_not, has) in ((x, y, names), (y, x, names[::-1])):
         for prompt in known_prompts():
             rows = [(row, other) for row, other, one in twin_rows(texts, "prompt") if one.shows == prompt]
             with_it, without = ([pair[i] for pair in rows] for i in (0, 1))
-            moves = rows and not agree(first[with_it], first[without], "vector", by_cosine=True).any()
-            if moves and agree(first[with_it], second[without], "vector", by_cosine=True).all():
+            moves = rows and not agreeing_rows(first[with_it], first[without], "vector", by_cosine=True).any()
+            if moves and agreeing_rows(first[with_it], second[without], "vector", by_cosine=True).all():
                 return ChangeCause("prompt", f"{has} puts {prompt!r} before each text, {has_not} does not")
     return None
 
 
-def _told_apart(texts: Sequence[FixedText], vectors: Vectors, kind: str) -> list[str]:
+def _distinguished_twins(texts: Sequence[FixedText], vectors: Vectors, kind: str) -> list[str]:
     """The differences (`shows`) of the twins of this kind that have two vectors, long ones in ascending length."""
     pairs = twin_rows(texts, kind)
     first, second = (vectors[list(rows)] for rows in ([p[0] for p in pairs], [p[1] for p in pairs]))
-    alike = np.nan_to_num(cosine(first, second)) > 1 - ONE
+    alike = np.nan_to_num(cosine(first, second)) > 1 - SAME_VECTOR_DISTANCE
     return [
         one.shows if kind == "long" else one.id for (_, _, one), is_one in zip(pairs, alike, strict=True) if not is_one
     ]
 
 
 ExitCode = Literal[0, 1, 10]
-EXIT_CODES: dict[Outcome, ExitCode] = {"same": 0, "same for use": 0, "another": 1, "cannot tell": 10}
+EXIT_CODES: dict[SameOutcome, ExitCode] = {"same": 0, "same for use": 0, "another": 1, "cannot tell": 10}
 
 
 @dataclass(frozen=True, slots=True)
@@ -436,7 +447,7 @@ class SameReport:
     """
 
     encheck_same: Literal[1] = field(default=1, kw_only=True)
-    outcome: Outcome
+    outcome: SameOutcome
     exit_code: ExitCode
     causes: tuple[CauseName, ...]
     reasons: tuple[str, ...]
@@ -448,14 +459,14 @@ class SameReport:
     texts: tuple[TextFigure, ...] = ()
 
 
-def texts_for(subjects: Sequence[Subject], *, role: str | None = None) -> list[FixedText]:
+def choose_texts(subjects: Sequence[Subject], *, role: str | None = None) -> list[FixedText]:
     """The texts for the comparison: the fixed 200 or, if a file of vectors lacks them, up to 200 texts of that file."""
     some: Sequence[FixedText] = fixed_texts()
     for model in (subject.model for subject in subjects):
         if isinstance(model, PartialEncoder):
             lacks = {*model.lacks([one.text for one in some], role=role)}
             there = [one for one in some if one.text not in lacks]
-            if len(there) < FEWEST:
+            if len(there) < MIN_TEXTS:
                 own = sorted(getattr(model, "texts_there", ()), key=content_hash)[: len(fixed_texts())]
                 there = [FixedText(f"text-{i:03}", "of the file", text) for i, text in enumerate(own, 1)]
             some = there
@@ -470,10 +481,10 @@ def compare_sides(a: ModelAnswers, b: ModelAnswers) -> SameReport:
         return SameReport("cannot tell", EXIT_CODES["cannot tell"], (), tuple(reasons), a.label, b.label, a.kind)
     if a.model is None or b.model is None:  # a file rounds vectors, and projects wide ones
         a, b = (replace(one, sample=VectorSample.unpacked(one.sample.packed())) for one in (a, b))
-    found = reindex.compare(a.sample, b.sample) if a.kind == "vector" else None
-    figures, is_set_alike = _figures(a, b), a.sample.settings == b.sample.settings
-    outcome = found.in_use if found else _of_scores(figures, equal_settings=is_set_alike)
-    known, reasons = _explain(a, b) if outcome == "another" else ([], [])
+    found = reindex.compare_samples(a.sample, b.sample) if a.kind == "vector" else None
+    figures, is_set_alike = _text_figures(a, b), a.sample.settings == b.sample.settings
+    outcome = found.in_use if found else _outcome_for_rerankers(figures, equal_settings=is_set_alike)
+    known, reasons = _find_causes_in_all_roles(a, b) if outcome == "another" else ([], [])
     if outcome == "cannot tell" and found:
         reasons.append(found.why)
     if a.padded != b.padded:
@@ -495,7 +506,7 @@ def compare_sides(a: ModelAnswers, b: ModelAnswers) -> SameReport:
     )  # fmt: skip
 
 
-def _explain(a: ModelAnswers, b: ModelAnswers) -> tuple[list[ChangeCause], list[str]]:
+def _find_causes_in_all_roles(a: ModelAnswers, b: ModelAnswers) -> tuple[list[ChangeCause], list[str]]:
     """The causes over all roles, and what is known about roles that they do not explain."""
     known: list[ChangeCause] = []
     reasons: list[str] = []
@@ -508,7 +519,7 @@ def _explain(a: ModelAnswers, b: ModelAnswers) -> tuple[list[ChangeCause], list[
             continue
         done.append(pair)
         _, old, new = common_vectors(a, b, role)
-        if old.shape == new.shape and agree(old, new, a.kind).all():
+        if old.shape == new.shape and agreeing_rows(old, new, a.kind).all():
             continue
         found, hint = find_causes(a, b, role)
         known += found
@@ -538,7 +549,7 @@ def _rounding_notes(a: ModelAnswers, b: ModelAnswers, figures: Sequence[TextFigu
     return said
 
 
-def _figures(a: ModelAnswers, b: ModelAnswers) -> tuple[TextFigure, ...]:
+def _text_figures(a: ModelAnswers, b: ModelAnswers) -> tuple[TextFigure, ...]:
     """The figures of all texts that both encoded; empty if dimensions differ."""
     if a.sample.dimension != b.sample.dimension:
         return ()
@@ -551,21 +562,21 @@ def _figures(a: ModelAnswers, b: ModelAnswers) -> tuple[TextFigure, ...]:
             figures = np.where(~old.any(axis=1) & ~new.any(axis=1), 1, np.nan_to_num(cosine(old, new)))
             if a.kind == "pair":
                 figures = np.abs(old - new)[:, 0] / max(float(old.std()), 1e-12)
-            worst, moved = np.minimum(worst, figures), moved | ~agree(old, new, a.kind, by_cosine=by_cosine)
+            worst, moved = np.minimum(worst, figures), moved | ~agreeing_rows(old, new, a.kind, by_cosine=by_cosine)
     rows = zip(some, worst.tolist(), moved.tolist(), strict=True) if some else ()
     return tuple(TextFigure(one.id, one.kind, one.text, figure, is_moved) for one, figure, is_moved in rows)
 
 
-def _of_scores(figures: Sequence[TextFigure], *, equal_settings: bool) -> Outcome:
+def _outcome_for_rerankers(figures: Sequence[TextFigure], *, equal_settings: bool) -> SameOutcome:
     """Whether two rerankers are the same model in use."""
-    if len(figures) < FEWEST:
+    if len(figures) < MIN_TEXTS:
         return "cannot tell"
     if any(one.moved for one in figures):
         return "another"
     return "same" if equal_settings and all(one.figure <= 10 * SAME_VECTOR for one in figures) else "same for use"
 
 
-HEADLINES: dict[Outcome, str] = {
+HEADLINES: dict[SameOutcome, str] = {
     "same": "A and B are the same model",
     "same for use": "A and B are the same model for use: rounding differs",
     "another": "A and B are not the same model in use",
@@ -576,8 +587,8 @@ HEADS = {
     "pair": ("pairs", "number", "moved", "median difference", "largest"),
 }
 WORST = 20
-TONES: dict[Outcome, str] = {"same": "good", "same for use": "good", "another": "bad", "cannot tell": "open"}
-STEPS: dict[Outcome, str] = {
+TONES: dict[SameOutcome, str] = {"same": "good", "same for use": "good", "another": "bad", "cannot tell": "open"}
+STEPS: dict[SameOutcome, str] = {
     "same": "Keep the vectors that you have.",
     "same for use": "Keep the vectors that you have.",
     "another": "Undo the change, or gate B against A and encode your documents again.",

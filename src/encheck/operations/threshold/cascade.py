@@ -35,9 +35,9 @@ from encheck.statistics.false_accepts import (
 from encheck.types import Group, keeps_meaning
 
 Floats = NDArray[np.float64]
-APART = ("_mirror", "_control")  # further texts of the crossed groups
+OTHER_RELATIONS = ("_mirror", "_control")  # further texts of the crossed groups
 UNRELATED, UNRELATED_PAIRS = "unrelated", 500
-WORDS = {
+KIND_NAMES = {
     "antonym": "antonyms", "number": "other numbers", "negation": "negations", "role_reversal": "reversed roles",
     "comparative": "turned comparisons", "binding": "swapped attributes", "temporal": "other order of events",
     "entity": "other names", "modality": "other modality", "quantifier": "other quantifiers",
@@ -79,7 +79,7 @@ def probe_pairs(seed: int = 0) -> list[ProbePair]:
 def _written_probes(groups: Sequence[Group]) -> Iterator[ProbePair]:
     for group in groups:
         for variant in group.variants:
-            if not variant.relation.endswith((*APART, "_kept")):
+            if not variant.relation.endswith((*OTHER_RELATIONS, "_kept")):
                 yield ProbePair(variant.relation, group.source, variant.text, group.cluster)
 
 
@@ -88,19 +88,20 @@ def accepted_by_kind(found: list[ProbePair], scores: Floats, threshold: float, *
     resampler = Resampler([one.cluster for one in found], seed=seed)
     kinds = np.array([one.kind for one in found])
     some = [
-        _accepted(kind, np.flatnonzero(kinds == kind), scores >= threshold, resampler) for kind in dict.fromkeys(kinds)
+        _accepted_share(kind, np.flatnonzero(kinds == kind), scores >= threshold, resampler)
+        for kind in dict.fromkeys(kinds)
     ]
     return sorted(some, key=lambda one: (one.kept, one.kind == UNRELATED, -one.accepted.value))
 
 
-def _accepted(kind: str, items: NDArray[np.intp], accepted: NDArray[np.bool_], resampler: Resampler) -> Behaviour:
+def _accepted_share(kind: str, items: NDArray[np.intp], accepted: NDArray[np.bool_], resampler: Resampler) -> Behaviour:
     mine, values = resampler.of(items), accepted[items].astype(float)
     totals = mine.totals(np.column_stack([values, np.ones(len(items))]))
     with np.errstate(invalid="ignore", divide="ignore"):
         low, high = percentile_interval(totals[:, 0] / totals[:, 1])
     share = float(values.mean())
     ends = widened_interval(share, float(low), float(high), n=len(items), clusters=mine.clusters)
-    name = WORDS.get(kind, kind.replace("_", " "))
+    name = KIND_NAMES.get(kind, kind.replace("_", " "))
     return Behaviour(str(kind), name, keeps_meaning(kind), Figure(share, *ends), len(items), mine.clusters)
 
 
@@ -158,7 +159,7 @@ def split_clusters(pairs: Pairs) -> tuple[Codes, Codes]:
     return chosen, judged
 
 
-def cascade(
+def evaluate_cascade(
     pairs: Pairs,
     model: Floats,
     verify: Callable[[Codes], Floats],
@@ -191,12 +192,12 @@ def cascade(
         )
         for part in parts
     )
-    firsts = _firsts(chosen, model[parts[0]], budget)
+    firsts = _candidate_thresholds(chosen, model[parts[0]], budget)
     asked = np.flatnonzero(model >= firsts[0])
     scores = np.full(len(model), np.nan)
     scores[asked] = verify(asked)
     step = step_of(scores[asked])
-    thresholds = _choose(chosen, model[parts[0]], scores[parts[0]], firsts, budget=budget, step=step)
+    thresholds = _choose_thresholds(chosen, model[parts[0]], scores[parts[0]], firsts, budget=budget, step=step)
 
     both = thresholds.joined(model[parts[1]], scores[parts[1]])
     (does,) = judged.points(both, [thresholds.second])
@@ -214,7 +215,7 @@ def cascade(
     return Cascade(verifier, thresholds, outcome, does, passed.hits, upper, chosen_on, judged_on)
 
 
-def _firsts(population: Population, model: Floats, budget: float) -> list[float]:
+def _candidate_thresholds(population: Population, model: Floats, budget: float) -> list[float]:
     """Thresholds of the model, ascending: those for `RECALLS` (without positives: hits), and that for the budget."""
     items, step = population.items("recall" if population.has("recall") else "hits"), step_of(model)
     ends = {reached(float(one), step) for one in np.quantile(model[items], 1 - RECALLS, method="lower")}
@@ -222,7 +223,7 @@ def _firsts(population: Population, model: Floats, budget: float) -> list[float]
     return sorted(ends | ({alone} if alone is not None and alone <= max(ends) else set()))
 
 
-def _choose(
+def _choose_thresholds(
     population: Population, model: Floats, verifier: Floats, firsts: list[float], *, budget: float, step: float
 ) -> Thresholds:
     items = population.items("recall" if population.has("recall") else "hits")

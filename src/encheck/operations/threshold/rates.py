@@ -118,8 +118,8 @@ def load_pairs(spec: str, *, sample: int | None = None, seed: int = 0, skip_bad_
 
     For other data, the measured part. DataError if they have no pairs of sentences.
     """
-    own = _own_path(spec)
-    found = _own_pairs(spec, own, BadRows(skip=skip_bad_rows)) if own else _public_pairs(spec, sample, seed)
+    own = _pairs_path(spec)
+    found = _load_own_pairs(spec, own, BadRows(skip=skip_bad_rows)) if own else _load_data_set_pairs(spec, sample, seed)
     if not found.first:
         left_out = f" ({len(found.skipped)} rows were left out, the first: {found.skipped[0]})" if found.skipped else ""
         raise DataError(f"--data={spec} has no pairs of two texts{left_out}. Remedy: use pairs:FILE, mrpc, qqp, ...")
@@ -129,7 +129,7 @@ def load_pairs(spec: str, *, sample: int | None = None, seed: int = 0, skip_bad_
     return found.only([i for i, cluster in enumerate(found.clusters) if cluster in chosen])
 
 
-def _own_path(spec: str) -> str:
+def _pairs_path(spec: str) -> str:
     """The path of pairs that a specification names, with or without its kind; "" for other data."""
     if spec.startswith(OWN_PAIRS):
         return spec.removeprefix(OWN_PAIRS)
@@ -141,7 +141,7 @@ def _own_path(spec: str) -> str:
     return ""
 
 
-def _own_pairs(spec: str, name: str, bad: BadRows) -> Pairs:
+def _load_own_pairs(spec: str, name: str, bad: BadRows) -> Pairs:
     path = expand_home(name)
     if not path.exists():
         raise DataError(f"--data={spec}: {path} does not exist")
@@ -152,11 +152,11 @@ def _own_pairs(spec: str, name: str, bad: BadRows) -> Pairs:
     slices = {name: tuple(values.get(name, "") for _, values in made) for name in sorted(columns)}
     return Pairs(
         path.stem, tuple(row.first for row in rows), tuple(row.second for row in rows), np.array(labels, np.int8),
-        _clusters_of_rows(rows), slices, skipped=tuple(bad.skipped), by_texts=all(row.cluster is None for row in rows),
+        _cluster_rows(rows), slices, skipped=tuple(bad.skipped), by_texts=all(row.cluster is None for row in rows),
     )  # fmt: skip
 
 
-def _clusters_of_rows(rows: Sequence[PairRow]) -> tuple[str, ...]:
+def _cluster_rows(rows: Sequence[PairRow]) -> tuple[str, ...]:
     """The cluster of each row. Clusters by shared texts keep rows with and without a label apart."""
     found = [""] * len(rows)
     for is_labelled in (True, False):
@@ -166,7 +166,7 @@ def _clusters_of_rows(rows: Sequence[PairRow]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _public_pairs(spec: str, sample: int | None, seed: int) -> Pairs:
+def _load_data_set_pairs(spec: str, sample: int | None, seed: int) -> Pairs:
     data = load(spec, sample=sample, seed=seed)
     module = known_data_sets().get(spec.partition(":")[0].partition("@")[0])
     has_test = any(pair.split in TEST for pair in data.pairs)
@@ -211,7 +211,7 @@ class WeightedItems:
     share: float = 1.0
 
 
-def _weighted(items: Codes, share: float = 1.0) -> tuple[WeightedItems, ...]:
+def _weighted_items(items: Codes, share: float = 1.0) -> tuple[WeightedItems, ...]:
     return (WeightedItems(items, share),) if len(items) else ()
 
 
@@ -235,16 +235,19 @@ class Population:
         if positives is not None and not all(map(len, labelled.values())):
             raise UsageError("--positives needs pairs with label 1 and with label 0, but the data lack one of them")
         self._parts = {
-            "false_accepts": _weighted(labelled[NEGATIVE]),
-            "recall": _weighted(labelled[POSITIVE]),
+            "false_accepts": _weighted_items(labelled[NEGATIVE]),
+            "recall": _weighted_items(labelled[POSITIVE]),
             "hits": self._hits(labelled),
         }
 
     def _hits(self, labelled: Mapping[int, Codes]) -> tuple[WeightedItems, ...]:
         unknown = self.pairs.of(UNKNOWN)
         if len(unknown) or self.positives is None:
-            return _weighted(unknown if len(unknown) else np.arange(len(self.pairs.first)))
-        return (*_weighted(labelled[POSITIVE], self.positives), *_weighted(labelled[NEGATIVE], 1 - self.positives))
+            return _weighted_items(unknown if len(unknown) else np.arange(len(self.pairs.first)))
+        return (
+            *_weighted_items(labelled[POSITIVE], self.positives),
+            *_weighted_items(labelled[NEGATIVE], 1 - self.positives),
+        )
 
     @cached_property
     def weights(self) -> NDArray[np.float32]:
@@ -403,7 +406,7 @@ def match_threshold(
     rows = max(1, WEIGHTS_AT_ONCE // len(population.pairs.first))
     slices = [population.weights[:REPLICATES][k : k + rows] for k in range(0, REPLICATES, rows)]
     drawn = np.concatenate([both.chosen(some) for some in slices if len(some)])
-    threshold, *rates = (_figure(float(value), drawn[:, k]) for k, value in enumerate(values[0]))
+    threshold, *rates = (_percentile_figure(float(value), drawn[:, k]) for k, value in enumerate(values[0]))
     does = dict(zip(both.names, rates, strict=False))
     change = {base: rates[len(does) + k] for k, base in enumerate(both.bases) if base != way}
     hits = int((new[population.items("hits")] >= threshold.value).sum())
@@ -413,7 +416,7 @@ def match_threshold(
     return MatchedThreshold(way, accepted, threshold, point, RateChanges(**change))
 
 
-def _figure(value: float, replicates: Floats) -> Figure:
+def _percentile_figure(value: float, replicates: Floats) -> Figure:
     low, high = percentile_interval(replicates)
     return Figure(value, float(low), float(high))
 

@@ -59,10 +59,10 @@ def threshold_text(threshold: float) -> str:
 
 def threshold_lines(found: ThresholdReport) -> Iterator[str]:
     """The whole answer: the number first."""
-    yield from answers(found)
+    yield from answer_lines(found)
     yield ""
     yield data_line(found.data)
-    yield from (f"note: {text}" for text in notes(found))
+    yield from (f"note: {text}" for text in note_lines(found))
 
 
 def data_line(data: PairCounts) -> str:
@@ -73,7 +73,7 @@ def data_line(data: PairCounts) -> str:
     return f"{data.name}: {data.pairs:,} pairs in {data.clusters:,} clusters: {', '.join(filter(None, parts))}"
 
 
-def answers(found: ThresholdReport) -> Iterator[str]:
+def answer_lines(found: ThresholdReport) -> Iterator[str]:
     """The requested threshold with its rates and what gets through, then the other requested thresholds."""
     if found.cascade:
         yield from cascade_lines(found.cascade, found.promise)
@@ -89,7 +89,7 @@ def answers(found: ThresholdReport) -> Iterator[str]:
              (f"{found.model} at your threshold", found.own))  # fmt: skip
     yield from (f"{name} {threshold_text(point.threshold)}: {rates_text(point)}" for name, point in named if point)
     if found.rivals:
-        yield f"for comparison: {', '.join(rival_costs(found.rivals))}{chance_text(found)}"
+        yield f"for comparison: {', '.join(surface_costs(found.rivals))}{chance_text(found)}"
 
 
 def match_line(found: ThresholdReport, match: MatchedThreshold) -> str:
@@ -184,7 +184,7 @@ def cascade_lines(both: Cascade, alone: Promise | None) -> Iterator[str]:
         yield from behaviour_lines("with the verifier", both.behaviours)
 
 
-def is_uneven(made: Promise) -> bool:
+def are_few_independent(made: Promise) -> bool:
     """Whether the certainly independent negatives alone are too few to show the budget."""
     return made.independent < units_needed(0, made.budget) and made.independent < made.effective
 
@@ -197,7 +197,7 @@ def behaviour_lines(where: str, behaviours: Sequence[Behaviour]) -> Iterator[str
             yield f"{name} {where}: {', '.join(said)}"
 
 
-def rival_costs(rivals: Sequence[RivalRates]) -> Iterator[str]:
+def surface_costs(rivals: Sequence[RivalRates]) -> Iterator[str]:
     """The false accepts of scorers that need no understanding, at the same recall or hits."""
     for one in rivals:
         if one.false_accepts:
@@ -219,7 +219,7 @@ def rate_cells(point: ThresholdRates) -> tuple[str, ...]:
     return (threshold_text(point.threshold), f"{point.accepted:,}", *map(rate_text, rates))
 
 
-def notes(found: ThresholdReport) -> Iterator[str]:
+def note_lines(found: ThresholdReport) -> Iterator[str]:
     """The conditions under which the figures hold, and unanswered questions."""
     if found.data.unlabelled:
         yield f"hits are the accepted share of the {found.data.unlabelled:,} unlabelled pairs, taken as unselected"
@@ -227,7 +227,7 @@ def notes(found: ThresholdReport) -> Iterator[str]:
         yield "false accepts are the share of negatives that is accepted, for negatives that are sampled like these"
     if found.data.repeated:
         yield f"repeated pairs with the same label count once: {found.data.repeated:,} repeats"
-    if (made := found.promise) and made.outcome == "kept" and is_uneven(made):
+    if (made := found.promise) and made.outcome == "kept" and are_few_independent(made):
         yield (
             f"the {made.negatives:,} negatives count as {made.effective:,} independent ones, but one text or cluster "
             f"has more than 1 in {made.independent:,} of them. If its negatives all score high, the threshold may not "
@@ -309,7 +309,7 @@ TONES = {"kept": "good", "broken": "bad", "undecided": "open"}
 
 def threshold_banner(found: ThresholdReport) -> VerdictBanner:
     """The threshold with its rates, or why there is none, and the next step."""
-    said = [f"{text[:1].upper()}{text[1:]}." for text in answers(found)]
+    said = [f"{text[:1].upper()}{text[1:]}." for text in answer_lines(found)]
     made, match = found.promise, found.chosen
     number, step = "", NextStep("")
     if made:
@@ -358,8 +358,8 @@ def render_page(found: ThresholdReport) -> str:
         PAGE,
         found=found,
         banner_of=threshold_banner(found),
-        lines=[line for line in answers(found) if not line.startswith(THROUGH)],
-        notes=list(notes(found)),
+        lines=[line for line in answer_lines(found) if not line.startswith(THROUGH)],
+        notes=list(note_lines(found)),
         data=data_line(found.data),
         pictures={name: (caption, chart) for name, (caption, chart) in drawn.items() if chart},
         head=HEAD,
@@ -369,7 +369,7 @@ def render_page(found: ThresholdReport) -> str:
     )
 
 
-def refuse_folder(folder: Path) -> None:
+def refuse_report_folder(folder: Path) -> None:
     """UsageError if a folder cannot be written to, or has files of these names that encheck did not write."""
     refuse_place(str(folder))
     try:

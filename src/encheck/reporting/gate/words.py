@@ -17,7 +17,7 @@ from encheck.gating.types import (
     GateAgainst,
     GateDecision,
     GateRow,
-    Judged,
+    JudgementSummary,
     LostExample,
     Outcome,
     PartialGate,
@@ -216,7 +216,7 @@ def asked_for(search: UnjudgedSearch) -> str:
     return search.asks[:1].upper() + search.asks[1:]
 
 
-def _decisive(judged: Judged, outcome: Outcome, reasons: Sequence[str]) -> str:
+def _decisive(judged: JudgementSummary, outcome: Outcome, reasons: Sequence[str]) -> str:
     """The deciding reason: human judgements, unless a different row decided."""
     if outcome == judged.outcome:
         return judged.favoured if outcome == "block" else f"{judged.said}; {judged.why}"

@@ -236,7 +236,7 @@ def render(
         facts=_profile_facts(results, drawn),
         decided=decisions.run_decisions(results),
         headlines=view.run_headlines(results),
-        contamination=list(contamination.lines(results.contamination)),
+        contamination=list(contamination.contamination_lines(results.contamination)),
         matrix=view.criteria_matrix(results),
         criteria=view.CRITERIA,
         words=view.WORDS,
