@@ -132,7 +132,7 @@ def behaviours(old: ModelScores, new: ModelScores) -> dict[str, PairedRow]:
     """Whole properties that are rates, as a gate for another model sees them."""
     divided = divide_items(old.tables, new.tables, old.scales)
     compared, _ = compare_cases(
-        ModelScores(divided.old, old.scales), ModelScores(divided.new, new.scales), aside=divided.aside
+        ModelScores(divided.old, old.scales), ModelScores(divided.new, new.scales), held_out=divided.held_out
     )
     rates = [one for one in compared if one.budget == "behaviour" and one.metric.kind == "rate"]
     return {one.name: one for one in pool_by_property([one for one in rates if not declaration_of(one.before).proxy])}

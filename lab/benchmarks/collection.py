@@ -434,7 +434,7 @@ def verdicts(base: Seen, found: dict[Copy, Seen], aside: dict[str, Any]) -> Iter
     counted: Counter[tuple[str, str]] = Counter()
     for copy, one in found.items():
         decision = decide_by_rows(
-            pool_rows(compare_cases(base.side, one.side, aside=aside)[0]), contracts=one.contracts
+            pool_rows(compare_cases(base.side, one.side, held_out=aside)[0]), contracts=one.contracts
         )
         counted[copy.right, decision.outcome] += 1
         why = decision.reasons[0].partition(": a loss")[0] if decision.reasons else ""

@@ -137,7 +137,7 @@ def main() -> None:
     models = cases(folder, labels)
     for name in options.only or models:
         found = check_old_index(old, encoded(models[name](), search), search, Reindex(True, "yes", "vectors differ"))
-        ways = (found.as_it_comes, found.mixed, found.mapped)
+        ways = (found.direct, found.mixed, found.mapped)
         own = next(one.figures[0].own for one in ways if one)
         stays, offered = ("yes" if one else "no" for one in (found.reindex.needed is False, found.adapter))
         print(f"| {' | '.join([name, f'{100 * own:.1f}%', *map(change, ways), stays, offered])} |", flush=True)

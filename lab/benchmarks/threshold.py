@@ -191,7 +191,7 @@ def scored(spec: str, folder: Path, sample: int) -> Truth:
     kept = folder / f"{spec.partition(':')[0]}-{sample}.npz"
     if not kept.exists():
         pairs = load_pairs(spec, sample=sample)
-        pairs = pairs.only(pairs.of(NEGATIVE))
+        pairs = pairs.select(pairs.of(NEGATIVE))
         settings = Settings(models=("sbert",), store=folder / "store.sqlite")
         scores = EncoderService.open(settings, progress=Progress()).similarities(pairs.first, pairs.second)
         np.savez(kept, scores=scores, codes=pairs.codes)

@@ -87,7 +87,7 @@ def main() -> None:
         for weights in model.parameters():
             weights.add_(torch.randn_like(weights) * weights.std().nan_to_num() * options.noise)
     after = plan.side(as_model(model, "copy"))
-    rows = pool_rows(compare_cases(before, after, aside=cases_with_chance(before.tables))[0])
+    rows = pool_rows(compare_cases(before, after, held_out=cases_with_chance(before.tables))[0])
 
     decision = decide_by_rows(rows, rule=RULE)
     print("| row | items | clusters | flips | finds a loss of |\n| --- | --- | --- | --- | --- |")

@@ -252,7 +252,7 @@ class _DevItems:
         """The figures of `behaviour` from these scores, and why a gate would block (empty if it would not)."""
         base = before or after
         compared, _ = compare_cases(
-            base, after, aside=cases_with_chance(base.tables)
+            base, after, held_out=cases_with_chance(base.tables)
         )  # all the items: the gate has others
         paired = pool_by_property(compared)
         rows = assess_rows(paired, row_statistics(paired, rule=RULE), rule=RULE) if paired else ()

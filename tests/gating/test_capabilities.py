@@ -57,7 +57,7 @@ def test_a_property_without_a_capability_is_one():
 def looked_at(table, *, wins, n=200):
     """The case with other items by which a gate tells what the baseline sees: so many of them are won."""
     aside = case(table.property, table.level, wins=wins, n=n, first=10_000)
-    return replace(compare_case(table, table, (SCALE, SCALE)), aside=compare_case(aside, aside, (SCALE, SCALE)))
+    return replace(compare_case(table, table, (SCALE, SCALE)), held_out=compare_case(aside, aside, (SCALE, SCALE)))
 
 
 def test_what_the_baseline_does_not_see_is_a_part_that_leaves_its_rows_mean():

@@ -47,7 +47,7 @@ def test_where_one_document_is_right_the_endpoint_is_recall_at_1_and_a_rate():
         "recall@1", "rate", 0.02, "primary",
     )  # fmt: skip
     assert (found.old.tolist(), found.new.tolist()) == ([1, 1, 0], [1, 0, 1])
-    assert (found.flips(-1), found.flips(1)) == (["q1"], ["q2"])
+    assert (found.flipped_items(-1), found.flipped_items(1)) == (["q1"], ["q2"])
 
 
 def test_where_a_query_has_two_right_documents_it_is_ndcg_at_10():

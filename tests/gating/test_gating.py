@@ -364,7 +364,7 @@ def test_a_chain_gates_as_its_check_counts_it():
     before, after = chains([0.1, 0.2, 0.3], [0.1, 0, 0]), chains([0.1, -0.1, 0.3], [0.1, 0, 0])
     found = compare_case(before, after, (Scale(0, 1), Scale(0, 1)))
     assert (found.metric.name, found.old.tolist(), found.new.tolist()) == ("r_precision", [1, 1 / 3], [0, 1 / 3])
-    assert found.flips(-1) == ["d/0/1"]
+    assert found.flipped_items(-1) == ["d/0/1"]
 
 
 def test_a_share_of_a_win_counts_as_a_share():

@@ -54,7 +54,7 @@ def test_27_of_36_decisive_answers_block_as_soon_as_they_are_there():
     found = pool()
     said = decide_by_judgements(found, answered(found, 27, 9, 44), baseline="sbert")
     assert (said.outcome, said.asked, said.left) == ("block", 80, 0)
-    assert said.favoured == "27 of 36 decisive answers favour sbert"
+    assert said.favoured_in_words == "27 of 36 decisive answers favour sbert"
     assert said.loss == pytest.approx(0.142 * 18 / 80)
     assert 0 < said.low < said.loss < said.high
     assert len(said.lost) == 3
@@ -106,9 +106,12 @@ def test_the_best_of_many_candidates_takes_clearer_judgements():
 def test_what_people_said_of_these_queries_is_a_count_that_waits_for_no_look():
     found = pool(60, 11)
     said = decide_by_judgements(found, answered(found, 3, 7, 1), baseline="b")
-    assert said.here == "in these 60 queries: 7 better, 3 worse, 1 tie of 11 changed"
+    assert said.counts_in_words == "in these 60 queries: 7 better, 3 worse, 1 tie of 11 changed"
     some = decide_by_judgements(found, {q.item: "after" for q in found.order[2:4]}, baseline="b")
-    assert (some.asked, some.here) == (0, "in these 60 queries: 2 better, 0 worse, 0 ties of 11 changed (9 not judged)")
+    assert (some.asked, some.counts_in_words) == (
+        0,
+        "in these 60 queries: 2 better, 0 worse, 0 ties of 11 changed (9 not judged)",
+    )
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def test_rounding_is_ten_times_below_the_tolerance_of_equal_scores():
 def test_scores_are_those_of_the_item_in_whatever_order_a_run_has_them():
     table = table_of()
     order = np.random.default_rng(0).permutation(len(table.items))
-    found = SavedScores.of(table).facing(table.of(order))
+    found = SavedScores.of(table).align_to(table.of(order))
     np.testing.assert_array_equal(found.near, table.near[order])
     np.testing.assert_array_equal(found.far, table.far[order])
 

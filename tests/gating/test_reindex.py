@@ -255,12 +255,12 @@ def test_only_texts_that_both_have_are_compared():
 @pytest.mark.parametrize("d", [3, 384, 3072])
 def test_a_sample_is_kept_in_few_bytes_and_read_as_it_was(d):
     big = sample(7 * vectors(40, d), role="document", similarity="dot")
-    kept = as_values(big.packed())
-    again = VectorSample.unpacked(read_typed(PackedSample, kept))
+    kept = as_values(big.pack())
+    again = VectorSample.unpack(read_typed(PackedSample, kept))
     assert len(json.dumps(kept)) < 40 * (1.4 * min(d, KEPT_DIMENSIONS) + 60) + 400
     assert (again.similarity, again.dimension, again.lengths, again.settings) == ("dot", d, big.lengths, big.settings)
-    moved = VectorSample.unpacked(sample(7 * vectors(40, d) + 1e-3 * vectors(40, d, 1), role="document").packed())
-    other = VectorSample.unpacked(sample(7 * vectors(40, d, seed=1), role="document").packed())
+    moved = VectorSample.unpack(sample(7 * vectors(40, d) + 1e-3 * vectors(40, d, 1), role="document").pack())
+    other = VectorSample.unpack(sample(7 * vectors(40, d, seed=1), role="document").pack())
     assert reindex.compare_samples(again, again).same_model
     assert not reindex.compare_samples(again, moved).same_model
     assert reindex.compare_samples(again, other).needed is True

@@ -67,10 +67,10 @@ def test_the_seed_noise_of_a_row_is_drawn_towards_that_of_all_and_widens_by_no_m
     assert noise.pooled**2 == pytest.approx(own / 2, rel=0.05)
     assert noise.of("antonym/d/1") ** 2 == pytest.approx((4 * own / 2 + 3 * own) / 7, rel=0.05)
     assert noise.of("synonym/d/1") ** 2 == pytest.approx(4 * own / 2 / 7, rel=0.05)
-    assert noise.widens("antonym/d/1") == noise.of("antonym/d/1")
-    assert noise.widens("synonym/d/1") == 0
+    assert noise.widening_noise("antonym/d/1") == noise.of("antonym/d/1")
+    assert noise.widening_noise("synonym/d/1") == 0
     unknown = "a row that no seed replicate measured"
-    assert (noise.of(unknown), noise.widens(unknown)) == (noise.pooled, 0)
+    assert (noise.of(unknown), noise.widening_noise(unknown)) == (noise.pooled, 0)
 
 
 @pytest.mark.parametrize("count", [1, 2])

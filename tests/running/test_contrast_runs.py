@@ -134,8 +134,8 @@ def test_a_baseline_of_contrasts_is_read_back_though_nothing_calibrates_them(sto
     save_baseline(tmp_path / "base", run_file(about), {kept.case: kept}, model="m")
     found = read_baseline(tmp_path / "base").cases[kept.case]
     assert found.unscaled
-    assert found.facing(kept).items == kept.items
-    assert found.facing(kept).near.tolist() == kept.near.tolist()
+    assert found.align_to(kept).items == kept.items
+    assert found.align_to(kept).near.tolist() == kept.near.tolist()
 
 
 def test_other_data_have_no_contrasts():

@@ -166,8 +166,8 @@ def lines(found: OverSeeds) -> Iterator[str]:
         for s in found.spreads
     ]  # fmt: skip
     yield from table([head, *rows])
-    if found.noise and found.noise.pooled > DEFAULT.covered_noise:
-        points, most = (100 * DEFAULT.rate_delta * one for one in (found.noise.pooled, DEFAULT.covered_noise))
+    if found.noise and found.noise.pooled > DEFAULT.max_seed_noise:
+        points, most = (100 * DEFAULT.rate_delta * one for one in (found.noise.pooled, DEFAULT.max_seed_noise))
         yield (
             f"These models differ by a standard deviation of {points:.1f} points beyond what the items explain, and a "
             f"gate allows {most:.1f} for seeds. Are they checkpoints of one training that differ only in the seed?"

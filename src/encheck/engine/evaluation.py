@@ -352,7 +352,7 @@ class Evaluation:
             look=self.decision.look,
             rest=self.decision.rest,
             parents={model: parent.measured(self.bench.data) for model, parent in self.parents.items()},
-            vectors={label: one.packed() for label, s in subjects.items() if (one := s.state.sample)},
+            vectors={label: one.pack() for label, s in subjects.items() if (one := s.state.sample)},
             documents={label: some for label, s in subjects.items() if (some := s.state.documents)},
         )
 

@@ -224,7 +224,7 @@ class Recorder:
         from encheck.gating.reindex import VectorSample
 
         packed = next((one.vectors[model] for one in self.described if model in one.vectors), None)
-        return VectorSample.unpacked(packed) if packed else None
+        return VectorSample.unpack(packed) if packed else None
 
     def document_lengths(self, model: str) -> DocumentLengths | None:
         """The lengths of the user's documents by this model's tokenizer; None without documents or a gate."""

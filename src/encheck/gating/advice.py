@@ -151,8 +151,8 @@ def _index_changes(new: str, reindex: Reindex, index: OldIndex | None) -> Iterat
     elif reindex.needed:
         every = f"all {index.documents:,} documents" if index else "all documents"
         instead = ""
-        if index and index.as_it_comes and index.as_it_comes.is_as_good:
-            instead = f" Until then, its queries find as much in the old index ({index.as_it_comes.says})."
+        if index and index.direct and index.direct.is_as_good:
+            instead = f" Until then, its queries find as much in the old index ({index.direct.says})."
         elif index and index.adapter and index.mapped:
             instead = (
                 f" Until then, its queries find as much in the old index after {ADAPTER_FILE} ({index.mapped.says})."

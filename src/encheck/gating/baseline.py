@@ -98,21 +98,21 @@ class SavedScores:
             _source_keys(some.items), round_scores(some.near), round_scores(some.far), some.answers, some.weights,
         )  # fmt: skip
 
-    def has_items_of(self, table: CaseScores) -> bool:
+    def has_same_items(self, table: CaseScores) -> bool:
         """Whether a run's case has the same items: kind, ids and texts."""
         return len(self) == len(table.items) and self.lock == _hash_items(table.of(_sorted_positions(table)))
 
-    def has_parts_of(self, table: CaseScores) -> bool:
+    def has_same_splits(self, table: CaseScores) -> bool:
         """Whether these items have the same splits and labels."""
         return self.parts == _hash_splits(table.of(_sorted_positions(table)))
 
-    def facing(self, table: CaseScores) -> CaseScores:
+    def align_to(self, table: CaseScores) -> CaseScores:
         """These scores as a table in the order of a run, which has the same items."""
         at = np.argsort(_sorted_positions(table))
         answers, weights = (tuple(some[i] for i in at) if some else () for some in (self.answers, self.weights))
         return replace(table, near=self.near[at], far=self.far[at], answers=answers, weights=weights, slices=())
 
-    def facing_part(self, table: CaseScores, part: FirstLookItems) -> CaseScores | None:
+    def align_to_part(self, table: CaseScores, part: FirstLookItems) -> CaseScores | None:
         """These scores as a table on a part of the items; None if the case has other items."""
         if part.lock != self.lock:
             return None
@@ -287,7 +287,7 @@ class Baseline:
     @property
     def sample(self) -> VectorSample | None:
         """Vectors of some texts, and how they are made; None for a model without vectors."""
-        return VectorSample.unpacked(self.summary.vectors) if self.summary.vectors else None
+        return VectorSample.unpack(self.summary.vectors) if self.summary.vectors else None
 
     @property
     def seed_noise(self) -> Noise | None:
@@ -460,7 +460,7 @@ def _make_summary(
         },
         figures=dict(sorted(figures.items())),
         seed_noise=seed_noise,
-        vectors=vectors.packed() if vectors else None,
+        vectors=vectors.pack() if vectors else None,
     )
 
 

@@ -96,7 +96,7 @@ def queries_needed(row: GateRow, error: float, *, alpha: float, rule: Rule) -> R
 
     `error` is the row's standard error, `alpha` its level. None if `MAX_CLUSTER_FACTOR` times the clusters are too few.
     """
-    items, clusters = rule.least(row.budget)
+    items, clusters = rule.required_sizes(row.budget)
     each = max(round(row.n / max(row.clusters, 1)), 1)
     first = max(row.clusters + row.gates, clusters, -(-items // each))
     if not np.isfinite(error):
@@ -139,9 +139,9 @@ class RowStatistics:
     """The statistics of all rows as arrays of shape [rows].
 
     `clusters` counts the items' clusters or, for overlapping items, the equivalent number of equal clusters. `design`
-    is the design effect: the items per independent item. `wider` is the factor by which seed noise widened `delta`;
-    `luck` is the standard deviation of the change between seeds. `free` and `luck_free` are the degrees of freedom of
-    `error` and `luck`. `scores` has each item's contribution to its row's error, `sharing` what the items share, and
+    is the design effect: the items per independent item. Seed noise multiplied `delta` by `widening`; `seed_error` is
+    the standard deviation of the change between seeds. `free` and `seed_free` are the degrees of freedom of `error` and
+    `seed_error`. `scores` has each item's contribution to its row's error, `sharing` what the items share, and
     `withheld` the reason why a row has no interval, or "".
     """
 
@@ -155,14 +155,14 @@ class RowStatistics:
     down: Floats
     rate: NDArray[np.bool_]
     delta: Floats
-    wider: Floats
-    luck: Floats
-    luck_free: float
+    widening: Floats
+    seed_error: Floats
+    seed_free: float
     scores: tuple[Floats, ...]
     sharing: tuple[Sharing, ...]
     withheld: tuple[str, ...]
 
-    def below(self, theta: Floats) -> Floats:
+    def test_statistic(self, theta: Floats) -> Floats:
         """The test statistic of H0: change = theta. Rates: Tango's, at the effective number of items. Means: t."""
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.where(self.change == theta, 0.0, (self.change - theta) / self.error)
@@ -221,15 +221,15 @@ def row_statistics(paired: Sequence[PairedRow], *, rule: Rule, seed_noise: Noise
     effective = [s.counted(e, m)[0] for s, e, m in zip(sharing, errors, moved, strict=True)]
     design = n / np.array(effective)
     base = np.array([row_delta(p, rule) for p in paired])
-    luck = np.array([seed_noise.of(p.name) for p in paired])
-    wider = np.clip([3 * seed_noise.widens(p.name) for p in paired], 1.0, rule.widest)
+    seed_error = np.array([seed_noise.of(p.name) for p in paired])
+    widening = np.clip([3 * seed_noise.widening_noise(p.name) for p in paired], 1.0, rule.widest)
     extra = np.array([p.calibration_error for p in paired])
     return RowStatistics(
         n, np.array([s.independent for s in sharing], float), free, np.array([d.mean() for d in differences]),
         np.hypot(error, extra), design,
         np.array([d[d > 0].sum() for d in differences], float) * rate,
         np.array([-d[d < 0].sum() for d in differences], float) * rate, rate,
-        base * wider, wider, base * luck, seed_noise.free, tuple(e.scores[:, 0] for e in errors), sharing,
+        base * widening, widening, base * seed_error, seed_noise.free, tuple(e.scores[:, 0] for e in errors), sharing,
         tuple("" if p.same else s.withheld for s, p in zip(sharing, paired, strict=True)),
     )  # fmt: skip
 
@@ -264,7 +264,7 @@ class RowTests:
     ) -> RowTests:
         """The tests of these rows. A row without a finite figure does not count as the same."""
         budgets = np.array([one.budget for one in paired], str)
-        least = np.array([rule.least(one.budget) for one in paired], float).reshape(-1, 2)
+        least = np.array([rule.required_sizes(one.budget) for one in paired], float).reshape(-1, 2)
         enough = (f.n >= least[:, 0]) & (f.clusters >= least[:, 1])
         enough &= bool((enough & (budgets == "primary")).any()) | (budgets != "slices")
         places = {one.name: i for i, one in enumerate(paired) if not one.part_of}
@@ -350,7 +350,7 @@ def _assess_row(
         delta, float(w.p[i]), float(w.adjusted[i]), outcome, gates, gates and not weak,
         up, down, stats.mcnemar(up, down) if one.kind == "rate" else None, float(w.detectable[i]), None,
         budget=one.budget, alpha=float(w.alpha[i]), endpoint=one.endpoint,
-        unseen=bool(one.unseen), doubtful=doubtful, widened=float(f.wider[i]), part_of=one.part_of,
+        unseen=bool(one.unseen), doubtful=doubtful, widened=float(f.widening[i]), part_of=one.part_of,
     )  # fmt: skip
     return _add_reason(row, rule, float(w.level[i]), float(w.seen[i]), float(f.free[i]), weak, silent)
 
@@ -363,10 +363,10 @@ def _loss_p_values(f: RowStatistics, rule: Rule) -> Floats:
     freedom.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        both = np.hypot(f.error, f.luck)
-        beyond_luck = np.where(f.change == 0, 0.0, f.change / both)
-        free = np.where(f.luck > 0, both**4 / (f.error**4 / f.free + f.luck**4 / f.luck_free), f.free)
-    below = np.fmax(stats.t_cdf(f.below(-rule.block * f.delta), f.free), stats.t_cdf(beyond_luck, free))
+        both = np.hypot(f.error, f.seed_error)
+        beyond_seeds = np.where(f.change == 0, 0.0, f.change / both)
+        free = np.where(f.seed_error > 0, both**4 / (f.error**4 / f.free + f.seed_error**4 / f.seed_free), f.free)
+    below = np.fmax(stats.t_cdf(f.test_statistic(-rule.block * f.delta), f.free), stats.t_cdf(beyond_seeds, free))
     result: Floats = np.minimum(2 * below, 1)
     return result
 
@@ -387,7 +387,7 @@ def _add_reason(row: GateRow, rule: Rule, level: float, seen: float, free: float
         why = _certain_loss_text(row, rule) if row.outcome == "block" else f"a part of {row.part_of}"
         return replace(row, why=f"{_certain_loss_text(row, rule)}, but {weak}" if row.doubtful else weak or why)
     if not row.gates:
-        items, clusters = rule.least(row.budget)
+        items, clusters = rule.required_sizes(row.budget)
         what = "queries" if row.family == "retrieval" and row.endpoint else "items"
         why = f"reported only: {row.n} {what} in {row.clusters} clusters, but a gate needs {items} in {clusters}"
         each = row.n / max(row.clusters, 1)

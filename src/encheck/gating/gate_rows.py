@@ -129,7 +129,7 @@ def split_rows(found: Sequence[ComparedCase]) -> dict[str, RowPart]:
             if crossed := [one for one in _drop_repeated_items(_select_seen(some) or some) if one.sides is not None]:
                 for side in DIRECTIONS:
                     direction = GateRowId(name).part(DIRECTION.format(side))
-                    made[direction] = RowPart(name, [one.on_side(side) for one in crossed])
+                    made[direction] = RowPart(name, [one.in_direction(side) for one in crossed])
     return made
 
 
@@ -188,7 +188,7 @@ def _pool_cases(name: str, some: Sequence[ComparedCase], codes: Mapping[str, int
     return PairedRow(
         name, declared.family, metric.kind, old, new,
         numbered([names for one in some for names in one.before.things], codes), metric.delta, error,
-        all(one.alike for one in some), chance, why_unseen(some), declared.proxy, first.budget,
+        all(one.is_unchanged for one in some), chance, why_unseen(some), declared.proxy, first.budget,
         "" if first.budget == "behaviour" else metric.label, strata=strata,
     )  # fmt: skip
 
@@ -201,7 +201,7 @@ def calibration_error(some: Sequence[ComparedCase], pool: ComparedCase | None = 
     models that agree on which pairs are nearer.
     """
     share = np.array([len(one.old) for one in some]) / sum(len(one.old) for one in some)
-    old, new = share @ np.array([one.pulls for one in some])
+    old, new = share @ np.array([one.reference_slopes for one in some])
     if not old and not new:
         return 0.0  # also without a scale
     before, after = some[0].scales
@@ -220,7 +220,7 @@ class TestedItems:
 
     old: Mapping[str, CaseScores]
     new: Mapping[str, CaseScores]
-    aside: Mapping[str, CaseScores]
+    held_out: Mapping[str, CaseScores]
 
 
 def divide_items(
@@ -228,31 +228,31 @@ def divide_items(
 ) -> TestedItems:
     """Divide items into tested and held-out. Both models have the same order; `scales` are the baseline's."""
     tested = {name: table.seen(GATE_SPLIT) for name, table in old.items()}
-    aside = {name: table.seen(DEV_SPLIT) for name, table in cases_with_chance(old).items()}
-    whole = {name for name, table in aside.items() if not table.items or len(table.items) == len(old[name].items)}
+    held_out = {name: table.seen(DEV_SPLIT) for name, table in cases_with_chance(old).items()}
+    whole = {name for name, table in held_out.items() if not table.items or len(table.items) == len(old[name].items)}
     places: dict[str, Ints] = {}
     rates = sorted(
-        (name for name in aside if (metric := gating_metric(old[name])[0]) and metric.kind == "rate"),
+        (name for name in held_out if (metric := gating_metric(old[name])[0]) and metric.kind == "rate"),
         key=lambda n: str(old[n].gate_row),
     )
     for _, names in groupby(rates, key=lambda name: str(old[name].gate_row)):
         some = list(names)
         keys = {name: _clusters_or_texts(tested[name]) for name in some if name in whole}
-        aside |= {name: tested[name] for name in keys}
+        held_out |= {name: tested[name] for name in keys}
         if len({key for own in keys.values() for key in own}) >= MIN_DIVIDED:
             quarters = {
                 name: np.array([int(content_hash("sight", key)[:8], 16) % QUARTERS for key in own], np.intp)
                 for name, own in keys.items()
             }
             for count in HELD_OUT_QUARTERS:
-                aside |= {n: tested[n].of(np.flatnonzero(quarters[n] < count)) for n in keys}
+                held_out |= {n: tested[n].of(np.flatnonzero(quarters[n] < count)) for n in keys}
                 places |= {n: np.flatnonzero(quarters[n] >= count) for n in keys}
-                if not why_not_above_chance([baseline_figures(aside[n], scales) for n in some if aside[n].items]):
+                if not why_not_above_chance([baseline_figures(held_out[n], scales) for n in some if held_out[n].items]):
                     break
     after = {name: table.seen(GATE_SPLIT) for name, table in new.items()}
     for name, at in places.items():
         tested[name], after[name] = tested[name].of(at), after[name].of(at)
-    return TestedItems(tested, after, {name: table for name, table in aside.items() if table.items})
+    return TestedItems(tested, after, {name: table for name, table in held_out.items() if table.items})
 
 
 def cases_with_chance(tables: Mapping[str, CaseScores]) -> dict[str, CaseScores]:
@@ -271,18 +271,18 @@ def _clusters_or_texts(table: CaseScores) -> tuple[str, ...]:
 
 def why_unseen(some: Sequence[ComparedCase]) -> str:
     """Why the baseline is not shown to see these cases together; "" if it is, or if no items are held out."""
-    asides = [one.aside for one in some if one.aside is not None]
-    return why_not_above_chance(asides) if asides else ""
+    held_out_cases = [one.held_out for one in some if one.held_out is not None]
+    return why_not_above_chance(held_out_cases) if held_out_cases else ""
 
 
-def why_not_above_chance(asides: Sequence[ComparedCase]) -> str:
+def why_not_above_chance(held_out_cases: Sequence[ComparedCase]) -> str:
     """Why the baseline's own figures are not shown to be above chance by two deltas; "" if they are."""
-    values = np.concatenate([one.old for one in asides]) if asides else np.zeros(0)
-    chance = sum(float(one.chance or 0) * len(one.old) for one in asides) / max(len(values), 1)
-    is_rate = all(one.metric.kind == "rate" for one in asides)
+    values = np.concatenate([one.old for one in held_out_cases]) if held_out_cases else np.zeros(0)
+    chance = sum(float(one.chance or 0) * len(one.old) for one in held_out_cases) / max(len(values), 1)
+    is_rate = all(one.metric.kind == "rate" for one in held_out_cases)
     low, least = nan, chance + 2 * (DEFAULT.rate_delta if is_rate else DEFAULT.mean_delta)
     if len(values):
-        sharing = sharing_of(numbered([names for one in asides for names in one.before.things]))
+        sharing = sharing_of(numbered([names for one in held_out_cases for names in one.before.things]))
         if is_rate and not sharing.withheld:
             low = float(sharing.rate_interval(values)[0][0])
         elif not sharing.withheld:
@@ -394,7 +394,7 @@ def worst_lost_items(rows: Mapping[str, Sequence[ComparedCase]]) -> dict[str, tu
     for name, every in rows.items():
         drops = []
         for n, one in enumerate(one for one in every if not one.after.answers):
-            before, after = one.shown
+            before, after = one.shown_rows
             for i in map(int, np.flatnonzero(one.new < one.old)):
                 was, now = ((float(table.near[i]), float(table.far[i])) for table in (before, after))
                 fell = float(np.nan_to_num((now[0] - now[1]) - (was[0] - was[1])))

@@ -269,7 +269,7 @@ class OldIndexFigures:
 class OldIndex:
     """Whether an index of the old model's vectors of the user's documents can be kept.
 
-    `faults` are faults that the index has already. `as_it_comes` has the figures of new queries on it, and `mixed` on
+    `faults` are faults that the index has already. `direct` has the figures of new queries on it, and `mixed` on
     an index in which half of the documents have new vectors, as after gradual updates; both are None if dimensions
     differ, vectors stay valid, or there are no queries. `mapped` has the figures on the old index after a linear map.
     `adapter` is that map, fitted on all texts; None if a loss of `DELTA` is not ruled out, or if no map is needed.
@@ -278,7 +278,7 @@ class OldIndex:
     documents: int
     reindex: Reindex
     faults: IndexFaults | None = None
-    as_it_comes: OldIndexFigures | None = None
+    direct: OldIndexFigures | None = None
     mixed: OldIndexFigures | None = None
     mapped: OldIndexFigures | None = None
     adapter: LinearMap | None = None
@@ -303,15 +303,15 @@ def check_old_index(old: IndexVectors, new: IndexVectors, search: IndexSearch, v
     own = search.find(new.queries, new.documents, similarity=new.similarity)
     if old.documents.shape[1] == new.documents.shape[1]:
         is_new = np.array([int(content_hash(text), 16) % 2 for text in search.documents], bool)
-        as_it_comes, mixed = (
+        direct, mixed = (
             _compare_searches(own, search.find(new.queries, some, similarity=old.similarity), search)
             for some in (old.documents, np.where(is_new[:, None], new.documents, old.documents))
         )
-        found = replace(found, as_it_comes=as_it_comes, mixed=mixed)
-        if as_it_comes and mixed and as_it_comes.is_as_good:
+        found = replace(found, direct=direct, mixed=mixed)
+        if direct and mixed and direct.is_as_good:
             if not mixed.is_as_good:
                 return found
-            why = f"new queries on the old index: {as_it_comes.says}; with half of its vectors new: {mixed.says}"
+            why = f"new queries on the old index: {direct.says}; with half of its vectors new: {mixed.says}"
             return replace(found, reindex=replace(vectors, needed=False, answer="no", why=why))
     texts = _MapTexts.of(old, search, own)
     queries = _map_held_out_queries(old, new, texts)
@@ -320,7 +320,9 @@ def check_old_index(old: IndexVectors, new: IndexVectors, search: IndexSearch, v
     rows = search.find(queries, old.documents, similarity=old.similarity)
     found = replace(found, mapped=_compare_searches(own, rows, search, texts))
     if found.mapped and found.mapped.is_as_good:
-        return replace(found, adapter=fit_map(*texts.of_both(old, new), texts.groups, unit=old.similarity == "cosine"))
+        return replace(
+            found, adapter=fit_map(*texts.vectors_of_both(old, new), texts.groups, unit=old.similarity == "cosine")
+        )
     return found
 
 
@@ -413,7 +415,7 @@ class _MapTexts:
         anywhere = np.where(of_first == IN_NO_MAP, np.arange(len(of_query)) % FOLDS, of_first)
         return np.where(of_query == IN_NO_MAP, anywhere, of_query), of_document
 
-    def of_both(self, old: IndexVectors, new: IndexVectors) -> tuple[Vectors, Vectors]:
+    def vectors_of_both(self, old: IndexVectors, new: IndexVectors) -> tuple[Vectors, Vectors]:
         """The vectors of the texts, new and old; shape [n, d] each."""
         if old.queries is None or new.queries is None:
             return new.documents[self.places], old.documents[self.places]
@@ -446,7 +448,7 @@ def _join_queries(groups: Ints, places: Ints, wanted: Sequence[Sequence[int]], *
 def _map_held_out_queries(old: IndexVectors, new: IndexVectors, texts: _MapTexts) -> Vectors | None:
     """The new queries after maps that were not fitted on their part; None if there are too few texts for a map."""
     assert new.queries is not None
-    (x, y), (of_query, _) = texts.of_both(old, new), texts.parts
+    (x, y), (of_query, _) = texts.vectors_of_both(old, new), texts.parts
     queries = np.zeros((len(new.queries), y.shape[1]), np.float32)
     for part in np.unique(of_query):
         seen, mine = texts.part != part, of_query == part

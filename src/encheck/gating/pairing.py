@@ -170,8 +170,8 @@ class ComparedCase:
     `before` and `after` have one row per value of `old` and `new`; a chain has the row of its first member. `chance` is
     the chance level, None if unknown. `budget` is the part of the gate's alpha that tests the case. If entries are
     chains, `moved` has the member of each whose margin fell most. For crossed groups, `sides` has the surface direction
-    of each entry, 1 or 2. `aside` has the baseline on held-out items, which show whether it sees the case; None without
-    held-out items.
+    of each entry, 1 or 2. `held_out` has the baseline's figures on held-out items, which show whether the baseline does
+    better than guessing; None without held-out items. `is_unchanged`: all scores agree within the noise tolerance.
     """
 
     before: CaseScores
@@ -180,15 +180,15 @@ class ComparedCase:
     metric: Metric[...]
     old: Floats
     new: Floats
-    alike: bool
+    is_unchanged: bool
     chance: float | None = None
     budget: Budget = "behaviour"
     moved: tuple[CaseScores, CaseScores] | None = None
     sides: NDArray[np.intp] | None = None
-    aside: ComparedCase | None = None
+    held_out: ComparedCase | None = None
 
     @property
-    def shown(self) -> tuple[CaseScores, CaseScores]:
+    def shown_rows(self) -> tuple[CaseScores, CaseScores]:
         """Both tables, with the row of each entry that reports show."""
         return self.moved or (self.before, self.after)
 
@@ -201,13 +201,13 @@ class ComparedCase:
             new=self.new[positions], moved=moved, sides=sides,
         )  # fmt: skip
 
-    def on_side(self, side: int) -> ComparedCase:
+    def in_direction(self, side: int) -> ComparedCase:
         """The entries of one surface direction of crossed groups, held-out items included."""
         assert self.sides is not None
         found = self.of(np.flatnonzero(self.sides == side))
-        return replace(found, aside=self.aside.on_side(side)) if self.aside else found
+        return replace(found, held_out=self.held_out.in_direction(side)) if self.held_out else found
 
-    def flips(self, sign: int) -> list[str]:
+    def flipped_items(self, sign: int) -> list[str]:
         """Ids of the items that changed from won to lost (-1) or from lost to won (1)."""
         moved = np.flatnonzero(np.sign(self.new - self.old) == sign)
         return [self.before.items[i] for i in moved] if self.metric.kind == "rate" else []
@@ -218,13 +218,13 @@ class ComparedCase:
         return self.metric.kind if self.metric.delta is None else self.metric.name
 
     @property
-    def pulls(self) -> tuple[float, float]:
+    def reference_slopes(self) -> tuple[float, float]:
         """The derivative of the mean by the reference under each model, in units of its scale; 0 if nothing changed.
 
         A calibrated mean similarity is (m - reference) / (identity - reference), with the reference in numerator and
         denominator. The gap of two classes and the effect of word order have it in the denominator alone.
         """
-        if self.alike or self.metric.references is None:
+        if self.is_unchanged or self.metric.references is None:
             return 0.0, 0.0
         above = self.metric.references(self.before)
         return float(self.old.mean()) - above, float(self.new.mean()) - above
@@ -301,11 +301,11 @@ def compare_cases(
     after: ModelScores,
     *,
     primary: str | None = None,
-    aside: Mapping[str, CaseScores] = MappingProxyType({}),
+    held_out: Mapping[str, CaseScores] = MappingProxyType({}),
 ) -> tuple[list[ComparedCase], dict[str, str]]:
     """The gating figures of every case that both sides have, and why the others are reported only.
 
-    `aside` has the held-out items by case, which show what the baseline sees; without them, every case is compared.
+    `held_out` has the held-out items by case, which show what the baseline sees; without them, every case is compared.
     """
     compared, reported = [], {}
     for name, table in before.tables.items():
@@ -315,16 +315,16 @@ def compare_cases(
             if found and found.metric.references and not {table.data} <= before.scales.keys() & after.scales.keys():
                 reported[name] = f"{table.data} has {NO_RANDOM_PAIRS}"
             elif found:
-                own = aside.get(name)
-                compared.append(replace(found, aside=baseline_figures(own, before.scales)) if own else found)
+                own = held_out.get(name)
+                compared.append(replace(found, held_out=baseline_figures(own, before.scales)) if own else found)
             else:
                 reported[name] = gating_metric(table)[1]
     return compared, reported
 
 
-def baseline_figures(aside: CaseScores, scales: Mapping[str, Scale]) -> ComparedCase:
+def baseline_figures(held_out: CaseScores, scales: Mapping[str, Scale]) -> ComparedCase:
     """The baseline's own figures on these items."""
-    scale = scales.get(aside.data, Scale(0.0))
-    found = compare_case(aside, aside, (scale, scale))
+    scale = scales.get(held_out.data, Scale(0.0))
+    found = compare_case(held_out, held_out, (scale, scale))
     assert found is not None
     return found

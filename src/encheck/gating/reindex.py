@@ -54,7 +54,7 @@ class RoleVectors:
     keys: tuple[str, ...]
     vectors: Vectors
 
-    def of_keys(self, keys: Sequence[str]) -> Vectors:
+    def vectors_of(self, keys: Sequence[str]) -> Vectors:
         """The vectors with these keys, shape [n, d]."""
         at = {key: i for i, key in enumerate(self.keys)}
         return self.vectors[[at[key] for key in keys]]
@@ -110,7 +110,7 @@ class VectorSample:
     roles: Mapping[TextRole, RoleVectors]
     fingerprint: str = ""
 
-    def packed(self) -> PackedSample:
+    def pack(self) -> PackedSample:
         """The sample as a file keeps it."""
         numbers = {key: i for i, key in enumerate(self.lengths)}
         roles: dict[TextRole, PackedVectors | PackedAs] = {}
@@ -134,7 +134,7 @@ class VectorSample:
         return PackedSample(self.similarity, self.dimension, self.settings, self.fingerprint, texts, roles)
 
     @classmethod
-    def unpacked(cls, packed: PackedSample) -> Self:
+    def unpack(cls, packed: PackedSample) -> Self:
         """The sample in `packed`; ValueError or LookupError if a role does not have one vector per text."""
         lengths = {key: TextLength(words, tokens) for key, words, tokens in packed.texts}
         keys, width = list(lengths), min(packed.dimension, KEPT_DIMENSIONS)
@@ -152,7 +152,7 @@ class VectorSample:
                     f"the role {role!r} has {len(whole)} numbers and {len(kept.scales)} scales, but should have "
                     f"{width} and one for each of its {len(kept.texts)} texts"
                 )
-            with np.errstate(over="ignore"):
+            with np.errstate(text_count_in_words="ignore"):
                 scales = np.array(kept.scales, np.float32)[:, None]
             vectors = whole.reshape(-1, width).astype(np.float32) * scales
             roles[role] = RoleVectors(tuple(keys[i] for i in kept.texts), vectors)
@@ -252,10 +252,10 @@ class Reindex:
     longer_moved: bool = False
 
     @property
-    def in_use(self) -> SameOutcome:
+    def outcome_in_use(self) -> SameOutcome:
         """Whether both are the same model in use, for any text; these are the outcomes of `encheck same`.
 
-        >>> unknown_reindex("no text").in_use, Reindex(False, "no", "", queries_moved=True).in_use
+        >>> unknown_reindex("no text").in_use, Reindex(False, "no", "", queries_moved=True).outcome_in_use
         ('cannot tell', 'another')
         """
         if self.needed or self.only_by_cosine or self.longer_moved or self.queries_moved:
@@ -309,7 +309,7 @@ def compare_samples(old: VectorSample, new: VectorSample, *, documents: Document
     )
     worst, limit = evidence.worst, evidence.limit
     longer = documents.longer(limit, "tokens") if documents and limit is not None else answer.longer
-    same_model = evidence.is_unmoved and not evidence.differences and old.similarity == new.similarity
+    same_model = evidence.is_unchanged and not evidence.differences and old.similarity == new.similarity
     return replace(
         answer, longer=longer, texts=len(evidence.keys), dimensions=sizes, median=float(np.median(worst.cosines)),
         lowest=evidence.lowest, related=worst.related, same_model=same_model, queries_moved=evidence.queries_moved,
@@ -328,19 +328,19 @@ class _RoleComparison:
     ratios: Floats
     stays: Bools
     stays_by_cosine: Bools
-    is_unmoved: bool
+    is_unchanged: bool
     related: bool | None
 
     @classmethod
     def of(cls, old: VectorSample, new: VectorSample, role: TextRole) -> Self:
         there = set(new.roles[role].keys)
         keys = tuple(key for key in old.roles[role].keys if key in there)
-        before, after = (one.roles[role].of_keys(keys) for one in (old, new))
+        before, after = (one.roles[role].vectors_of(keys) for one in (old, new))
         stays, by_cosine = (are_same_for_use(before, after, by_cosine=directions) for directions in (False, True))
         # unchanged except for the effect of the batch size, also for vectors kept in int8
         largest, now = (np.abs(one).max(axis=1, initial=0).astype(float) for one in (before, after))
         apart = np.abs(before.astype(float) - after).mean(axis=1)
-        is_unmoved = (np.abs(largest - now) <= SAME_VECTOR * largest).all() and (
+        is_unchanged = (np.abs(largest - now) <= SAME_VECTOR * largest).all() and (
             apart <= 10 * SAME_VECTOR * largest
         ).all()
         related = None  # with too few texts
@@ -354,7 +354,7 @@ class _RoleComparison:
             _length_ratios(before, after),
             stays,
             by_cosine,
-            bool(is_unmoved),
+            bool(is_unchanged),
             related,
         )
 
@@ -378,7 +378,7 @@ class _Evidence:
         return {key for pair in self.stored for key in pair.keys}
 
     @property
-    def over(self) -> str:
+    def text_count_in_words(self) -> str:
         """The number of texts in words."""
         return f"over {len(self.keys):,} texts" if len(self.keys) != 1 else "over 1 text"
 
@@ -393,9 +393,9 @@ class _Evidence:
         return min(float(pair.cosines.min()) for pair in self.stored)
 
     @property
-    def is_unmoved(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Whether no vector changed, in any role."""
-        return all(pair.is_unmoved for pair in self.pairs)
+        return all(pair.is_unchanged for pair in self.pairs)
 
     @property
     def differences(self) -> list[str]:
@@ -405,18 +405,18 @@ class _Evidence:
     @property
     def queries_moved(self) -> bool:
         """Whether queries are encoded differently, apart from queries that one of the models cuts."""
-        moved = (key for pair in self.pairs if pair.role == "query" for key in self._moved_of(pair))
+        moved = (key for pair in self.pairs if pair.role == "query" for key in self._changed_texts(pair))
         return any(self.limit is None or (self.tokens(key) or 0) <= self.limit for key in moved)
 
-    def _moved_of(self, pair: _RoleComparison) -> list[str]:
+    def _changed_texts(self, pair: _RoleComparison) -> list[str]:
         """The texts whose vectors changed, by the similarity that the models use."""
         by_cosine = self.old.similarity == self.new.similarity == "cosine"
         return [pair.keys[i] for i in np.flatnonzero(~(pair.stays_by_cosine if by_cosine else pair.stays))]
 
     @cached_property
-    def moved_keys(self) -> set[str]:
+    def changed_keys(self) -> set[str]:
         """The texts whose stored vectors are no longer valid."""
-        return {key for pair in self.stored for key in self._moved_of(pair)}
+        return {key for pair in self.stored for key in self._changed_texts(pair)}
 
     @property
     def limit(self) -> int | None:
@@ -445,7 +445,7 @@ class _Evidence:
 
         It does not for identical models, or if texts beyond a maximum length that both share were compared.
         """
-        if self.is_unmoved and self.old.fingerprint and self.old.fingerprint == self.new.fingerprint:
+        if self.is_unchanged and self.old.fingerprint and self.old.fingerprint == self.new.fingerprint:
             return None
         counts = [self.tokens(key) for key in self.keys]
         limits = {self.old.settings.maximum_length, self.new.settings.maximum_length}
@@ -458,7 +458,7 @@ class _Evidence:
 
 def _reindex_if_vectors_differ(evidence: _Evidence) -> Reindex | None:
     """Yes if stored vectors changed and a maximum length alone does not explain it; otherwise None."""
-    moved, limit, old, new = evidence.moved_keys, evidence.limit, evidence.old, evidence.new
+    moved, limit, old, new = evidence.changed_keys, evidence.limit, evidence.old, evidence.new
     if not moved:
         return None
     is_beyond_limit = limit is not None and all((evidence.tokens(key) or 0) > limit for key in moved)
@@ -471,7 +471,7 @@ def _reindex_if_vectors_differ(evidence: _Evidence) -> Reindex | None:
     else:
         role = " as documents" if worst.role == "document" and new.settings.has_prompt("document") else ""
         what = f"vectors differ: median cosine {np.median(worst.cosines):.3f}, lowest {evidence.lowest:.3f}, "
-        what += f"{evidence.over}{role}"
+        what += f"{evidence.text_count_in_words}{role}"
         shortest = min(map(evidence.words, moved))
         if len(moved) < len(evidence.keys) and all(evidence.words(k) < shortest for k in evidence.keys - moved):
             what += f", but only of texts of {shortest:,} words or more"
@@ -484,7 +484,7 @@ def _length_change_text(evidence: _Evidence) -> str:
     ratios = np.concatenate([pair.ratios for pair in evidence.stored])
     low, middle, high = np.percentile(ratios, [0, 50, 100])
     times = f"{middle:.3g}" if high - low <= SAME_LENGTH * middle else f"{low:.3g} to {high:.3g}"
-    return f"the same directions, but vectors {times} times as long, {evidence.over}"
+    return f"the same directions, but vectors {times} times as long, {evidence.text_count_in_words}"
 
 
 def _reindex_if_unknown(evidence: _Evidence) -> Reindex | None:
@@ -495,7 +495,9 @@ def _reindex_if_unknown(evidence: _Evidence) -> Reindex | None:
         return unknown_reindex("documents get a prompt, but no text was encoded as a document by both models")
     if tokenizer_differences(old, new):
         said = "; ".join(evidence.differences)
-        return unknown_reindex(f"vectors are the same {evidence.over}, but {said}: those of other texts may differ")
+        return unknown_reindex(
+            f"vectors are the same {evidence.text_count_in_words}, but {said}: those of other texts may differ"
+        )
     if evidence.has_other_lengths:
         answer = "no, if your index compares by cosine; yes, if by inner product or distance"
         return Reindex(
@@ -511,8 +513,8 @@ def _reindex_by_length(evidence: _Evidence, documents: DocumentLengths | None) -
     if limit is not None:
         up_to, unit = limit, "tokens"
     lowest = np.floor((evidence.lowest + 5e-7) * 1e5) / 1e5  # rounded down, except for differences below fp32
-    why = f"the same vectors within rounding: lowest cosine {lowest:.5f}, {evidence.over}"
-    if moved := evidence.moved_keys:
+    why = f"the same vectors within rounding: lowest cosine {lowest:.5f}, {evidence.text_count_in_words}"
+    if moved := evidence.changed_keys:
         both = (one for pair in evidence.stored for one in zip(pair.keys, pair.cosines, strict=True))
         cosines = [value for key, value in both if key in moved]
         why = f"median cosine {np.median(cosines):.3f}, lowest {min(cosines):.3f}, over the longer texts"

@@ -68,7 +68,7 @@ def compare_checkpoints(
 ) -> list[PairedRow]:
     """The gate rows of two checkpoints that have enough items to gate."""
     compared, _ = compare_cases(before.seen(), after.seen(), primary=primary)
-    return [p for p in pool_rows(compared) if len(p.baseline) >= rule.least(p.budget)[0]]
+    return [p for p in pool_rows(compared) if len(p.baseline) >= rule.required_sizes(p.budget)[0]]
 
 
 def refuse_few_replicates(count: int) -> None:

@@ -72,11 +72,11 @@ class Rule:
     needs_headroom: bool = True
 
     @property
-    def covered_noise(self) -> float:
+    def max_seed_noise(self) -> float:
         """The largest seed noise, in deltas, that widening covers: the widest delta is three times as large."""
         return self.widest / 3
 
-    def least(self, budget: Budget) -> tuple[int, int]:
+    def required_sizes(self, budget: Budget) -> tuple[int, int]:
         """The fewest (items, clusters) that gate in this budget."""
         few: Mapping[Budget, tuple[int, int]] = {
             "primary": (self.primary_items, self.primary_clusters),
@@ -99,7 +99,7 @@ class Noise:
     >>> noise = Noise(0.2, {"jumble/probes/3": 1.1, "antonym/probes/1": 0.0}, replicates=3)
     >>> [round(noise.of(row), 2) for row in ("jumble/probes/3", "antonym/probes/1", "negation/probes/1")]
     [0.74, 0.15, 0.2]
-    >>> [round(noise.widens(row), 2) for row in ("jumble/probes/3", "antonym/probes/1", "negation/probes/1")]
+    >>> [round(noise.widening_noise(row), 2) for row in ("jumble/probes/3", "antonym/probes/1", "negation/probes/1")]
     [0.74, 0.0, 0.0]
     """
 
@@ -124,7 +124,7 @@ class Noise:
         mean = (PRIOR_REPLICATES * self.pooled**2 + self.replicates * own**2) / (PRIOR_REPLICATES + self.replicates)
         return float(mean**0.5)
 
-    def widens(self, row: str) -> float:
+    def widening_noise(self, row: str) -> float:
         """The noise that widens this gate row's delta: at most its own, so that no other row widens it."""
         return min(self.own.get(row, 0.0), self.of(row))
 
@@ -385,7 +385,7 @@ class JudgementSummary:
     tied: int = 0
 
     @property
-    def here(self) -> str:
+    def counts_in_words(self) -> str:
         """The judgements of these queries alone, without inference to others."""
         ties = "1 tie" if self.tied == 1 else f"{self.tied:,} ties"
         open_ = self.changed - self.better - self.worse - self.tied
@@ -396,7 +396,7 @@ class JudgementSummary:
         )
 
     @property
-    def favoured(self) -> str:
+    def favoured_in_words(self) -> str:
         """The side that the decisive answers favour."""
         decisive, most = self.old + self.new, max(self.old, self.new)
         whom = self.baseline if self.old >= self.new else "the candidate"
@@ -408,7 +408,7 @@ class JudgementSummary:
         if self.loss is None or self.low is None or self.high is None:
             return ""
         change = f"{-100 * self.loss:+.1f} points [{-100 * self.high:+.1f}, {-100 * self.low:+.1f}]"
-        return f"{self.favoured} ({self.asked:,} judged): {self.figure} changes by {change}"
+        return f"{self.favoured_in_words} ({self.asked:,} judged): {self.figure} changes by {change}"
 
     @property
     def why(self) -> str:

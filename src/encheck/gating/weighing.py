@@ -157,7 +157,7 @@ def baseline_scores(
     tables = {}
     for name, (case, table) in both.items():
         part = parts.get(name)
-        own = case.facing_part(table, part) if part else case.facing(table) if case.has_items_of(table) else None
+        own = case.align_to_part(table, part) if part else case.align_to(table) if case.has_same_items(table) else None
         if own:
             tables[name] = own
     return ModelScores(tables, scales)
@@ -218,25 +218,23 @@ def gate_against_baseline(
             found.paired, rule=rule, seed_noise=noise, contracts=broken, missing=missing, moved=moved_
         )
     else:
-        found = found.with_behaviours(built_in=has_english)
-        weighable = found.weighable
+        found = found.with_pooled_properties(built_in=has_english)
+        figures = found.purpose_figures
         if wanted.name == "pairs":
-            weighable = _figures_for_pairs(found, pairs, wanted)
+            figures = _figures_for_pairs(found, pairs, wanted)
             guarded = (
-                name
-                for name in PROTECTED_FOR_PAIRS
-                if (one := weighable.behaviours.get(name)) and has_enough_items(one)
+                name for name in PROTECTED_FOR_PAIRS if (one := figures.behaviours.get(name)) and has_enough_items(one)
             )
             wanted = replace(wanted, protect=wanted.protect or tuple(guarded))
         if wanted.name == "similarity":
             endpoints = [graded_endpoint(*both) for both in graded]
-            beside_ = [replace(one, budget="behaviour") for one in weighable.endpoints]
-            weighable = replace(weighable, endpoints=endpoints, slices=(), rows=[*beside_, *weighable.rows])
+            beside_ = [replace(one, budget="behaviour") for one in figures.endpoints]
+            figures = replace(figures, endpoints=endpoints, slices=(), rows=[*beside_, *figures.rows])
             decisive = {old.case for old, _ in graded}
         logs = pair.searched if wanted.name == "search" else ()
         moved_ = [_compare_answers(one, baseline.name, people, wanted) for one in logs]
         decision = decide_for_purpose(
-            wanted, weighable, rule=rule, contracts=broken, missing=missing, moved=moved_, languages=languages
+            wanted, figures, rule=rule, contracts=broken, missing=missing, moved=moved_, languages=languages
         )
     is_stored = baseline.model.adapter == STORED  # stored vectors, whose behaviour cannot be compared
     partial = find_left_out_checks(baseline, results, model=model, weighed=pair.properties, missing=missing,
@@ -252,7 +250,7 @@ def gate_against_baseline(
     not_weighed = {case: why for case, why in found.reported.items() if case not in decisive}
     prints = {data.name: data.fingerprint for data in baseline.summary.data}
     against = GateAgainst(
-        **vars(replace(decision, rows=tuple(found.with_items(row) for row in decision.rows))),
+        **vars(replace(decision, rows=tuple(found.with_item_details(row) for row in decision.rows))),
         baseline=baseline.name,
         languages="" if has_english else languages_summary(languages),
         balanced=Balanced(
@@ -334,11 +332,9 @@ def _figures_for_pairs(
     first = next(iter(endpoints.values()), None)
     ends = (first.old.threshold, first.new.threshold) if first else (None, None)
     behaviours = {name: _edits_below_threshold(name, found.rows[name], ends) for name in found.behaviours}
-    weighable = found.weighable
-    beside = [replace(one, budget="behaviour") for one in weighable.endpoints]
-    return PurposeFigures(
-        (), (), {n: one for n, one in behaviours.items() if one}, [*beside, *weighable.rows], endpoints
-    )
+    figures = found.purpose_figures
+    beside = [replace(one, budget="behaviour") for one in figures.endpoints]
+    return PurposeFigures((), (), {n: one for n, one in behaviours.items() if one}, [*beside, *figures.rows], endpoints)
 
 
 def _edits_below_threshold(
@@ -384,7 +380,7 @@ class _GateRows:
     @classmethod
     def of(cls, pair: _GateSides, *, rule: Rule, primary: str | None, is_other_family: bool = False) -> _GateRows:
         """The rows of both sides. For models of two families, health figures are only reported."""
-        compared, reported = compare_cases(pair.old, pair.new, primary=primary, aside=pair.aside)
+        compared, reported = compare_cases(pair.old, pair.new, primary=primary, held_out=pair.held_out)
         rows = gate_rows(compared)
         slices, left_out = choose_slices(rows, rule)
         judged = {name: why for name, why in reported.items() if name not in pair.unjudged}
@@ -408,7 +404,7 @@ class _GateRows:
         """The primary endpoints of searches with labels."""
         return [one for one in self.paired if one.budget == "primary"]
 
-    def with_behaviours(self, *, built_in: bool) -> _GateRows:
+    def with_pooled_properties(self, *, built_in: bool) -> _GateRows:
         """The rows with each rate property pooled over all data; without `built_in`, over the user's data alone."""
         found = [
             one for one in self.compared
@@ -420,7 +416,7 @@ class _GateRows:
         return replace(self, rows={**cases, **self.rows}, behaviours=behaviours)
 
     @property
-    def weighable(self) -> PurposeFigures:
+    def purpose_figures(self) -> PurposeFigures:
         """The figures that a gate for another model uses."""
         slices = [one for one in self.paired if one.budget == "slices"]
         rows = [one for one in self.paired if one.budget == "behaviour"]
@@ -439,14 +435,14 @@ class _GateRows:
             if_right[one.name] = replace(one, baseline=sides[0], candidate=sides[1], same=False)
         return PurposeFigures(self.endpoints, slices, self.behaviours, rows, if_right=if_right)
 
-    def with_items(self, row: GateRow) -> GateRow:
+    def with_item_details(self, row: GateRow) -> GateRow:
         """The row with details from its items: the first flips, what a loss means, how many queries changed."""
         if not (some := self.rows.get(row.name)):
             return row
         worst = max(some, key=lambda one: float(one.old.sum() - one.new.sum()))
         worse, better = (sum(int((sign * (one.new - one.old) > 0).sum()) for one in some) for sign in (-1, 1))
         is_search = bool(some[0].after.answers)
-        lost, gained = (tuple(i for one in some for i in one.flips(sign))[:MAX_FLIPPED] for sign in (-1, 1))
+        lost, gained = (tuple(i for one in some for i in one.flipped_items(sign))[:MAX_FLIPPED] for sign in (-1, 1))
         return replace(
             row, means=declaration_of(worst.after).means, lost_items=lost, gained_items=gained,
             worse_queries=worse if is_search else None, better_queries=better if is_search else None,
@@ -460,13 +456,13 @@ class _GateRows:
 class _GateSides:
     """Both sides of a gate; `whole` has each side before anything was left out.
 
-    `both` are the cases that both sides have, `aside` the baseline's held-out items, which show what it sees.
+    `both` are the cases that both sides have, `held_out` the baseline's held-out items, which show what it sees.
     """
 
     whole: tuple[Baseline, ModelScores]
     old: ModelScores
     new: ModelScores
-    aside: Mapping[str, CaseScores]
+    held_out: Mapping[str, CaseScores]
     both: tuple[str, ...]
 
     @property
@@ -502,7 +498,7 @@ def _pair_sides(baseline: Baseline, results: RunFile, items: Columns, model: str
     before = baseline_scores(baseline, there)
     sight = divide_items(before.tables, there.tables, before.scales)
     old, new = ModelScores(sight.old, before.scales), ModelScores(sight.new, there.scales)
-    return _GateSides((baseline, after), old, new, sight.aside, both)
+    return _GateSides((baseline, after), old, new, sight.held_out, both)
 
 
 def _one_sided_cases(pair: _GateSides, results: RunFile) -> tuple[list[CaseScores], list[str]]:
@@ -538,9 +534,9 @@ def _compare_answers(one: LogAnswers, baseline: str, people: FindJudgements | No
 
 def apply_seed_noise(decision: GateDecision, noise: Noise, rule: Rule) -> GateDecision:
     """The decision, inconclusive instead of pass if the seed noise is more than the widest delta covers."""
-    if decision.outcome != "pass" or noise.pooled <= rule.covered_noise:
+    if decision.outcome != "pass" or noise.pooled <= rule.max_seed_noise:
         return decision
-    points, most = (100 * rule.rate_delta * one for one in (noise.pooled, rule.covered_noise))
+    points, most = (100 * rule.rate_delta * one for one in (noise.pooled, rule.max_seed_noise))
     reason = (
         f"the seed replicates differ by {noise.pooled:.2f} deltas (a standard deviation of {points:.1f} points), but "
         f"with more than {most:.1f} points of seed variance nothing can pass: a loss could be due to the seed. Are "
@@ -577,7 +573,7 @@ def refuse_other_search(baseline: Baseline, index: str) -> None:
 
 def _refuse_other_items(case: SavedScores, table: CaseScores, baseline: Baseline, results: RunFile) -> None:
     """BaselineError if a case of the run has different items from the baseline's."""
-    if not case.has_items_of(table):
+    if not case.has_same_items(table):
         # at least so many, since a baseline keeps three digits of each source's hash
         absent, extra = case.others(table)
         differ = f"at least {absent} of its {len(case)} items are not in this run, and at least {extra} are new"
@@ -588,7 +584,7 @@ def _refuse_other_items(case: SavedScores, table: CaseScores, baseline: Baseline
             + ("; ".join(_changed_settings(baseline, results, None)) or "although data, settings and versions match")
             + ". Run on the data of the baseline, or make the baseline again with --save-baseline"
         )
-    if not case.has_parts_of(table):
+    if not case.has_same_splits(table):
         raise BaselineError(
             f"{baseline.folder} has items of {case.case} in other splits, or with other labels, than this run. Make "
             "the baseline again with --save-baseline"
@@ -714,9 +710,9 @@ def measure_threshold_shifts(
         return ()
     found: dict[str, dict[str, dict[tuple[str, ...], tuple[float, float]]]] = {}
     for case, columns in items.items():
-        if columns.get("kind") and case in baseline and baseline[case].has_items_of(run[case]):
+        if columns.get("kind") and case in baseline and baseline[case].has_same_items(run[case]):
             kind = kind_named(columns["kind"][0])
-            sides = baseline[case].facing(run[case]), run[case]
+            sides = baseline[case].align_to(run[case]), run[case]
             of_data = found.setdefault(run[case].data, {})
             if kind and kind.compares == "answers":
                 of_data.setdefault(FIRST_ANSWERS, {}).update(_first_answer_scores(columns, *sides))

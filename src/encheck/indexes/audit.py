@@ -185,7 +185,7 @@ def compare_index(
     rows = [row for row, is_known in zip(rows, known, strict=True) if is_known]
     work = _RowsAudit(index, fresh, chosen[known], rows, vectors[known], seed, similarity)
     missing += int((~known).sum())
-    return work.run(without_text, partial=missing, sampled=is_drawn or missing > 0, of_all=numbers is None)
+    return work.compare(without_text, partial=missing, sampled=is_drawn or missing > 0, of_all=numbers is None)
 
 
 @dataclass
@@ -200,9 +200,9 @@ class _RowsAudit:
     seed: int
     similarity: str
 
-    def run(self, without_text: Sequence[AuditedRow], *, partial: int, sampled: bool, of_all: bool) -> IndexAudit:
+    def compare(self, without_text: Sequence[AuditedRow], *, partial: int, sampled: bool, of_all: bool) -> IndexAudit:
         dimension = self.vectors.shape[1]
-        stored, lengths, others, broken = self._stored(dimension)
+        stored, lengths, others, broken = self._read_stored(dimension)
         one = compare_rows(stored, self.vectors, integers=self.index.holds_integers)
         kinds = classify_rows(one, lengths, lengths_count=self.similarity != "cosine")
         faults = {
@@ -213,7 +213,7 @@ class _RowsAudit:
             )
             for place, kind in enumerate(kinds)
         }  # fmt: skip
-        for place, where in self._misplaced(one, kinds, whole=not sampled and of_all).items():
+        for place, where in self._find_misplaced(one, kinds, whole=not sampled and of_all).items():
             faults[place] = replace(faults[place], kind="another text", **vars(where))
         unexplained = [place for place, row in faults.items() if row.kind == "unexplained"]
         notes = list(self.index.notes)
@@ -222,13 +222,13 @@ class _RowsAudit:
             if loose := len(self.fresh.source.joined_loosely):
                 notes.append(describe_loose_joins(loose))
         if self.index.named_by == "text":
-            notes += self._shortened(one, unexplained, faults)
+            notes += self._mark_shortened(one, unexplained, faults)
         if not self.fresh.is_model and unexplained:
             notes.append(
                 "shortened and earlier texts can be found only as far as the fresh vectors have such texts: name the "
                 "model itself to look for them"
             )
-        groups = (*self._groups(one, faults), *self._dimensions(faults, others))
+        groups = (*self._explain_groups(one, faults), *self._group_by_dimension(faults, others))
         if self.index.holds_integers and one.calibrated:
             notes.append("the stored vectors are integers: they were rescaled to the fresh vectors")
         if partial:
@@ -242,7 +242,7 @@ class _RowsAudit:
         wrong = n - counts["right"]
         share = Figure(wrong / n, *interval_of_share(wrong, n)) if sampled else None
         at_most = upper_of_share(wrong, n) if sampled else None
-        again = self._again(faults)
+        again = self._repeat_encoding(faults)
         outcome, reason = _outcome_and_reason(
             self.fresh.label, counts, len(broken), one, again=again, share=share, at_most=at_most, groups=groups
         )  # fmt: skip
@@ -251,10 +251,11 @@ class _RowsAudit:
             EXIT_CODES[outcome], self.fresh.label, self.index.source.name, dimension, self.index.count, n, sampled,
             outcome, reason, _list_counts(counts), _list_counts(Counter(broken.values())), share, at_most,
             max(float(np.quantile(right, 0.9)), 0.0) if len(right) else 0.0,
-            self._listed(faults, without_text, broken), groups, (*notes, *_shift_notes(faults), *_length_note(faults)),
+            self._list_faults(faults, without_text, broken), groups,
+            (*notes, *_shift_notes(faults), *_length_note(faults)),
         )  # fmt: skip
 
-    def _listed(
+    def _list_faults(
         self, faults: Mapping[int, AuditedRow], without_text: Sequence[AuditedRow], broken: Mapping[int, RowKind]
     ) -> tuple[AuditedRow, ...]:
         """Every row that is not this model's, including rows that were not compared and whose vector is broken."""
@@ -265,7 +266,7 @@ class _RowsAudit:
         listed |= {number: row for number, row in compared_rows.items() if row.kind != "right"}
         return tuple(listed[number] for number in sorted(listed))
 
-    def _stored(self, dimension: int) -> tuple[Vectors, Ints, dict[int, Vectors], dict[int, RowKind]]:
+    def _read_stored(self, dimension: int) -> tuple[Vectors, Ints, dict[int, Vectors], dict[int, RowKind]]:
         """The rows' stored vectors, their lengths, those of a different length, and the faults among all rows."""
         stored = np.full((len(self.numbers), dimension), np.nan, np.float32)
         lengths, others, broken = np.zeros(len(self.numbers), np.intp), dict[int, Vectors](), dict[int, RowKind]()
@@ -289,7 +290,7 @@ class _RowsAudit:
         for role in sorted({self.rows[place].role for place in places}):
             yield role, [place for place in places if self.rows[place].role == role]
 
-    def _shortened(
+    def _mark_shortened(
         self, one: StoredAndFresh, unexplained: Sequence[int], faults: dict[int, AuditedRow]
     ) -> Iterator[str]:
         """Mark the rows whose vector is of a shortened text; yields a note about rows that were not searched."""
@@ -297,7 +298,7 @@ class _RowsAudit:
         for role, places in self._by_role(unexplained):
             found = find_beginnings(
                 [self.rows[at].name or "" for at in places], one.vectors[places], one.distance[places],
-                partial(self.fresh.in_role, role), tolerance=one.tolerance,
+                partial(self.fresh.vectors_in_role, role), tolerance=one.tolerance,
                 seed=self.seed,
             )  # fmt: skip
             searched += found.searched
@@ -306,7 +307,7 @@ class _RowsAudit:
         if searched < len(unexplained):
             yield f"{len(unexplained) - searched:,} rows were not checked for a shortened text"
 
-    def _misplaced(self, one: StoredAndFresh, kinds: list[RowKind], *, whole: bool) -> dict[int, Placement]:
+    def _find_misplaced(self, one: StoredAndFresh, kinds: list[RowKind], *, whole: bool) -> dict[int, Placement]:
         """The rows with a different text's vector, by place."""
         places = rows_to_search(one, kinds)
         if not len(places):
@@ -325,10 +326,10 @@ class _RowsAudit:
         }
         left = [place for place in places.tolist() if place not in found and kinds[place] == "unexplained"]
         if not whole and left and not self.index.holds_integers:  # their scale is fitted only to the compared rows
-            found |= self._among_all(one, np.array(left, np.intp), carries)
+            found |= self._find_among_all(one, np.array(left, np.intp), carries)
         return found
 
-    def _among_all(
+    def _find_among_all(
         self, one: StoredAndFresh, places: Ints, carries: Callable[[int, float], bool]
     ) -> dict[int, Placement]:
         """The same for rows whose vector matches no compared text, among all stored vectors.
@@ -361,7 +362,7 @@ class _RowsAudit:
         texts |= {place: text_at(place, (self.numbers[place] + usual).tolist()) for place in left}
         found: dict[int, Placement] = {}
         for place, home in zip(places.tolist(), homes.tolist(), strict=True):
-            at, stored_at = texts[place], self._home(place, home, known, one.tolerance)
+            at, stored_at = texts[place], self._row_with_own_vector(place, home, known, one.tolerance)
             if at is not None or stored_at is not None:
                 found[place] = Placement(known[at][0].id if at is not None else None, at, stored_at)
         return found
@@ -381,7 +382,7 @@ class _RowsAudit:
             for (at, row), vector, is_known in zip(rows.items(), vectors, known, strict=True)
         }
 
-    def _home(
+    def _row_with_own_vector(
         self, place: int, home: int, known: Mapping[int, tuple[IndexRow, Vectors | None]], tolerance: float
     ) -> str | None:
         """The id of the row that has this row's own vector, None if that row's text has the same vector anyway."""
@@ -394,7 +395,7 @@ class _RowsAudit:
             is_twin = _distance(self.vectors[place], vector) <= tolerance
         return None if is_twin else row.id
 
-    def _groups(self, one: StoredAndFresh, faults: Mapping[int, AuditedRow]) -> tuple[RowGroup, ...]:
+    def _explain_groups(self, one: StoredAndFresh, faults: Mapping[int, AuditedRow]) -> tuple[RowGroup, ...]:
         """The rows without these faults, in groups with a possible cause."""
         open_places = np.array([place for place, row in faults.items() if row.kind == "unexplained"], np.intp)
         right = np.array([place for place, row in faults.items() if row.kind == "right"], np.intp)
@@ -405,13 +406,13 @@ class _RowsAudit:
                 made = explain_group(
                     self.numbers[places], one.vectors[places], self.vectors[places],
                     [self.rows[at].name or "" for at in places] if can_ask else None,
-                    partial(self.fresh.in_role, role) if can_ask else None,
+                    partial(self.fresh.vectors_in_role, role) if can_ask else None,
                     seed=self.seed,
                 )  # fmt: skip
-                groups.append(self._other_role(made, one, places))
+                groups.append(self._explain_by_other_role(made, one, places))
         return tuple(groups)
 
-    def _other_role(self, group: RowGroup, one: StoredAndFresh, places: Ints) -> RowGroup:
+    def _explain_by_other_role(self, group: RowGroup, one: StoredAndFresh, places: Ints) -> RowGroup:
         """The group, or a finding that its vectors are this model's in a different role, if prompts differ."""
         prompt_for = getattr(self.fresh.source, "prompt_for", None)
         roles = [role for role in ("query", "document") if role != (self.rows[places[0]].role or self.fresh.role)]
@@ -428,7 +429,9 @@ class _RowsAudit:
                 )  # fmt: skip
         return group
 
-    def _dimensions(self, faults: Mapping[int, AuditedRow], others: Mapping[int, Vectors]) -> Iterator[RowGroup]:
+    def _group_by_dimension(
+        self, faults: Mapping[int, AuditedRow], others: Mapping[int, Vectors]
+    ) -> Iterator[RowGroup]:
         """The rows of each other dimension: this model's, truncated, or a different model's."""
         sizes = sorted({len(vector) for place, vector in others.items() if faults[place].kind == "another dimension"})
         for size in sizes:
@@ -443,7 +446,7 @@ class _RowsAudit:
                 said += f"; the first {shared} are the same: one of the two was truncated"
             yield make_group("unknown" if same == len(places) else "another model", numbers, said)
 
-    def _again(self, faults: Mapping[int, AuditedRow]) -> float:
+    def _repeat_encoding(self, faults: Mapping[int, AuditedRow]) -> float:
         """The largest distance between the model's vectors of one text in two batches."""
         asked = [place for place, row in faults.items() if row.kind in ("unexplained", "another text")]
         if not self.fresh.is_model or not asked:

@@ -50,7 +50,7 @@ class FreshVectors:
     ) -> tuple[Vectors, Bools]:
         """The vector of each name in its role (empty: that of the audit), shape [n, d], and which of them exist."""
         if isinstance(self.source, StoredIndex):
-            return self._looked_up(self.source, names, roles, are_hashes=are_hashes)
+            return self._look_up(self.source, names, roles, are_hashes=are_hashes)
         found: dict[tuple[str | None, str], Vectors] = {(self.role, name): vector for name, vector in self.made.items()}
         asked = list(dict.fromkeys((role or self.role, name) for name, role in zip(names, roles, strict=True)))
         asked = [one for one in asked if one not in found]
@@ -66,11 +66,11 @@ class FreshVectors:
         rows = [found[role or self.role, name] for name, role in zip(names, roles, strict=True)]
         return (np.array(rows, np.float32) if rows else np.zeros((0, 1), np.float32)), np.ones(len(rows), bool)
 
-    def in_role(self, role: str, texts: Sequence[str]) -> tuple[Vectors, Bools]:
+    def vectors_in_role(self, role: str, texts: Sequence[str]) -> tuple[Vectors, Bools]:
         """The same for texts in one role."""
         return self.vectors(texts, [role] * len(texts))
 
-    def _looked_up(
+    def _look_up(
         self, source: StoredIndex, names: Sequence[str], roles: Sequence[str], *, are_hashes: bool
     ) -> tuple[Vectors, Bools]:
         dimension = source.dimension

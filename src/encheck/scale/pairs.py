@@ -386,7 +386,7 @@ class ScoredColumns(ScoredPairs):
         found: ColumnPairs = self.items.of(chosen)
         return found
 
-    def least(self, values: Floats) -> list[int]:
+    def smallest(self, values: Floats) -> list[int]:
         """Positions of the `WORST` smallest values, the smallest first."""
         least = np.zeros(0, np.intp)
         for some in chunks_of(len(values)):

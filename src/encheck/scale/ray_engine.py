@@ -80,7 +80,7 @@ class RayWorker:
 
     def __call__(self, row: Mapping[str, str]) -> dict[str, str]:
         """Do the shard of a row."""
-        answer = self._answer(Shard(**json.loads(row["shard"])))
+        answer = self._do_shard(Shard(**json.loads(row["shard"])))
         most = 0
         with suppress(ImportError):  # Windows
             import resource
@@ -89,7 +89,7 @@ class RayWorker:
         peak = most / (2**20 if sys.platform == "darwin" else 2**10)  # MB
         return {"answer": json.dumps(answer | {"worker": self.name, "peak": peak, "cpu": time.process_time()})}
 
-    def _answer(self, shard: Shard) -> dict[str, Any]:
+    def _do_shard(self, shard: Shard) -> dict[str, Any]:
         if self.error or not self.do:
             return {"error": self.error}
         tries = _ray_get(self.ledger.take.remote(shard.number))
@@ -326,16 +326,16 @@ class RayEngine:
         yield from (done for _, done in seen if done)
         left = [shard for shard, done in seen if not done]
         if left:
-            ray = self._joined(left[0])
+            ray = self._connect(left[0])
             with _translate_ray_errors():
-                yield from self._by_actors(ray, work, left)
-            log.info("Ray did %d shards: %s", len(left), self.spent())
+                yield from self._run_actors(ray, work, left)
+            log.info("Ray did %d shards: %s", len(left), self.resources_used())
 
     def about(self) -> dict[str, int | str]:
         """The description in results.json, without anything that differs between runs."""
         return {"kind": "ray", "workers": self.workers or "one a device"}
 
-    def spent(self) -> dict[str, Any]:
+    def resources_used(self) -> dict[str, Any]:
         """The resources used: workers and their devices, MB of the largest worker process, processor seconds of all."""
         peak, cpu = max(self._peak.values(), default=0.0), sum(self._cpu.values())
         return self._cluster | {"peak_mb": round(peak), "cpu_seconds": round(cpu)}
@@ -346,7 +346,7 @@ class RayEngine:
             import_ray().shutdown()
             self._own = False
 
-    def _joined(self, shard: Shard) -> Any:
+    def _connect(self, shard: Shard) -> Any:
         """Ray, connected; checks the nodes once."""
         for place in (self.folder, shard.url):
             if place.startswith(f"{storage.IN_PROCESS}://"):
@@ -360,7 +360,7 @@ class RayEngine:
             self._cluster = {"version": ray.__version__, "nodes": nodes}
         return ray
 
-    def _by_actors(self, ray: Any, work: ShardWork, shards: Sequence[Shard]) -> Iterator[ShardResult]:
+    def _run_actors(self, ray: Any, work: ShardWork, shards: Sequence[Shard]) -> Iterator[ShardResult]:
         has, device = ray.cluster_resources(), getattr(work, "device", None)
         is_cpu_work = device is None or device.name.startswith("cpu")  # work without a model, or on `--device cpu`
         devices = 0 if is_cpu_work else int(has.get("GPU", 0))

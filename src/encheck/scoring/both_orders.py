@@ -102,7 +102,7 @@ class BothOrdersScores(ScoredPairs):
 
     def worst(self) -> list[int]:
         """Positions of the pairs, largest effect of the order first."""
-        return self.least(-self.asymmetry)
+        return self.smallest(-self.asymmetry)
 
     def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
         """The pairs as rows of the item file; the far score is that of the reversed pair, without a text."""

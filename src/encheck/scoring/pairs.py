@@ -191,7 +191,7 @@ class ScoredPairs:
         """Select some of the items; empty if the scores have no items."""
         return tuple(self.items[i] for i in chosen) if self.items else ()
 
-    def least(self, values: Floats) -> list[int]:
+    def smallest(self, values: Floats) -> list[int]:
         """Positions of the values, the smallest first."""
         return [int(i) for i in np.argsort(values, kind="stable")]
 
@@ -266,7 +266,7 @@ class PairScores(ScoredPairs):
         """Positions of the pairs, the most unexpected similarity first."""
         centre = self.values - np.nanmean(self.values)
         wrong = np.where(self.labels == 0, -centre, centre)
-        return self.least(wrong)
+        return self.smallest(wrong)
 
     def frame(self, case: CaseId, items: Sequence[Any]) -> ItemFrame:
         """The pairs as rows of the item file; their kind is `labelled` if all of them have a label."""

@@ -66,7 +66,7 @@ def keys_for(judging, side):
     old = {one.query: one.before.text for one in judging.disagreements.values()}
 
     def ask(_keys):
-        question = judging.following(read_judgements(judging.qrels), judging.repeats())
+        question = judging.next_pair(read_judgements(judging.qrels), judging.repeats())
         is_first = question.first == old[question.query]
         return "1" if is_first == (side == "before") else "2"
 
@@ -199,7 +199,7 @@ def test_answers_of_the_page_count_as_typed_ones_do(folder):
     assert "sbert" not in page
     asked = judging.pool.order[:20]
     old = {one.item: one.before.text for one in judging.disagreements.values()}
-    sides = {q.query: "1" if judging.question(q).first == old[q.item] else "2" for q in asked}
+    sides = {q.query: "1" if judging.show_query(q).first == old[q.item] else "2" for q in asked}
     assert judging.judged(import_answers(judging, saved(folder, **sides))).outcome == "block"
     assert write_judging_page(judging)[1] == 40
 

@@ -136,10 +136,10 @@ def _draw_items(
     """One item of each of at most `size` clusters, both drawn by hash."""
     by_cluster: dict[str, list[ExploredItem]] = defaultdict(list)
     for item in items:
-        if cell.holds(item):
+        if cell.contains(item):
             by_cluster[item.cluster].append(item)
     names = sorted(by_cluster, key=lambda name: hash_fraction(seed, "confirm", name))[:size]
-    one = (min(by_cluster[name], key=lambda item: hash_fraction(seed, "item", *item.own_texts)) for name in names)
+    one = (min(by_cluster[name], key=lambda item: hash_fraction(seed, "item", *item.margin_texts)) for name in names)
     return PlannedRow(cell, known, tuple(one))
 
 
@@ -286,8 +286,8 @@ def _summary(search: ConstructionSearch, parts: SplitItems) -> SearchSummary:
 
 def _rank_rows(searches: Sequence[ConstructionSearch]) -> list[tuple[Construction, SearchEstimate]]:
     """Every whole property, then the nominated constructions, the highest lower bound first."""
-    wholes = [(cell, search.standing(cell)) for search in searches for cell in [Construction(search.items[0].property)]]
-    nominated = [(cell, search.standing(cell)) for search in searches for cell in search.nominated()]
+    wholes = [(cell, search.estimate(cell)) for search in searches for cell in [Construction(search.items[0].property)]]
+    nominated = [(cell, search.estimate(cell)) for search in searches for cell in search.nominate()]
     return [*wholes, *sorted(nominated, key=lambda one: (-one[1].low, one[0]))]
 
 
@@ -311,7 +311,7 @@ def _confirm_rows(
 
 def _pick_unscored_items(cell: Construction, parts: dict[str, SplitItems]) -> tuple[ExploredItem, ...]:
     """A few items of a construction from clusters that were neither searched nor confirmed, one per cluster."""
-    own = [item for item in parts[cell.property].reading if cell.holds(item)]
+    own = [item for item in parts[cell.property].reading if cell.contains(item)]
     return tuple({item.cluster: item for item in own}.values())[:MAX_UNSCORED]
 
 
@@ -323,7 +323,7 @@ def contrast_lines(rows: Sequence[ConfirmedRow], items: Sequence[ExploredItem]) 
     """
     known: dict[tuple[str, ...], dict[str, str]] = {}
     for row in rows:
-        for item in filter(row.cell.holds, items):
+        for item in filter(row.cell.contains, items):
             texts = contrast_texts(item.whole)
             if texts is not None and texts not in known:
                 known[texts] = {

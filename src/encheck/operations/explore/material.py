@@ -159,7 +159,7 @@ class ExploredItem:
         return self.whole.cluster
 
     @builtins.property
-    def own_texts(self) -> tuple[str, str, str]:
+    def margin_texts(self) -> tuple[str, str, str]:
         """The texts of its margin: source, near, far."""
         return self.triplet.source, self.triplet.near, self.triplet.far
 
@@ -284,7 +284,7 @@ def distinct_items(items: Iterable[ExploredItem]) -> list[ExploredItem]:
     """The items without repeats of the same three texts."""
     found: dict[tuple[str, ...], ExploredItem] = {}
     for item in items:
-        found.setdefault(item.own_texts, item)
+        found.setdefault(item.margin_texts, item)
     return list(found.values())
 
 

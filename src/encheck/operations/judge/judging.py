@@ -91,7 +91,7 @@ class Judging:
         """The name of the model that is to be replaced."""
         return self.gate.against[0].baseline
 
-    def question(self, asked: JudgingQuery, *, again: bool = False) -> ShownPair:
+    def show_query(self, asked: JudgingQuery, *, again: bool = False) -> ShownPair:
         """The query as it is shown, with sides in random order, drawn again for a repeat."""
         one = self.disagreements[asked.item]
         texts, is_swapped = [one.before.text, one.after.text], asked.is_swapped(self.pool.seed, again=again)
@@ -103,19 +103,19 @@ class Judging:
         return decide_by_judgements(self.pool, known.answers(self.pool.order), baseline=self.baseline)
 
     @property
-    def planned(self) -> tuple[JudgingQuery, ...]:
+    def planned_queries(self) -> tuple[JudgingQuery, ...]:
         """All queries that may be asked, in order."""
         return self.pool.order[: self.pool.looks[-1]]
 
-    def following(self, known: Judgements, again: Mapping[str, Judgement]) -> ShownPair | None:
+    def next_pair(self, known: Judgements, again: Mapping[str, Judgement]) -> ShownPair | None:
         """The next pair to show; None if all planned ones are judged. `again` has the judgements of repeats."""
         answered = self.judged(known).answered
         due = next((q for q, after in self.pool.repeats if after <= answered and q.query not in again), None)
         if due:
-            return self.question(due, again=True)
-        return next((self.question(q) for q in self.planned if known.answer(q) is None), None)
+            return self.show_query(due, again=True)
+        return next((self.show_query(q) for q in self.planned_queries if known.answer(q) is None), None)
 
-    def repeats(self) -> dict[str, Judgement]:
+    def read_repeats(self) -> dict[str, Judgement]:
         """The judgements of repeated pairs, by query; UsageError if the file cannot be read."""
         path = self.folder / AGAIN
         if not path.exists():
@@ -128,14 +128,14 @@ class Judging:
             raise UsageError(f"{path} should have one answer per query: {', '.join(LOSS)}. Remove it; it is not needed")
         return found
 
-    def keep_repeats(self, again: Mapping[str, Judgement]) -> None:
+    def save_repeats(self, again: Mapping[str, Judgement]) -> None:
         """Write the judgements of repeated pairs."""
         with into(self.folder):
             write_text(self.folder / AGAIN, json.dumps(again, indent=1) + "\n")
 
     def agreement(self, known: Judgements) -> str:
         """How many repeated pairs were judged the same, with a warning if too few; empty without repeats."""
-        again = self.repeats()
+        again = self.read_repeats()
         pairs = [(known.answer(q), again[q.query]) for q, _ in self.pool.repeats if q.query in again]
         agreed = sum(first == second for first, second in pairs)
         if not pairs:
@@ -216,14 +216,14 @@ def ask_people(judging: Judging, *, ask: Callable[[str], str], show: Callable[[s
 
     Every answer is saved at once. Undo removes the last one.
     """
-    known, again = read_judgements(judging.qrels), judging.repeats()
-    if before := len(known.answers(judging.planned)):
+    known, again = read_judgements(judging.qrels), judging.read_repeats()
+    if before := len(known.answers(judging.planned_queries)):
         show(f"{before:,} of these queries were judged before")
-    most, last_repeat, has_asked = len(judging.planned) + len(judging.pool.repeats), "", False
-    while one := judging.following(known, again):
+    most, last_repeat, has_asked = len(judging.planned_queries) + len(judging.pool.repeats), "", False
+    while one := judging.next_pair(known, again):
         if not (judging.judged(known).left or (has_asked and one.again)):
             break
-        number = len(known.answers(judging.planned)) + len(again) + 1
+        number = len(known.answers(judging.planned_queries)) + len(again) + 1
         lines = (
             f"\n{number:,} of at most {most:,}",
             _one_line(one.query),
@@ -240,7 +240,7 @@ def ask_people(judging: Judging, *, ask: Callable[[str], str], show: Callable[[s
                 one.asked.query,
                 True,
             )
-            judging.keep_repeats(again)
+            judging.save_repeats(again)
         elif said in KEY_ANSWERS:
             known, last_repeat, has_asked = (
                 save_answers(judging.qrels, [(one.asked, one.answer(KEY_ANSWERS[said]))]),
@@ -249,7 +249,7 @@ def ask_people(judging: Judging, *, ask: Callable[[str], str], show: Callable[[s
             )
         elif said == "u" and last_repeat:
             again, last_repeat = {query: answer for query, answer in again.items() if query != last_repeat}, ""
-            judging.keep_repeats(again)
+            judging.save_repeats(again)
         elif said == "u" and (last := _last_judged(judging, known)):
             known = save_answers(judging.qrels, [(last, None)])
         else:
@@ -306,18 +306,18 @@ AGAIN_PREFIX = "again/"
 
 def write_judging_page(judging: Judging) -> tuple[Path, int]:
     """Write judging.html with the remaining pairs; returns its path and the number of pairs."""
-    known, again = read_judgements(judging.qrels), judging.repeats()
+    known, again = read_judgements(judging.qrels), judging.read_repeats()
     due = {after: q for q, after in judging.pool.repeats if q.query not in again}
     asked: list[ShownPair] = []
     looks: list[int] = []
     done = 0
-    for count, q in enumerate(judging.planned, start=1):
+    for count, q in enumerate(judging.planned_queries, start=1):
         if known.answer(q) is None:
-            asked.append(judging.question(q))
+            asked.append(judging.show_query(q))
         else:
             done += 1
         if asked and count in due:
-            asked.append(judging.question(due[count], again=True))
+            asked.append(judging.show_query(due[count], again=True))
         if asked and count in judging.pool.looks:
             looks.append(len(asked))
     path = judging.folder / SHEET
@@ -363,7 +363,7 @@ def import_answers(judging: Judging, path: Path) -> Judgements:
         raise UsageError(f"{path} answers the questions of another report than {judging.folder}")
     known = {q.query: q for q in judging.pool.order}
     repeated = {q.query for q, _ in judging.pool.repeats}
-    again, kept = judging.repeats(), list[tuple[JudgingQuery, Judgement]]()
+    again, kept = judging.read_repeats(), list[tuple[JudgingQuery, Judgement]]()
     for name, said in found["answers"].items():
         query = name.removeprefix(AGAIN_PREFIX)
         if query not in (known if query == name else repeated):
@@ -372,12 +372,12 @@ def import_answers(judging: Judging, path: Path) -> Judgements:
             raise UsageError(
                 f"{path}: the answer to query {name!r} is {said!r}, but should be {', '.join(PAGE_ANSWERS)}"
             )
-        answer = judging.question(known[query], again=query != name).answer(said)
+        answer = judging.show_query(known[query], again=query != name).answer(said)
         if query == name:
             kept.append((known[query], answer))
         else:
             again[query] = answer
     judgements = save_answers(judging.qrels, kept)
     if again:
-        judging.keep_repeats(again)
+        judging.save_repeats(again)
     return judgements

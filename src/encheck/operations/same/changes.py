@@ -230,7 +230,7 @@ class TorchModel:
         limit: int | None = found or self.model.config.max_length
         return limit
 
-    def pooled(self, pooling: str) -> AbstractContextManager[None]:
+    def pool_by(self, pooling: str) -> AbstractContextManager[None]:
         """Use a different pooling mode temporarily."""
         if (found := self._pooling_module) is not None:
             place, module = found
@@ -238,7 +238,7 @@ class TorchModel:
             return set_temporarily(self.modules, str(place), type(module)(size, pooling).to(self.root.device))
         return set_temporarily(self.model, "pooling", pooling)
 
-    def limited(self, tokens: int) -> AbstractContextManager[None]:
+    def limit_length(self, tokens: int) -> AbstractContextManager[None]:
         """Cut texts at this many tokens temporarily; EncoderError if the model has fewer positions."""
         first = self.root[0].auto_model if self.modules is not None else self.root
         if tokens > (getattr(first.config, "max_position_embeddings", None) or tokens):
@@ -249,7 +249,7 @@ class TorchModel:
             return set_temporarily(self.tokenizer, "model_max_length", tokens)
         return set_temporarily(self.model, "config", replace(self.model.config, max_length=tokens))
 
-    def without(self, first: int, count: int) -> AbstractContextManager[None]:
+    def remove_layers(self, first: int, count: int) -> AbstractContextManager[None]:
         """Remove `count` layers from `first` on temporarily."""
         import torch
 
@@ -257,7 +257,7 @@ class TorchModel:
         kept = [one for i, one in enumerate(layers) if not first <= i < first + count]
         return set_temporarily(owner, name, torch.nn.ModuleList(kept))
 
-    def tokenized_by(self, other: TorchModel) -> AbstractContextManager[None] | None:
+    def use_tokenizer_of(self, other: TorchModel) -> AbstractContextManager[None] | None:
         """Use another model's tokenizer temporarily; None if its vocabulary is too large for this model."""
         table = getattr(self.root, "get_input_embeddings", None) or self.root[0].auto_model.get_input_embeddings
         if len(other.tokenizer) > table().weight.shape[0]:
@@ -269,12 +269,12 @@ class TorchModel:
         return set_temporarily(getattr(self.model, "_given", self.model), "tokenizer", other.tokenizer)
 
     @contextmanager
-    def computing_in(self, dtype: str) -> Iterator[None]:
+    def compute_in(self, dtype: str) -> Iterator[None]:
         """Compute in a different precision temporarily."""
         import torch
 
         before = next(one.dtype for one in self.root.parameters() if one.is_floating_point())
-        with self.with_weights():
+        with self.use_weights_of():
             self.root.to(getattr(torch, dtype))
             try:
                 yield
@@ -282,7 +282,7 @@ class TorchModel:
                 self.root.to(before)
 
     @contextmanager
-    def with_weights(self, other: TorchModel | None = None) -> Iterator[None]:
+    def use_weights_of(self, other: TorchModel | None = None) -> Iterator[None]:
         """Use another model's weights, which have the same names and shapes; all changes are reverted."""
         kept = {name: value.clone() for name, value in self.root.state_dict().items()}
         try:

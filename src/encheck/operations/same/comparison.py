@@ -88,13 +88,13 @@ def find_causes(a: ModelAnswers, b: ModelAnswers, role: TextRole) -> tuple[list[
     """The causes that together explain why vectors in this role differ; or none, and a sentence with what is known."""
     texts, old, new = common_vectors(a, b, role)
     sides = ((a, b, old, new, ("A", "B")), (b, a, new, old, ("B", "A")))
-    alone = [_ChangeSearch(x, y, role, texts, target, names).weights_alone([]) for x, y, _, target, names in sides]
+    alone = [_ChangeSearch(x, y, role, texts, target, names).explain_by_weights([]) for x, y, _, target, names in sides]
     if weights := next((one for one in sorted(filter(None, alone), key=lambda one: not one.name)), None):
         return ([weights], "") if weights.name else ([], weights.says)  # there is nothing else to look for
     undone = []
     for x, y, own, target, names in sides:
         search = _ChangeSearch(x, y, role, texts, target, names)
-        changes, made = search.run(own)
+        changes, made = search.find_changes(own)
         made = made if made.shape == target.shape else own
         chosen = [ChangeCause(change.cause, change.says) for change in changes]
         if made.shape == target.shape:
@@ -108,7 +108,7 @@ def find_causes(a: ModelAnswers, b: ModelAnswers, role: TextRole) -> tuple[list[
             texts, made, target, left, names, has_prompt="prompt" in {one.name for one in chosen}
         ):
             return [*chosen, *shown, *_length_cause(made, target, left, names)], ""
-        if weights := search.weights_alone(changes):
+        if weights := search.explain_by_weights(changes):
             if weights.name:
                 return [*chosen, weights], ""
             hint = weights.says
@@ -149,42 +149,48 @@ class _ChangeSearch:
         self.torch = TorchModel.of(x.model) if x.model is not None else None
         self.other = TorchModel.of(y.model) if y.model is not None else None
 
-    def run(self, own: Vectors) -> tuple[list[ModelChange], Vectors]:
+    def find_changes(self, own: Vectors) -> tuple[list[ModelChange], Vectors]:
         """The changes that bring x nearest to y, and the vectors of all texts under them (`own` without changes)."""
         if self.x.model is None or len(self.texts) == 0:
             return [], own
         if own.shape == self.target.shape and agreeing_rows(self.target, own, self.x.kind, by_cosine=True).all():
             return [], own
-        rows = self._rows(own)
+        rows = self._choose_tried_texts(own)
         chosen: list[ModelChange] = []
-        gap, is_done = (1.0, False) if own.shape != self.target.shape else self._gap(own[rows], rows)
-        while not is_done and (best := self._best(chosen, rows)) is not None and best[0] <= MAX_REMAINING_GAP * gap:
+        gap, is_done = (1.0, False) if own.shape != self.target.shape else self._distance_to_target(own[rows], rows)
+        while (
+            not is_done
+            and (best := self._best_next_change(chosen, rows)) is not None
+            and best[0] <= MAX_REMAINING_GAP * gap
+        ):
             gap, is_done, change = best
             chosen.append(change)
         for change in chosen if is_done and len(chosen) > 1 else ():  # drop unnecessary changes
             rest = [one for one in chosen if one is not change]
-            if (made := self._made(rest, rows)) is not None and self._gap(made, rows)[1]:
+            if (made := self._encode_changed(rest, rows)) is not None and self._distance_to_target(made, rows)[1]:
                 chosen = rest
         if not chosen:
             return [], own
-        made = self._made(chosen, np.arange(len(self.texts)))
+        made = self._encode_changed(chosen, np.arange(len(self.texts)))
         return (chosen, made) if made is not None else ([], own)
 
-    def _best(self, chosen: Sequence[ModelChange], rows: NDArray[np.intp]) -> tuple[float, bool, ModelChange] | None:
+    def _best_next_change(
+        self, chosen: Sequence[ModelChange], rows: NDArray[np.intp]
+    ) -> tuple[float, bool, ModelChange] | None:
         """The change that brings these rows nearest to y, or the first with which all agree; None if none is left."""
         best: tuple[float, bool, ModelChange] | None = None
-        for change in self._candidates():
+        for change in self._candidate_changes():
             if change.cause in {one.cause for one in chosen}:
                 continue
-            if (made := self._made([*chosen, change], rows)) is not None:
-                gap, is_done = self._gap(made, rows)
+            if (made := self._encode_changed([*chosen, change], rows)) is not None:
+                gap, is_done = self._distance_to_target(made, rows)
                 if is_done or best is None or gap < best[0]:
                     best = (gap, is_done, change)
                 if is_done:
                     break
         return best
 
-    def _rows(self, own: Vectors) -> NDArray[np.intp]:
+    def _choose_tried_texts(self, own: Vectors) -> NDArray[np.intp]:
         """The texts to try changes on: some short ones of many kinds, and long ones that moved, if any did."""
         kinds = np.array([one.kind for one in self.texts])
         short = [i for kind in TRIED_KINDS for i in np.flatnonzero(kinds == kind)[:TEXTS_PER_KIND].tolist()]
@@ -201,7 +207,7 @@ class _ChangeSearch:
         spread = np.linspace(0, len(by_length) - 1, LONG_TRIED if by_length else 0).astype(int).tolist()
         return np.array([*short, *(by_length[i] for i in spread)], np.intp)
 
-    def _made(self, changes: Sequence[ModelChange], rows: NDArray[np.intp]) -> Vectors | None:
+    def _encode_changed(self, changes: Sequence[ModelChange], rows: NDArray[np.intp]) -> Vectors | None:
         """The vectors of x under these changes; None if x cannot be changed in this way."""
         assert self.x.model is not None
         try:
@@ -210,7 +216,7 @@ class _ChangeSearch:
         except EncoderError:
             return None
 
-    def _gap(self, made: Vectors, rows: NDArray[np.intp]) -> tuple[float, bool]:
+    def _distance_to_target(self, made: Vectors, rows: NDArray[np.intp]) -> tuple[float, bool]:
         """The distance of these rows from those of y (1 for unrelated models), and whether all agree."""
         target = self.target[rows]
         if made.shape != target.shape:
@@ -221,7 +227,7 @@ class _ChangeSearch:
         apart = np.sqrt(np.clip(1 - np.nan_to_num(cosine(made, target)), 0, 1))
         return float(apart.mean()), bool(agreeing_rows(target, made, "vector", by_cosine=True).all())
 
-    def _candidates(self) -> Iterator[ModelChange]:
+    def _candidate_changes(self) -> Iterator[ModelChange]:
         """Possible changes of x, the likeliest first: from both models' settings, then common ones."""
         x, y = self.names
         own, theirs = (side.sample.settings.prompts.get("" if side.role else self.role) for side in (self.x, self.y))
@@ -248,33 +254,33 @@ class _ChangeSearch:
             said = f"{y} gives one bit a number, {x} does not"
             yield ModelChange("precision", said, after=lambda v: np.sign(v).astype(np.float32))
         if self.torch is not None:
-            yield from self._of_torch(self.torch, x, y)
+            yield from self._torch_changes(self.torch, x, y)
 
-    def _of_torch(self, model: TorchModel, x: str, y: str) -> Iterator[ModelChange]:
+    def _torch_changes(self, model: TorchModel, x: str, y: str) -> Iterator[ModelChange]:
         own, theirs = (side.sample.settings for side in (self.x, self.y))
         other = self.other
         limit, wanted = model.limit, (other.limit if other else theirs.maximum_length)
         for tokens in [wanted] if wanted else COMMON_LIMITS:
             if tokens != limit:
                 said = f"{y} reads {tokens} tokens of a text, {x} {limit or 'all'}"
-                yield ModelChange("truncation", said, within=partial(model.limited, tokens))
+                yield ModelChange("truncation", said, within=partial(model.limit_length, tokens))
         pooling = other.poolings[0] if other and other.poolings else theirs.pooling
         for name in sorted(model.poolings[1:], key=lambda name: name != pooling):
             said = f"{y} pools by {name}, {x} by {model.poolings[0]}"
-            yield ModelChange("pooling", said, within=partial(model.pooled, name))
-        if other is not None and (held := model.tokenized_by(other)) is not None:
+            yield ModelChange("pooling", said, within=partial(model.pool_by, name))
+        if other is not None and (held := model.use_tokenizer_of(other)) is not None:
             parts = tokenizer_differences(own, theirs)
             cause: CauseName = "template" if {*parts} == {"post_processor"} else "tokenizer"
             which = f" ({', '.join(parts)})" if parts else ""
             said = f"the tokenizers differ{which}: with that of {y}, {x} gives its vectors"
-            yield ModelChange(cause, said, within=lambda: model.tokenized_by(other) or held)
-        yield from self._of_layers(model, x, y)
+            yield ModelChange(cause, said, within=lambda: model.use_tokenizer_of(other) or held)
+        yield from self._layer_changes(model, x, y)
         if self.x.dtype in (None, "float32"):
             for dtype in [self.y.dtype] if self.y.dtype in DTYPES else DTYPES:
                 said = f"{y} computes in {dtype}, {x} in {self.x.dtype or 'float32'}"
-                yield ModelChange("precision", said, within=partial(model.computing_in, dtype))
+                yield ModelChange("precision", said, within=partial(model.compute_in, dtype))
 
-    def _of_layers(self, model: TorchModel, x: str, y: str) -> Iterator[ModelChange]:
+    def _layer_changes(self, model: TorchModel, x: str, y: str) -> Iterator[ModelChange]:
         for i, module in enumerate(model.modules if model.modules is not None else ()):
             if (kind := type(module).__name__) not in AFTER_POOLING:
                 import torch
@@ -289,9 +295,9 @@ class _ChangeSearch:
             for first in range(min(count, MOST_LAYERS) - missing + 1):
                 which = f"layer {first + 1}" if missing == 1 else f"layers {first + 1} to {first + missing}"
                 said = f"{y} is {x} without {which} of {count}"
-                yield ModelChange("missing layer", said, within=partial(model.without, first, missing))
+                yield ModelChange("missing layer", said, within=partial(model.remove_layers, first, missing))
 
-    def weights_alone(self, changes: Sequence[ModelChange]) -> ChangeCause | None:
+    def explain_by_weights(self, changes: Sequence[ModelChange]) -> ChangeCause | None:
         """The cause if only the weights differ: y with the weights of x agrees with x under these changes.
 
         It says whether the weights were rounded or are different. None if that cannot be tested, or they do not agree.
@@ -307,8 +313,8 @@ class _ChangeSearch:
         rows = np.arange(min(len(self.texts), 2 * MIN_UNCHANGED))
         some = [self.texts[i].text for i in rows.tolist()]
         try:
-            change = ModelChange("", "", within=partial(self.other.with_weights, self.torch))
-            made, swapped = self._made(changes, rows), encode_changed(self.y.model, some, self.role, [change])
+            change = ModelChange("", "", within=partial(self.other.use_weights_of, self.torch))
+            made, swapped = self._encode_changed(changes, rows), encode_changed(self.y.model, some, self.role, [change])
         except EncoderError:
             return None
         if made is None or made.shape != swapped.shape or not agreeing_rows(made, swapped, self.x.kind).all():
@@ -480,10 +486,10 @@ def compare_sides(a: ModelAnswers, b: ModelAnswers) -> SameReport:
         reasons = [f"{name} {said}" for name in unstable]
         return SameReport("cannot tell", EXIT_CODES["cannot tell"], (), tuple(reasons), a.label, b.label, a.kind)
     if a.model is None or b.model is None:  # a file rounds vectors, and projects wide ones
-        a, b = (replace(one, sample=VectorSample.unpacked(one.sample.packed())) for one in (a, b))
+        a, b = (replace(one, sample=VectorSample.unpack(one.sample.pack())) for one in (a, b))
     found = reindex.compare_samples(a.sample, b.sample) if a.kind == "vector" else None
     figures, is_set_alike = _text_figures(a, b), a.sample.settings == b.sample.settings
-    outcome = found.in_use if found else _outcome_for_rerankers(figures, equal_settings=is_set_alike)
+    outcome = found.outcome_in_use if found else _outcome_for_rerankers(figures, equal_settings=is_set_alike)
     known, reasons = _find_causes_in_all_roles(a, b) if outcome == "another" else ([], [])
     if outcome == "cannot tell" and found:
         reasons.append(found.why)

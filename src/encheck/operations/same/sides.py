@@ -214,7 +214,7 @@ def save_side(path: Path, side: ModelAnswers) -> None:
         made=SavedOn(datetime.now(UTC).date().isoformat(), version("encheck")),
         texts=TextEdition(EDITION, texts_hash()),
         model=SavedModel(side.label, side.kind, side.role, side.dtype, side.padded),
-        vectors=side.sample.packed(),
+        vectors=side.sample.pack(),
     )
     write_named(path, as_json(kept))
 
@@ -239,7 +239,7 @@ def read_side(path: Path) -> ModelAnswers:
         saved = read_typed(SavedSide, found)
         if saved.texts.hash != texts_hash():
             raise ValueError(f"its texts are other than those of edition {EDITION}")
-        sample, model = VectorSample.unpacked(saved.vectors), saved.model
+        sample, model = VectorSample.unpack(saved.vectors), saved.model
         by_key = {content_hash(one.text): one for one in fixed_texts()}
         some = tuple(by_key[key] for key in sample.lengths)
         if not sample.roles or any(one.keys != tuple(sample.lengths) for one in sample.roles.values()):

@@ -121,7 +121,7 @@ class Thresholds:
     second: float
     below: float
 
-    def joined(self, model: Floats, verifier: Floats) -> Floats:
+    def join_scores(self, model: Floats, verifier: Floats) -> Floats:
         """One score for both, to compare with `second`: the verifier's if the model accepts; shape [n] each."""
         return np.where(model >= self.first, verifier, self.below)
 
@@ -186,7 +186,7 @@ def evaluate_cascade(
     parts = split_clusters(pairs)
     chosen, judged = (
         Population(
-            pairs.only(part.tolist()),
+            pairs.select(part.tolist()),
             positives=positives if ({0, 1} <= set(pairs.labels[part].tolist())) else None,
             seed=seed,
         )
@@ -199,9 +199,9 @@ def evaluate_cascade(
     step = step_of(scores[asked])
     thresholds = _choose_thresholds(chosen, model[parts[0]], scores[parts[0]], firsts, budget=budget, step=step)
 
-    both = thresholds.joined(model[parts[1]], scores[parts[1]])
-    (does,) = judged.points(both, [thresholds.second])
-    (passed,) = judged.points(model[parts[1]], [thresholds.first])
+    both = thresholds.join_scores(model[parts[1]], scores[parts[1]])
+    (does,) = judged.rates_at(both, [thresholds.second])
+    (passed,) = judged.rates_at(model[parts[1]], [thresholds.first])
     negatives = judged.negatives(both)
     upper = upper_bound(int((negatives.scores >= thresholds.second).sum()), negatives)
     strictest = judged.strictest(both, step=step)

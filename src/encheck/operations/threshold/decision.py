@@ -227,7 +227,7 @@ def _keep_pairs_with_vectors(pairs: Pairs, subjects: Sequence[Subject], *, skip:
     kept = [i for i, pair in enumerate(pairs.texts) if lacking.isdisjoint(pair)]
     if not kept:
         raise DataError(f"{pairs.name}: no pair has vectors of both texts")
-    return pairs if len(kept) == len(pairs.first) else pairs.only(kept)
+    return pairs if len(kept) == len(pairs.first) else pairs.select(kept)
 
 
 def _make_report(
@@ -252,7 +252,7 @@ def _make_report(
     slices, few = _slice_rates(asked, population, new.scores, at)
 
     def point(threshold: float | None, scores: Floats = new.scores) -> ThresholdRates | None:
-        return None if threshold is None else population.points(scores, [threshold])[0]
+        return None if threshold is None else population.rates_at(scores, [threshold])[0]
 
     both = None
     if asked.verifies:
@@ -276,7 +276,7 @@ def _make_report(
         own=point(asked.own), old=point(asked.old_threshold, old.scores) if old else None,
         same_number=point(asked.old_threshold) if old else None,
         matches=tuple(matches), at=at, why=why,
-        sweep=tuple(population.points(new.scores, _threshold_grid(new.scores))),
+        sweep=tuple(population.rates_at(new.scores, _threshold_grid(new.scores))),
         rivals=tuple(_surface_rates(asked, population, new.scores, at)), slices=slices,
         behaviours=tuple(accepted_by_kind(found, new.probes, at, seed=asked.seed)) if new.probes is not None else (),
         examples=_highest_negatives(pairs, new.scores, at, EXAMPLES), auc=_auc_figure(pairs, new.scores, asked.seed),
@@ -320,7 +320,7 @@ def _evaluate_verifier(
     passed = np.flatnonzero(new.probes >= both.thresholds.first)
     scores = np.full(len(found), np.nan)
     scores[passed] = verifier.similarities([found[i].first for i in passed], [found[i].second for i in passed])
-    joined = both.thresholds.joined(new.probes, scores)
+    joined = both.thresholds.join_scores(new.probes, scores)
     return replace(both, behaviours=tuple(accepted_by_kind(found, joined, both.thresholds.second, seed=asked.seed)))
 
 
@@ -380,11 +380,11 @@ def _surface_rates(asked: ThresholdRequest, population: Population, scores: Floa
         step, false = step_of(theirs), None
         match = match_threshold(population, scores, at, theirs, way, least=1)
         if match.threshold and population.has("false_accepts"):
-            false = population.points(theirs, [match.threshold.value])[0].false_accepts
+            false = population.rates_at(theirs, [match.threshold.value])[0].false_accepts
         strictest = population.strictest(theirs, step=step)
         made = _make_promise(asked, population, theirs, strictest, step)
-        kept = population.points(theirs, [made.threshold])[0] if made and made.threshold is not None else None
-        yield RivalRates(RIVALS[name], false, kept, tuple(population.points(theirs, _threshold_grid(theirs))))
+        kept = population.rates_at(theirs, [made.threshold])[0] if made and made.threshold is not None else None
+        yield RivalRates(RIVALS[name], false, kept, tuple(population.rates_at(theirs, _threshold_grid(theirs))))
 
 
 def _slice_rates(
@@ -400,14 +400,14 @@ def _slice_rates(
             continue
         for value in sorted(counts):
             items = [i for i, other in enumerate(values) if other == value]
-            mine = pairs.only(items)
+            mine = pairs.select(items)
             clusters = mine.clusters_of(NEGATIVE)
             if clusters < MIN_SLICE_CLUSTERS:
                 few += 1
                 continue
             labelled = {POSITIVE, NEGATIVE} <= set(mine.labels.tolist())
             own = Population(mine, positives=asked.positives if labelled else None, seed=population.seed)
-            point = own.points(scores[items], [at])[0]
+            point = own.rates_at(scores[items], [at])[0]
             found.append(SliceRates(f"{column}={value}", clusters, len(mine.of(NEGATIVE)), point))
     found.sort(key=lambda one: -one.clusters)
     left = f"{few} slices have fewer than {MIN_SLICE_CLUSTERS} clusters of negatives and are left out"

@@ -104,7 +104,7 @@ class Pairs:
         found: Codes = pairs_of[texts[:, 0]] + np.where(is_one, 0, pairs_of[texts[:, 1]] - repeats[both.ravel()])
         return found
 
-    def only(self, kept: Sequence[int]) -> Pairs:
+    def select(self, kept: Sequence[int]) -> Pairs:
         """The pairs at these positions."""
         first, second, clusters = (tuple(c[i] for i in kept) for c in (self.first, self.second, self.clusters))
         slices = {name: tuple(values[i] for i in kept) for name, values in self.slices.items()}
@@ -126,7 +126,7 @@ def load_pairs(spec: str, *, sample: int | None = None, seed: int = 0, skip_bad_
     if sample is None or len(set(found.clusters)) <= sample:
         return found
     chosen = sample_clusters(found.clusters, sample, seed=seed)
-    return found.only([i for i, cluster in enumerate(found.clusters) if cluster in chosen])
+    return found.select([i for i, cluster in enumerate(found.clusters) if cluster in chosen])
 
 
 def _pairs_path(spec: str) -> str:
@@ -237,10 +237,10 @@ class Population:
         self._parts = {
             "false_accepts": _weighted_items(labelled[NEGATIVE]),
             "recall": _weighted_items(labelled[POSITIVE]),
-            "hits": self._hits(labelled),
+            "hits": self._hit_parts(labelled),
         }
 
-    def _hits(self, labelled: Mapping[int, Codes]) -> tuple[WeightedItems, ...]:
+    def _hit_parts(self, labelled: Mapping[int, Codes]) -> tuple[WeightedItems, ...]:
         unknown = self.pairs.of(UNKNOWN)
         if len(unknown) or self.positives is None:
             return _weighted_items(unknown if len(unknown) else np.arange(len(self.pairs.first)))
@@ -281,12 +281,12 @@ class Population:
         positives = self.items("recall") if self.has("recall") else np.zeros(0, np.intp)
         return strictest_of_use(scores[self.items("hits")], scores[positives], step=step)
 
-    def points(self, scores: Floats, thresholds: Sequence[float]) -> list[ThresholdRates]:
+    def rates_at(self, scores: Floats, thresholds: Sequence[float]) -> list[ThresholdRates]:
         """The rates of each of these thresholds."""
         cuts = np.asarray(thresholds, float)
         both = {base: self._shares(base, scores, cuts) for base in RATES if self.has(base)}
-        rates = {base: self._rates(base, *both[base]) for base in both}
-        precisions = self._precisions(both, rates) if self.positives is not None else [None] * len(cuts)
+        rates = {base: self._rate_figures(base, *both[base]) for base in both}
+        precisions = self._precision_figures(both, rates) if self.positives is not None else [None] * len(cuts)
         accepted = (scores[self.items("hits")][:, None] >= cuts).sum(axis=0)
         none: list[Figure | None] = [None] * len(cuts)
         return [
@@ -312,7 +312,7 @@ class Population:
                 replicates += part.share * drawn[:, :-1] / drawn[:, -1:]
         return value, replicates
 
-    def _rates(self, base: RateName, values: Floats, replicates: Floats) -> list[Figure]:
+    def _rate_figures(self, base: RateName, values: Floats, replicates: Floats) -> list[Figure]:
         items = self.items(base)
         n, sizes = len(items), np.bincount(self.pairs.codes[items])
         clusters = n**2 // int((sizes**2).sum())  # the effective number of equal clusters (Kish 1965)
@@ -322,7 +322,7 @@ class Population:
             found.append(Figure(value, *widened_interval(value, a, b, n=n, clusters=clusters)))
         return found
 
-    def _precisions(
+    def _precision_figures(
         self, both: Mapping[RateName, tuple[Floats, Floats]], rates: Mapping[RateName, list[Figure]]
     ) -> list[Figure | None]:
         """Precision by Bayes' rule; with few accepted negatives, its interval is as wide as that of false accepts."""
@@ -402,10 +402,10 @@ def match_threshold(
         few = f"the old threshold accepts {accepted} {COUNTED_NAMES[way]}, but {least} are needed to choose by"
         return MatchedThreshold(way, accepted, refused=few)
     both = _PairedScores(population, old, old_threshold, new, way)
-    values = both.chosen(np.ones((1, population.clusters), np.float32))
+    values = both.match_in_replicates(np.ones((1, population.clusters), np.float32))
     rows = max(1, WEIGHTS_AT_ONCE // len(population.pairs.first))
     slices = [population.weights[:REPLICATES][k : k + rows] for k in range(0, REPLICATES, rows)]
-    drawn = np.concatenate([both.chosen(some) for some in slices if len(some)])
+    drawn = np.concatenate([both.match_in_replicates(some) for some in slices if len(some)])
     threshold, *rates = (_percentile_figure(float(value), drawn[:, k]) for k, value in enumerate(values[0]))
     does = dict(zip(both.names, rates, strict=False))
     change = {base: rates[len(does) + k] for k, base in enumerate(both.bases) if base != way}
@@ -441,7 +441,7 @@ class _PairedScores:
         """The names of the new threshold's rates."""
         return [*self.bases, *(["precision"] if self.population.positives is not None else [])]
 
-    def chosen(self, weights: NDArray[np.float32]) -> Floats:
+    def match_in_replicates(self, weights: NDArray[np.float32]) -> Floats:
         """The new threshold, its rates (as `names`) and changes (as `bases`) in each replicate; shape [r, k]."""
         # Halfway from the last accepted score to the first one that is not; shape [r].
         items, drawn = self.population.items(self.way), self._item_weights(self.way, weights)

@@ -164,7 +164,7 @@ def headline(gate: Gate) -> Iterator[str]:
             said.append(f"{start}: {word(against)}. {asked_for(search)}{_also_open(against, search)}")
         elif (judged := search.judged) and judged.asked:
             decisive = _decisive(judged, gate.outcome, against.reasons)
-            said.append(f"{start}: {word(against)}. {decisive}; {judged.here}")
+            said.append(f"{start}: {word(against)}. {decisive}; {judged.counts_in_words}")
     yield from said or [". ".join([f"{start}: {word(against)}", *_weightiest(gate, against)])]
 
 
@@ -219,7 +219,7 @@ def asked_for(search: UnjudgedSearch) -> str:
 def _decisive(judged: JudgementSummary, outcome: Outcome, reasons: Sequence[str]) -> str:
     """The deciding reason: human judgements, unless a different row decided."""
     if outcome == judged.outcome:
-        return judged.favoured if outcome == "block" else f"{judged.said}; {judged.why}"
+        return judged.favoured_in_words if outcome == "block" else f"{judged.said}; {judged.why}"
     return reasons[0] if reasons else judged.said
 
 
@@ -254,7 +254,7 @@ def explained(against: GateAgainst, *, commands: bool = True, remedies: bool = T
         if said not in against.reasons:
             yield said
         if search.judged and search.judged.answered:
-            yield search.judged.here
+            yield search.judged.counts_in_words
         if commands and search.asks and against.outcome == "inconclusive":
             yield asked_for(search)
         yield from (_beside_line(search.name, share) for share in search.shares[1:])
