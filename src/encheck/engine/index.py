@@ -17,7 +17,7 @@ from encheck.errors import UsageError
 from encheck.gating import reindex
 from encheck.gating.old_index import IndexSearch, IndexVectors, OldIndex, check_old_index, faulty_old_index
 from encheck.gating.reindex import DocumentLengths, RoleVectors, VectorSample
-from encheck.indexes.outcome_in_use import find_index_faults
+from encheck.indexes.in_use import find_index_faults
 from encheck.indexes.sources import FreshVectors
 from encheck.running.service import EncoderService, lengths_of, stable_fingerprint
 from encheck.running.subject import Encoded, Role, Subject

@@ -350,7 +350,8 @@ def write_baseline(folder: Path, summary: BaselineSummary, cases: Mapping[str, S
         _refuse_other_files(folder)
         folder.mkdir(parents=True, exist_ok=True)
         with files.lock_folder(folder):
-            _finish_interrupted_save(folder)
+            _restore_items_file(folder)  # left by a save that was cut off before it renamed the file
+            files.remove_leftovers(folder, names=FILE_NAMES)
             items, head = files.partial_path(folder / ITEMS), files.partial_path(folder / SUMMARY)
             try:
                 with files.flushed(items, to=folder / ITEMS) as file:
@@ -362,7 +363,8 @@ def write_baseline(folder: Path, summary: BaselineSummary, cases: Mapping[str, S
                 files.sync_folder(folder)
                 files.move_into_place(head, folder / SUMMARY)  # from here on the folder holds the new baseline
             finally:
-                _finish_interrupted_save(folder)
+                _restore_items_file(folder)
+                files.remove_leftovers(folder, names=FILE_NAMES)
     except OSError as error:
         raise _cannot_save(folder, error) from error
 
@@ -398,13 +400,8 @@ def _cannot_save(folder: Path, error: OSError) -> BaselineError:
     )
 
 
-def _finish_interrupted_save(folder: Path) -> None:
-    """Finish a save that was cut off before it renamed the items file, then remove other leftovers of such saves."""
-    _restore_items_file(folder)
-    files.remove_leftovers(folder, names=FILE_NAMES)
-
-
 def _restore_items_file(folder: Path) -> None:
+    """Rename the items file that the summary names, if a save was cut off before it did."""
     left = files.leftover_files(folder, names=(ITEMS,))
     if not left:
         return

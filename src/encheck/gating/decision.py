@@ -162,13 +162,6 @@ class RowStatistics:
     sharing: tuple[Sharing, ...]
     withheld: tuple[str, ...]
 
-    def test_statistic(self, theta: Floats) -> Floats:
-        """The test statistic of H0: change = theta. Rates: Tango's, at the effective number of items. Means: t."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            t = np.where(self.change == theta, 0.0, (self.change - theta) / self.error)
-            score = stats.tango_z(self.n, self.up, self.down, np.clip(theta, -1, 1)) / np.sqrt(self.design)
-        return np.where(self.rate, score, t)
-
 
 def decide_by_rows(
     paired: Sequence[PairedRow],
@@ -362,11 +355,14 @@ def _loss_p_values(f: RowStatistics, rule: Rule) -> Floats:
     interval. Seed noise was estimated on a few replicates, so the sum of both variances has Satterthwaite's degrees of
     freedom.
     """
+    theta = -rule.block * f.delta  # H0: the change is theta. Rates: Tango's test at the effective n. Means: t
     with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(f.change == theta, 0.0, (f.change - theta) / f.error)
+        score = stats.tango_z(f.n, f.up, f.down, np.clip(theta, -1, 1)) / np.sqrt(f.design)
         both = np.hypot(f.error, f.seed_error)
         beyond_seeds = np.where(f.change == 0, 0.0, f.change / both)
         free = np.where(f.seed_error > 0, both**4 / (f.error**4 / f.free + f.seed_error**4 / f.seed_free), f.free)
-    below = np.fmax(stats.t_cdf(f.test_statistic(-rule.block * f.delta), f.free), stats.t_cdf(beyond_seeds, free))
+    below = np.fmax(stats.t_cdf(np.where(f.rate, score, t), f.free), stats.t_cdf(beyond_seeds, free))
     result: Floats = np.minimum(2 * below, 1)
     return result
 
@@ -411,7 +407,12 @@ def _add_reason(row: GateRow, rule: Rule, level: float, seen: float, free: float
         limits = (_loss_text(row, rule.estimate * row.delta), _loss_text(row, rule.block * row.delta))
         why = _change_text(row)
         why += f": the estimated loss is {limits[0]} or more, but a loss over {limits[1]} is not certain"
-    row = replace(row, why=why, needed=_items_needed(row, rule, demand))
+    # The items that decide with a power of 80% if the change is as estimated; the error falls with their root.
+    loss = -row.change
+    spare = min((rule.row * row.delta - loss) / (BOUND + LIKELY), (rule.estimate * row.delta - loss) / LIKELY)
+    wanted = max((loss - rule.block * row.delta) / (demand + LIKELY), spare)
+    needed = ceil(row.n * max(1.0, (row.error / wanted) ** 2)) if wanted > 0 else 100 * row.n
+    row = replace(row, why=why, needed=needed)
     return replace(row, remedy=queries_needed(row, seen, alpha=level, rule=rule)) if is_primary else row
 
 
@@ -435,15 +436,6 @@ def _loss_text(row: GateRow, amount: float) -> str:
         return f"{amount:.3f}"
     points = f"{round(100 * amount, 2):g}"
     return f"{points} {'point' if points == '1' else 'points'}"
-
-
-def _items_needed(row: GateRow, rule: Rule, demand: float) -> int:
-    """The items that decide with a power of 80% if the change is as estimated; the error falls with their root."""
-    loss = -row.change
-    to_block = (loss - rule.block * row.delta) / (demand + LIKELY)
-    spare = min((rule.row * row.delta - loss) / (BOUND + LIKELY), (rule.estimate * row.delta - loss) / LIKELY)
-    wanted = max(to_block, spare)
-    return ceil(row.n * max(1.0, (row.error / wanted) ** 2)) if wanted > 0 else 100 * row.n
 
 
 def _assess_families(rows: Sequence[GateRow], f: RowStatistics, *, rule: Rule) -> list[FamilyRow]:

@@ -164,11 +164,6 @@ def pool_by_property(found: Sequence[ComparedCase]) -> list[PairedRow]:
     return made
 
 
-def pool_alone(name: str, one: ComparedCase, pool: ComparedCase | None) -> PairedRow:
-    """One case as a row of its own; `pool` as in `calibration_error`."""
-    return _pool_cases(name, [one], codes_of(one.before.things), calibration_error([one], pool))
-
-
 def random_pair_cases(found: Sequence[ComparedCase]) -> dict[str, ComparedCase]:
     """The case of each data set that has its random pairs under both models."""
     return {one.before.data: one for one in found if one.metric is room}
@@ -237,7 +232,8 @@ def divide_items(
     )
     for _, names in groupby(rates, key=lambda name: str(old[name].gate_row)):
         some = list(names)
-        keys = {name: _clusters_or_texts(tested[name]) for name in some if name in whole}
+        cases = {name: tested[name] for name in some if name in whole}  # clusters are divided, or texts if they overlap
+        keys = {name: table.texts if table.shares else table.clusters for name, table in cases.items()}
         held_out |= {name: tested[name] for name in keys}
         if len({key for own in keys.values() for key in own}) >= MIN_DIVIDED:
             quarters = {
@@ -262,11 +258,6 @@ def cases_with_chance(tables: Mapping[str, CaseScores]) -> dict[str, CaseScores]
         if (metric := gating_metric(table)[0]) and metric.values and not table.answers
         and not declaration_of(table).primary and chance_level(table, metric) is not None
     }  # fmt: skip
-
-
-def _clusters_or_texts(table: CaseScores) -> tuple[str, ...]:
-    """The units to divide: clusters, or the items' texts if clusters overlap."""
-    return table.texts if table.shares else table.clusters
 
 
 def why_unseen(some: Sequence[ComparedCase]) -> str:
@@ -394,7 +385,7 @@ def worst_lost_items(rows: Mapping[str, Sequence[ComparedCase]]) -> dict[str, tu
     for name, every in rows.items():
         drops = []
         for n, one in enumerate(one for one in every if not one.after.answers):
-            before, after = one.shown_rows
+            before, after = one.moved or (one.before, one.after)
             for i in map(int, np.flatnonzero(one.new < one.old)):
                 was, now = ((float(table.near[i]), float(table.far[i])) for table in (before, after))
                 fell = float(np.nan_to_num((now[0] - now[1]) - (was[0] - was[1])))

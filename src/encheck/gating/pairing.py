@@ -187,11 +187,6 @@ class ComparedCase:
     sides: NDArray[np.intp] | None = None
     held_out: ComparedCase | None = None
 
-    @property
-    def shown_rows(self) -> tuple[CaseScores, CaseScores]:
-        """Both tables, with the row of each entry that reports show."""
-        return self.moved or (self.before, self.after)
-
     def of(self, positions: NDArray[np.intp]) -> ComparedCase:
         """A selection of the entries."""
         moved = self.moved and (self.moved[0].of(positions), self.moved[1].of(positions))

@@ -65,8 +65,8 @@ def find_left_out_checks(
     if uncompared:
         why.append(f"the baseline lacks cases ({', '.join(uncompared)})")
     if missing and not about.error:  # a model that cannot encode has no case at all, and is blocked
-        why.append(f"only one side has {_case_count(len(missing))}")
-    why += [f"{label} is a file of vectors and lacks texts of {_case_count(len(some))}"
+        why.append(f"only one side has {len(missing)} case{'s' * (len(missing) > 1)}")
+    why += [f"{label} is a file of vectors and lacks texts of {len(some)} case{'s' * (len(some) > 1)}"
             for label, some in lacking.items() if some]  # fmt: skip
     if not has_behaviour and not why:
         why.append(
@@ -89,10 +89,6 @@ def _cases_without_vectors(cases: Sequence[str], results: RunFile) -> dict[str, 
         if declared is None or (declared.family != CONTRACT and is_used_by_gate(declared)):
             lacking[case] = properties.get(check, check)
     return lacking
-
-
-def _case_count(count: int) -> str:
-    return "1 case" if count == 1 else f"{count} cases"
 
 
 def apply_partial(decision: GateDecision, partial: PartialGate | None) -> GateDecision:

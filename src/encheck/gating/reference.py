@@ -84,16 +84,13 @@ def property_differences(rows: Iterable[Result], before: ModelScores, after: Mod
     for _, of_data in groupby(sorted(found, key=lambda one: one.data), key=lambda one: one.data):
         some = list(of_data)
         for one, p in zip(some, holm([one.p for one in some]), strict=True):
-            judged.append(replace(one, p=float(p), said=_difference_in_words(one, float(p))))
+            said: Said = "better" if one.beats_chance else "no evidence"
+            if p > CERTAIN or one.low <= 0 <= one.high:
+                said = "cannot tell"
+            elif one.difference < 0:
+                said = "worse"
+            judged.append(replace(one, p=float(p), said=said))
     return tuple(judged)
-
-
-def _difference_in_words(one: Difference, p: float) -> Said:
-    if p > CERTAIN or one.low <= 0 <= one.high:
-        return "cannot tell"
-    if one.difference < 0:
-        return "worse"
-    return "better" if one.beats_chance else "no evidence"
 
 
 def is_higher_better(figure: str) -> bool:

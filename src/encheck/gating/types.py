@@ -358,7 +358,7 @@ class JudgementSummary:
     ties. `loss` is the loss of `figure` over all queries, with the ends of its repeated interval; None before the first
     look. `answered` counts the answers without a gap, `left` the queries still to be judged. `lost` names items that
     the candidate answers worse. A loss of `delta` has to be ruled out, and a loss of `least` blocks. Of all `queries`,
-    `changed` have another first answer; of these, people judged `better`, `worse` and `tied`.
+    for `changed` another document comes first; of these, people judged `better`, `worse` and `tied`.
     """
 
     outcome: Outcome
@@ -437,8 +437,8 @@ class UnjudgedSearch:
 
     `judge` is the command that decides by judging, None if decided or if judging would not decide. `asks` says whether
     judgements or more queries decide sooner; empty if decided. At most `left` answers decide. `qrels` is the file of
-    the judgements. `lost_queries` are shown if judgements block, `changed_queries` if the search is open: queries with
-    another first answer, the most frequent first.
+    the judgements. `lost_queries` are shown if judgements block. `changed_queries` are shown if the search is open: for
+    these queries another document comes first; they are sorted by frequency.
     """
 
     name: str = field(metadata={"alias": "row"})
@@ -502,9 +502,11 @@ class UnjudgedSearch:
             return f"{self.judged.said}; {self.judged.why}"
         if not self.shares[0].queries:
             needed, worth = units_needed(0, self.delta, alpha=self.alpha / 2), self.shares[0].worth
-            alike = "" if worth > self.queries - 0.5 else f", and these are worth {worth:,.0f} of the same weight"
+            alike = "" if worth > self.queries - 0.5 else f", but these count as only {worth:,.0f} independent ones"
             return f"ruling out a loss of {matters} takes {needed} queries{alike}"
-        return f"a loss of {matters} cannot be ruled out; {self.shares[0].queries:,} queries have another first answer"
+        count = self.shares[0].queries
+        changed = "1 query" if count == 1 else f"{count:,} queries"
+        return f"a loss of {matters} cannot be ruled out; for {changed} another document comes first"
 
 
 @dataclass(frozen=True)

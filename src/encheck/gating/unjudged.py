@@ -187,10 +187,10 @@ def advise_on_open_search(found: UnjudgedSearch, command: str) -> str:
         return f"about {more:,} more queries of the log decide, with judgements of those that change"
     if found.judged and found.judged.answered:
         return f"at most {left:,} more judgements decide: {command}"
-    which = "1 query has" if one.queries == 1 else f"{one.queries:,} queries have"
+    which = "1 query" if one.queries == 1 else f"{one.queries:,} queries"
     these = f"these {left:,}" if left == one.queries else f"at most {left:,} of them"
     too = "" if is_enough else f" (if the models are about equal, it takes {more:,} more queries of the log too)"
-    return f"{which} another first answer: judge {these}{too}: {command}"
+    return f"for {which} another document comes first: judge {these}{too}: {command}"
 
 
 Floats = NDArray[np.float64]
@@ -478,29 +478,23 @@ class Judgements:
         found = {q.item: self.answer(q) for q in asked}
         return {item: answer for item, answer in found.items() if answer}
 
-    def with_answer(self, asked: JudgingQuery, answer: Judgement | None) -> Judgements:
-        """These judgements with this answer added last, replacing an earlier one; None removes that one."""
-        rest = {pair: scores for pair, scores in self.scores.items() if pair != asked.pair}
-        if answer:
-            scores = SCORES[answer]
-            rest[asked.pair] = scores if asked.before < asked.after else scores[::-1]
-        return Judgements(rest)
-
 
 def save_answers(path: Path, said: Iterable[tuple[JudgingQuery, Judgement | None]]) -> Judgements:
     """Add or replace answers in the file, keeping all others; UsageError if it cannot be read or written."""
     try:
         with files.lock_folder(path.parent):
-            found = read_judgements(path)
+            scores = dict(read_judgements(path).scores)
             for asked, answer in said:
-                found = found.with_answer(asked, answer)
+                scores.pop(asked.pair, None)  # so that the answer is the last
+                if answer:
+                    scores[asked.pair] = SCORES[answer] if asked.before < asked.after else SCORES[answer][::-1]
             rows = [COLUMNS]
-            for (query, one, other), (first, second) in found.scores.items():
+            for (query, one, other), (first, second) in scores.items():
                 rows += [(query, one, str(first), other), (query, other, str(second), one)]
             files.write_text(path, "".join("\t".join(row) + "\n" for row in rows))
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}. Name another file with --qrels FILE") from error
-    return found
+    return Judgements(scores)
 
 
 def read_judgements(path: Path) -> Judgements:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import PurePath
 from types import MappingProxyType
@@ -202,7 +202,12 @@ def gate_against_baseline(
     found = _GateRows.of(pair, rule=rule, primary=primary, is_other_family=is_other_family)
     new, missing = _one_sided_cases(pair, results)
     noise = seed_noise or baseline.seed_noise or NO_SEED_NOISE
-    graded, pairs = _graded_pairs(pair), _labelled_pairs(pair)
+    graded = [
+        (old, pair.new.tables[name])
+        for name, old in pair.old.tables.items()
+        if old.property == GRADED and is_user_data(old.data) and len({*old.gold}) > 1
+    ]
+    pairs = _labelled_pairs(pair)
     held = {"search": found.endpoints or pair.searched, "similarity": graded, "pairs": pairs}
     wanted = purpose or Purpose(next((name for name in DECIDED_BY if held[name]), "change"))
     broken = _broken_contracts(results, model, cuts=wanted.name == "change")
@@ -293,15 +298,6 @@ def gate_against_baseline(
 def is_user_data(data: str) -> bool:
     """Whether the data set of this name is the user's, not the built-in sentences."""
     return data.partition(":")[0] != BUILT_IN
-
-
-def _graded_pairs(pair: _GateSides) -> list[tuple[CaseScores, CaseScores]]:
-    """The user's graded pairs under both models."""
-    return [
-        (old, pair.new.tables[name])
-        for name, old in pair.old.tables.items()
-        if old.property == GRADED and is_user_data(old.data) and len({*old.gold}) > 1
-    ]
 
 
 def _labelled_pairs(pair: _GateSides) -> dict[str, tuple[CaseScores, CaseScores]]:
@@ -715,38 +711,25 @@ def measure_threshold_shifts(
             sides = baseline[case].align_to(run[case]), run[case]
             of_data = found.setdefault(run[case].data, {})
             if kind and kind.compares == "answers":
-                of_data.setdefault(FIRST_ANSWERS, {}).update(_first_answer_scores(columns, *sides))
+                # Without labels, `near` is the first answer. With labels, it is the right document, and `far` the best
+                # other one; a query with several right documents is left out, since their best score is not kept.
+                some = of_data.setdefault(FIRST_ANSWERS, {})
+                for i, source in enumerate(columns["source"]):
+                    if len(Answers.of(run[case].answers[i]).right) <= 1:
+                        before, now = (float(np.nanmax([side.near[i], side.far[i]])) for side in sides)
+                        some[source,] = before, now
             elif kind and kind.compares == "texts":
-                of_data.setdefault(LABELLED if kind.weighed_as == LABELLED else PAIRS, {}).update(
-                    _pair_scores(columns, *sides)
-                )
+                some = of_data.setdefault(LABELLED if kind.weighed_as == LABELLED else PAIRS, {})
+                for name in ("near", "far"):
+                    scores = zip(*(getattr(side, name).tolist() for side in sides), strict=True)
+                    for source, text, both in zip(columns["source"], columns[name], scores, strict=True):
+                        if text is not None and both[0] == both[0]:
+                            some[tuple(sorted((source, text)))] = both
     shifts = []
     for data, of_data in sorted(found.items()):
         scored = next((name for name in (LABELLED, FIRST_ANSWERS, PAIRS) if of_data.get(name)), None)
         if scored:
-            before, now = np.array(list(of_data[scored].values())).T
+            old, new = np.array(list(of_data[scored].values())).T
             unit = FIRST_ANSWERS if scored == FIRST_ANSWERS else PAIRS
-            shifts += [measure_threshold_shift(before, now, threshold=one, data=data, unit=unit) for one in thresholds]
+            shifts += [measure_threshold_shift(old, new, threshold=one, data=data, unit=unit) for one in thresholds]
     return tuple(shifts)
-
-
-def _pair_scores(
-    columns: Mapping[str, Sequence[Any]], before: CaseScores, now: CaseScores
-) -> Iterable[tuple[tuple[str, ...], tuple[float, float]]]:
-    for side in ("near", "far"):
-        scores = zip(getattr(before, side).tolist(), getattr(now, side).tolist(), strict=True)
-        for source, text, both in zip(columns["source"], columns[side], scores, strict=True):
-            if text is not None and both[0] == both[0]:
-                yield tuple(sorted((source, text))), both
-
-
-def _first_answer_scores(
-    columns: Mapping[str, Sequence[Any]], before: CaseScores, now: CaseScores
-) -> Iterator[tuple[tuple[str, ...], tuple[float, float]]]:
-    """The score of each query's first answer, except for queries with several right documents, whose best is not kept.
-
-    Without labels, `near` is the first answer. With labels, it is the right document, and `far` the best other one.
-    """
-    for i, source in enumerate(columns["source"]):
-        if len(Answers.of(now.answers[i]).right) <= 1:
-            yield (source,), tuple(np.nanmax([side.near[i], side.far[i]]) for side in (before, now))

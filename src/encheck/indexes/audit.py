@@ -249,7 +249,10 @@ class _RowsAudit:
         right = one.distance[[place for place, row in faults.items() if row.kind == "right"]]
         return IndexAudit(
             EXIT_CODES[outcome], self.fresh.label, self.index.source.name, dimension, self.index.count, n, sampled,
-            outcome, reason, _list_counts(counts), _list_counts(Counter(broken.values())), share, at_most,
+            outcome, reason, *(
+                tuple(KindCount(kind, some[kind]) for kind in KINDS if some[kind])
+                for some in (counts, Counter(broken.values()))
+            ), share, at_most,
             max(float(np.quantile(right, 0.9)), 0.0) if len(right) else 0.0,
             self._list_faults(faults, without_text, broken), groups,
             (*notes, *_shift_notes(faults), *_length_note(faults)),
@@ -517,10 +520,6 @@ FAULT_WORDS: dict[RowKind, str] = {
     "not normalised": "have the right direction and another length",
     "not finite": "are missing or not finite",
 }
-
-
-def _list_counts(counts: Counter[RowKind]) -> tuple[KindCount, ...]:
-    return tuple(KindCount(kind, counts[kind]) for kind in KINDS if counts[kind])
 
 
 def _shift_notes(faults: Mapping[int, AuditedRow]) -> Iterator[str]:

@@ -73,9 +73,13 @@ def _mixed_models(one: IndexAudit, numbers: Ints, lengths: Ints) -> IndexFaults 
     if not misplaced and not one.count("zero"):
         faults = np.isin(numbers, [row.number for row in others])
         longer = lengths[faults][:, None] > lengths[~faults][None, :]
-        if longer.mean() >= BY_LENGTH or not _differ_clearly(
-            one
-        ):  # a limit was changed; a model was fine-tuned a little
+        if longer.mean() >= BY_LENGTH:  # a length limit was changed
+            return None
+        # Rows that differ have to be much farther than equal ones, in direction or length, or the model was only tuned.
+        distances = [1 - row.cosine for row in one.faults if row.kind in ("unexplained", "shortened") and row.cosine]
+        ratios = [abs(row.length - 1) for row in one.faults if row.kind == "not normalised" and row.length]
+        is_turned = bool(distances) and float(np.quantile(distances, 0.1)) >= APART * one.noise
+        if not is_turned and not (ratios and float(np.median(ratios)) >= OTHER_LENGTH):
             return None
     parts = [
         *fault_counts_text(Counter({count.kind: count.rows for count in one.counts})),
@@ -86,14 +90,6 @@ def _mixed_models(one: IndexAudit, numbers: Ints, lengths: Ints) -> IndexFaults 
         f"{right:,} of {one.compared:,} stored vectors are the new model's, {len(others):,} are not: {said}",
         tuple(row.number for row in others),
     )
-
-
-def _differ_clearly(one: IndexAudit) -> bool:
-    """Whether the rows that differ are much farther, in direction or in length, than those that are the same."""
-    distances = [1 - row.cosine for row in one.faults if row.kind in ("unexplained", "shortened") and row.cosine]
-    lengths = [abs(row.length - 1) for row in one.faults if row.kind == "not normalised" and row.length]
-    is_turned = bool(distances) and float(np.quantile(distances, 0.1)) >= APART * one.noise
-    return is_turned or (bool(lengths) and float(np.median(lengths)) >= OTHER_LENGTH)
 
 
 def _mismatched_texts(numbers: Ints, stored: Vectors, fresh: Vectors) -> IndexFaults | None:

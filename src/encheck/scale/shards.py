@@ -208,15 +208,13 @@ def _begin_worker(work: ShardWork) -> None:
     """Begin in a worker process; an error is kept for the first shard, which reports it."""
     try:
         _shard_functions.append(work.begin())
-    except EncheckError as error:
-        _shard_functions.append(_failing(error))
+    except EncheckError as failure:
+        error = failure
 
+        def fail(_shard: Shard) -> ShardResult:
+            raise error
 
-def _failing(error: EncheckError) -> Callable[[Shard], ShardResult]:
-    def fail(_shard: Shard) -> ShardResult:
-        raise error
-
-    return fail
+        _shard_functions.append(fail)
 
 
 def _do_shard(shard: Shard) -> ShardResult:

@@ -71,13 +71,18 @@ def plan_shards(place: str | Path, bad: BadRows | None = None, *, rows: int = RO
     with ThreadPoolExecutor(FOOTERS_AT_ONCE) as threads:
         footers = list(threads.map(_footer_or_error, found))
     for file, footer in zip(found, footers, strict=True):
-        wrong = str(footer) if isinstance(footer, DataError) else _column_difference(kept, file, footer)
-        if not wrong and isinstance(footer, _FileFooter):
+        wrong = ""
+        if isinstance(footer, DataError):
+            wrong = str(footer)
+        elif not kept or footer.columns.keys() == kept[0][1].columns.keys():
             kept.append((file, footer))
-        elif not bad.skip:
-            raise DataError(f"{wrong}. Remove or replace this file, or pass --skip-bad-rows to leave it out")
+            continue
         else:
-            bad.skipped.append(wrong)
+            first, other = (", ".join(names) for names in (kept[0][1].columns.values(), footer.columns.values()))
+            wrong = f"{file.url}: has the columns {other}, but {kept[0][0].url} has {first}"
+        if not bad.skip:
+            raise DataError(f"{wrong}. Remove or replace this file, or pass --skip-bad-rows to leave it out")
+        bad.skipped.append(wrong)
     if not kept:
         raise DataError(f"none of the files can be used{_left_out_text(bad)}")
     shards = [shard for file, footer in kept for shard in _combine_row_groups(file.url, footer.groups, rows)]
@@ -118,15 +123,6 @@ def _columns(url: str, schema: Any) -> dict[str, str]:
         ):
             raise DataError(f"{url}: the column {chosen[role]!r} has the type {kind}, but should hold strings")
     return chosen
-
-
-def _column_difference(
-    kept: Sequence[tuple[storage.StoredFile, _FileFooter]], file: storage.StoredFile, footer: _FileFooter
-) -> str:
-    if not kept or footer.columns.keys() == kept[0][1].columns.keys():
-        return ""
-    first, other = (", ".join(names) for names in (kept[0][1].columns.values(), footer.columns.values()))
-    return f"{file.url}: has the columns {other}, but {kept[0][0].url} has {first}"
 
 
 def _combine_row_groups(url: str, groups: Sequence[tuple[int, int]], most: int) -> Iterator[Shard]:

@@ -119,8 +119,14 @@ def _list_store(place: str, ending: str) -> list[StoredFile]:
         raise FileNotFoundError(place)
     named = [(at, at.removeprefix(root).lstrip("/"), info) for at, info in entries.items()]
     chosen = [(at, name, info) for at, name, info in named if at == path or name.endswith(ending)]
+    marks = ("ETag", "etag", "md5Hash", "content_md5", "LastModified", "mtime", "updated", "created")
     return [
-        StoredFile(system.unstrip_protocol(at), name, int(info["size"] or 0), _file_version(info))
+        StoredFile(
+            system.unstrip_protocol(at),
+            name,
+            int(info["size"] or 0),
+            next((str(info[mark]) for mark in marks if info.get(mark)), ""),
+        )
         for at, name, info in chosen
         if not _is_hidden(name)
     ]
@@ -128,11 +134,6 @@ def _list_store(place: str, ending: str) -> list[StoredFile]:
 
 def _is_hidden(name: str) -> bool:
     return any(part.startswith((".", "_")) for part in name.split("/"))
-
-
-def _file_version(info: dict[str, Any]) -> str:
-    marks = ("ETag", "etag", "md5Hash", "content_md5", "LastModified", "mtime", "updated", "created")
-    return next((str(info[mark]) for mark in marks if info.get(mark)), "")
 
 
 @contextmanager

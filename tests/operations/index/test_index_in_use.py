@@ -5,7 +5,7 @@ import pytest
 from index_places import made, model, part_of, texts_of, written
 
 from encheck.encoders.stored_index import StoredIndex
-from encheck.indexes.outcome_in_use import find_index_faults
+from encheck.indexes.in_use import find_index_faults
 from encheck.indexes.sources import FreshVectors
 
 SHIFTED = part_of(slice(100, 125), lambda vectors: np.roll(vectors, 1, axis=0))

@@ -45,7 +45,7 @@ from encheck.operations.explore.search import (
 from encheck.reporting.text import marked, table
 from encheck.scoring.crossed import Crossed
 from encheck.scoring.triplets import Triplet
-from encheck.shrinking.shrink import ItemForm, MakeTriplets, Shrunk, remaker, shrink
+from encheck.shrinking.shrink import ItemForm, Shrunk, remaker, shrink
 from encheck.statistics.hypothesis_tests import ALPHA, interval_of_share, upper_of_share
 from encheck.surface import SHARED, SURFACE
 
@@ -107,27 +107,18 @@ class ConfirmedRow:
 def plan_confirmation(
     rows: Sequence[tuple[Construction, SearchEstimate]], items: Sequence[ExploredItem], meter: MarginMeter, *, seed: int
 ) -> tuple[list[PlannedRow], list[Construction]]:
-    """The rows with their items, with as many clusters per row as the budget allows; and the cells that did not fit.
+    """Return the planned rows, with as many clusters per row as the budget allows, and the constructions left out.
 
-    Whole properties come first, and are planned whatever they cost. These items have not been scored yet.
+    Whole properties come first, and are planned whatever they cost. The items of the rows have not been scored yet.
     """
     wholes = sum(not cell.values for cell, _ in rows)
     for count in range(len(rows), wholes - 1, -1):
-        found = _plan_within_budget(rows[:count], items, meter, seed)
-        if found:
-            return found, [cell for cell, _ in rows[count:]]
+        for size in CLUSTERS_PER_ROW:
+            found = [_draw_items(cell, known, items, size, seed) for cell, known in rows[:count]]
+            if meter.new([item for row in found for item in row.items]) <= meter.left:
+                return found, [cell for cell, _ in rows[count:]]
     smallest = [_draw_items(cell, known, items, CLUSTERS_PER_ROW[-1], seed) for cell, known in rows[:wholes]]
     return smallest, [cell for cell, _ in rows[wholes:]]
-
-
-def _plan_within_budget(
-    rows: Sequence[tuple[Construction, SearchEstimate]], items: Sequence[ExploredItem], meter: MarginMeter, seed: int
-) -> list[PlannedRow] | None:
-    for size in CLUSTERS_PER_ROW:
-        found = [_draw_items(cell, known, items, size, seed) for cell, known in rows]
-        if meter.new([item for row in found for item in row.items]) <= meter.left:
-            return found
-    return None
 
 
 def _draw_items(
@@ -143,31 +134,19 @@ def _draw_items(
     return PlannedRow(cell, known, tuple(one))
 
 
-def confirm_rows(rows: Sequence[PlannedRow], meter: MarginMeter) -> Iterator[ConfirmedRow]:
-    """Confirm the rows one after the other; each interval is corrected for all planned rows."""
-    for row in rows:
-        yield confirm_row(row, meter.margins(row.items), of=len(rows))
-
-
 def confirm_row(row: PlannedRow, margins: Sequence[float], *, of: int) -> ConfirmedRow:
-    """The confirmed row, computed from the margins of its items."""
+    """Return the confirmed row, from the margins of its items; the intervals are corrected for `of` planned rows."""
     failed, n = sum(margin <= 0 for margin in margins), len(margins)
     low, high = interval_of_share(failed, n, alpha=ALPHA / of)
-    rates = surface_rates(row.items)
+    sources, near, far = ([getattr(item.triplet, side) for item in row.items] for side in ("source", "near", "far"))
+    rates = {
+        name: float(1 - worth(SURFACE[name](sources, near) - SURFACE[name](sources, far)).mean()) for name in SHARED
+    }
     best = min(rates, key=lambda name: rates[name])
     return ConfirmedRow(
         row.cell, row.searched, failed, n, low, high, upper_of_share(failed, n, alpha=ALPHA / of), best, rates[best],
         float(np.median(margins)), row.items, tuple(margins),
     )  # fmt: skip
-
-
-def surface_rates(items: Sequence[ExploredItem]) -> Mapping[str, float]:
-    """The failure rate on these items of each surface scorer that compares what two texts share."""
-    sources, near, far = ([getattr(item.triplet, side) for item in items] for side in ("source", "near", "far"))
-    scorers = {name: SURFACE[name] for name in SHARED}
-    return {
-        name: float(1 - worth(score(sources, near) - score(sources, far)).mean()) for name, score in scorers.items()
-    }
 
 
 MAX_UNSCORED = 2  # items per construction
@@ -231,7 +210,10 @@ def explore(
     rows: list[tuple[Construction, SearchEstimate]] = []
     try:
         searches = _search_properties(materials, parts, meter, seed, found, tell)
-        rows = _rank_rows(searches)
+        rows = [(cell, search.estimate(cell)) for search in searches
+                for cell in [Construction(search.items[0].property)]]  # fmt: skip
+        nominated = [(cell, search.estimate(cell)) for search in searches for cell in search.nominate()]
+        rows += sorted(nominated, key=lambda one: (-one[1].low, one[0]))  # the highest lower bound first
         _confirm_rows(rows, parts, meter, seed, found, tell)
     except KeyboardInterrupt:
         found.stopped = "the confirmation" if rows else "the search"
@@ -241,7 +223,9 @@ def explore(
         found.stopped, found.failure = "the confirmation", failure
     done = {row.cell for row in found.rows} | {cell for cell, _ in found.unconfirmed}
     found.unconfirmed += [(cell, f"interrupted in {found.stopped}") for cell, _ in rows if cell not in done]
-    found.to_read = {row.cell: _pick_unscored_items(row.cell, parts) for row in found.broken}
+    for row in found.broken:  # one item per cluster that was neither searched nor confirmed
+        unscored = {i.cluster: i for i in parts[row.cell.property].reading if row.cell.contains(i)}
+        found.to_read[row.cell] = tuple(unscored.values())[:MAX_UNSCORED]
     found.asked, found.speed, found.seconds = len(meter.asked), meter.speed, budget.spent
     return found
 
@@ -284,13 +268,6 @@ def _summary(search: ConstructionSearch, parts: SplitItems) -> SearchSummary:
     )  # fmt: skip
 
 
-def _rank_rows(searches: Sequence[ConstructionSearch]) -> list[tuple[Construction, SearchEstimate]]:
-    """Every whole property, then the nominated constructions, the highest lower bound first."""
-    wholes = [(cell, search.estimate(cell)) for search in searches for cell in [Construction(search.items[0].property)]]
-    nominated = [(cell, search.estimate(cell)) for search in searches for cell in search.nominate()]
-    return [*wholes, *sorted(nominated, key=lambda one: (-one[1].low, one[0]))]
-
-
 def _confirm_rows(
     rows: Sequence[tuple[Construction, SearchEstimate]],
     parts: dict[str, SplitItems],
@@ -305,14 +282,8 @@ def _confirm_rows(
     found.unconfirmed += [(cell, "no budget was left") for cell in without_room]
     for row in plan:
         tell(f"to confirm: {row.cell.says}: {len(row.items)} clusters")
-    for done in confirm_rows(plan, meter):
-        found.rows.append(done)
-
-
-def _pick_unscored_items(cell: Construction, parts: dict[str, SplitItems]) -> tuple[ExploredItem, ...]:
-    """A few items of a construction from clusters that were neither searched nor confirmed, one per cluster."""
-    own = [item for item in parts[cell.property].reading if cell.contains(item)]
-    return tuple({item.cluster: item for item in own}.values())[:MAX_UNSCORED]
+    for row in plan:
+        found.rows.append(confirm_row(row, meter.margins(row.items), of=len(plan)))
 
 
 def contrast_lines(rows: Sequence[ConfirmedRow], items: Sequence[ExploredItem]) -> Iterator[str]:
@@ -348,15 +319,12 @@ def shortest_form(item: ExploredItem, ask: ScorePairs, english: English, *, seed
     triplet = item.triplet
     if dict(item.values)["origin"] == FRAMES:  # the certificate covers the filled words; only the rest may go
         triplet = replace(triplet, near_why="", far_why="", near_edits=(), far_edits=())
-    remake = _make_triplets(item.property, Maker(seed, english)) if item.property in phenomena() else None
+    remake = None
+    if item.property in phenomena():
+        both = contrast(phenomenon(item.property, "kept"), phenomenon(item.property, "changed"))
+        remake = remaker(both, level=1, maker=Maker(seed, english))
     found = shrink(triplet, ask, english, remake=remake, budget=SHRINK_BUDGET)
     return found.shortest if isinstance(found, Shrunk) and found.shortest is not found.whole else None
-
-
-def _make_triplets(name: str, maker: Maker) -> MakeTriplets:
-    both = contrast(phenomenon(name, "kept"), phenomenon(name, "changed"))
-    make = remaker(both, level=1, maker=maker)
-    return lambda item, sources: make(item, sources)
 
 
 HEAD = ("#", "fails", "95%", "clusters", "chance", "best surface scorer", "verdict", "construction")
@@ -370,10 +338,18 @@ def exploration_lines(
     yield f"Where {model} breaks: {_outcome_text(found)}"
     yield ""
     if found.rows:
-        yield from table([HEAD, *(_row_cells(row, numbers.get(row.cell, "")) for row in found.rows)])
+        lines = [
+            (numbers.get(row.cell, ""), f"{row.rate:.0%}", f"[{100 * row.low:.0f}, {100 * row.high:.0f}]",
+             f"{row.failed} of {row.n}", f"{CHANCE:.0%}", f"{row.surface_rate:.0%} {row.surface}", row.verdict,
+             row.cell.says)
+            for row in found.rows
+        ]  # fmt: skip
+        yield from table([HEAD, *lines])
         what = f"The intervals hold for all {found.planned} rows at once" if found.planned > 1 else "The interval holds"
         yield f"{what}: none of these clusters was used in the search, and their number was fixed"
-        yield f"before any was drawn. {_unbroken_text(found.planned)}"
+        least = next(n for n in range(1, 10_000) if (0.05 / found.planned) ** (1 / n) > 1 - UNBROKEN)
+        need = f"an upper bound under {UNBROKEN:.0%}: here 0 failures in {least} clusters or more."
+        yield f'before any was drawn. "unbroken" needs {need}'
     for row in found.rows:
         if row.cell.values:
             yield from (
@@ -402,18 +378,6 @@ def _outcome_text(found: Exploration) -> str:
     if not count:
         said = "no construction stood out in the search"
     return said + (f" (interrupted in {found.stopped})" if found.stopped else "")
-
-
-def _unbroken_text(rows: int) -> str:
-    least = next(n for n in range(1, 10_000) if (0.05 / rows) ** (1 / n) > 1 - UNBROKEN)
-    return f'"unbroken" needs an upper bound under {UNBROKEN:.0%}: here 0 failures in {least} clusters or more.'
-
-
-def _row_cells(row: ConfirmedRow, number: str) -> tuple[str, ...]:
-    return (
-        number, f"{row.rate:.0%}", f"[{100 * row.low:.0f}, {100 * row.high:.0f}]", f"{row.failed} of {row.n}",
-        f"{CHANCE:.0%}", f"{row.surface_rate:.0%} {row.surface}", row.verdict, row.cell.says,
-    )  # fmt: skip
 
 
 def _example_lines(

@@ -200,10 +200,12 @@ def gather_material(
     """
     source = ItemSource(name, Maker(seed, english))
     probes = load("probes", sample=None)
+    paired = tuple(Group(g.id, g.source, g.source, g.cluster) for g in probes.groups if not g.is_contrast)
+    sentences = Dataset(probes.name, (), paired, "", len(paired))  # those with a paraphrase, as texts to edit
     items = [
         *source.of_frames(list(fill_frames(name, seed=seed, draws=draws))),
         *source.of(probes, "written probes"),
-        *(source.of(_sentences_to_edit(probes), "edits of the probes' sentences") if name in phenomena() else []),
+        *(source.of(sentences, "edits of the probes' sentences") if name in phenomena() else []),
         *(item for label, data in own.items() for item in source.of(data, f"your texts ({label})")),
     ]
     if not items:
@@ -213,7 +215,10 @@ def gather_material(
         again = (change_one_choice(one.filling, seed=(seed, turn, i)) for i, one in enumerate(some) if one.filling)
         return source.of_frames([one for one in again if one])
 
-    return Material(name, tuple(distinct_items(items)), more, source.why_none)
+    distinct: dict[tuple[str, ...], ExploredItem] = {}
+    for item in items:
+        distinct.setdefault(item.margin_texts, item)
+    return Material(name, tuple(distinct.values()), more, source.why_none)
 
 
 @dataclass(frozen=True)
@@ -274,20 +279,6 @@ def _frame_features(filling: Filling, triplet: Triplet) -> dict[str, str]:
     return found
 
 
-def _sentences_to_edit(probes: Dataset) -> Dataset:
-    """The probes' sentences that have a paraphrase, as texts to edit."""
-    groups = tuple(Group(g.id, g.source, g.source, g.cluster) for g in probes.groups if not g.is_contrast)
-    return Dataset(probes.name, (), groups, "", len(groups))
-
-
-def distinct_items(items: Iterable[ExploredItem]) -> list[ExploredItem]:
-    """The items without repeats of the same three texts."""
-    found: dict[tuple[str, ...], ExploredItem] = {}
-    for item in items:
-        found.setdefault(item.margin_texts, item)
-    return list(found.values())
-
-
 PartName = Literal["search", "confirmation", "reading"]
 SHARES: tuple[tuple[PartName, float], ...] = (("search", 0.4), ("confirmation", 0.9), ("reading", 1.0))
 
@@ -306,18 +297,14 @@ def hash_fraction(seed: int, *names: str) -> float:
     return int(content_hash(str(seed), *names), 16) / 16**16
 
 
-def cluster_part(cluster: str, *, seed: int) -> PartName:
-    """The part of a cluster, by its hash, independent of all other data."""
-    place = hash_fraction(seed, "part", cluster)
-    return next(name for name, end in SHARES if place < end)
-
-
 def split_items(items: Sequence[ExploredItem], *, seed: int) -> SplitItems:
-    """The items split into parts; an item with a text of an earlier part is left out."""
+    """Split the items into parts by the hash of their cluster; an item with a text of an earlier part is left out."""
+    places = {item.cluster: hash_fraction(seed, "part", item.cluster) for item in items}
+    part_of = {cluster: next(name for name, end in SHARES if place < end) for cluster, place in places.items()}
     found: dict[PartName, tuple[ExploredItem, ...]] = {}
     taken: set[str] = set()
     for name, _ in SHARES:
-        own = tuple(i for i in items if cluster_part(i.cluster, seed=seed) == name and taken.isdisjoint(i.texts))
+        own = tuple(i for i in items if part_of[i.cluster] == name and taken.isdisjoint(i.texts))
         taken |= item_texts(own)
         found[name] = own
     return SplitItems(found["search"], found["confirmation"], found["reading"])

@@ -280,6 +280,10 @@ class ConstructionSearch:
     def _wanted(self, quota: int) -> Iterator[int]:
         """Items that bring each remaining cell to `quota` clusters, the cell with the highest bound first."""
         there: set[int] = set(self.failed)
+
+        def turn(place: int) -> float:
+            return hash_fraction(self.seed, "turn", *self.items[place].margin_texts)
+
         for cell in sorted(self.alive, key=lambda one: (-self.estimate(one).high, one)):
             by_cluster: dict[str, list[int]] = defaultdict(list)
             for place in self._members[cell]:
@@ -289,12 +293,9 @@ class ConstructionSearch:
             for name in names:
                 own = by_cluster[name]
                 lacking = min(deep, A_CLUSTER, len(own)) - sum(place in there for place in own)
-                for place in sorted(set(own) - there, key=self._turn)[: max(lacking, 0)]:
+                for place in sorted(set(own) - there, key=turn)[: max(lacking, 0)]:
                     there.add(place)
                     yield place
-
-    def _turn(self, place: int) -> float:
-        return hash_fraction(self.seed, "turn", *self.items[place].margin_texts)
 
     def estimate(self, cell: Construction) -> SearchEstimate:
         """The estimate for a cell; a rate of 1/2 from 0 clusters if nothing was scored."""

@@ -102,25 +102,16 @@ COLUMNS = (
 def audit_lines(audit: IndexAudit) -> Iterator[str]:
     """The terminal output; its last line is the outcome."""
     yield f"{audit.file}: {audit.rows:,} rows, {audit.compared:,} compared with {audit.model}"
-    yield from table(
-        [("", "rows", "the first of them"),
-         *((count.kind, f"{count.rows:,}", _first_rows(audit, count.kind)) for count in audit.counts)]
-    )  # fmt: skip
+    lines = [("", "rows", "the first of them")]
+    for count in audit.counts:
+        rows = [row for row in audit.faults if row.kind == count.kind]
+        more = f", and {len(rows) - FIRST:,} more" if len(rows) > FIRST else ""
+        lines.append((count.kind, f"{count.rows:,}", ", ".join(map(_row_name, rows[:FIRST])) + more))
+    yield from table(lines)
     for group in audit.groups:
         yield f"  rows {row_spans(group.rows)}: {group.says} ({group.evidence})"
     yield from (f"  {note}" for note in audit.notes)
-    yield audit_headline(audit)
-
-
-def audit_headline(audit: IndexAudit) -> str:
-    """The outcome and its reason."""
-    return f"INDEX: {audit.outcome.upper()}. {audit.reason}"
-
-
-def _first_rows(audit: IndexAudit, kind: str) -> str:
-    rows = [row for row in audit.faults if row.kind == kind]
-    more = f", and {len(rows) - FIRST:,} more" if len(rows) > FIRST else ""
-    return ", ".join(map(_row_name, rows[:FIRST])) + more
+    yield f"INDEX: {audit.outcome.upper()}. {audit.reason}"
 
 
 def _row_name(row: AuditedRow) -> str:

@@ -217,6 +217,7 @@ def ask_people(judging: Judging, *, ask: Callable[[str], str], show: Callable[[s
     Every answer is saved at once. Undo removes the last one.
     """
     known, again = read_judgements(judging.qrels), judging.read_repeats()
+    pairs = {q.pair: q for q in judging.pool.order}
     if before := len(known.answers(judging.planned_queries)):
         show(f"{before:,} of these queries were judged before")
     most, last_repeat, has_asked = len(judging.planned_queries) + len(judging.pool.repeats), "", False
@@ -250,7 +251,7 @@ def ask_people(judging: Judging, *, ask: Callable[[str], str], show: Callable[[s
         elif said == "u" and last_repeat:
             again, last_repeat = {query: answer for query, answer in again.items() if query != last_repeat}, ""
             judging.save_repeats(again)
-        elif said == "u" and (last := _last_judged(judging, known)):
+        elif said == "u" and (last := pairs.get(next(reversed(list(known.scores)), ("", "", "")))):
             known = save_answers(judging.qrels, [(last, None)])
         else:
             show("there is nothing to undo" if said == "u" else f"{said!r} is not an answer")
@@ -261,17 +262,13 @@ def _one_line(text: str) -> str:
     return visible(" ".join(text.split()))
 
 
-def _last_judged(judging: Judging, known: Judgements) -> JudgingQuery | None:
-    """The query of this folder that was judged last; None if the last judged query is not in this folder."""
-    pairs = {q.pair: q for q in judging.pool.order}
-    return pairs.get(next(reversed(list(known.scores)), ("", "", "")))
-
-
 def gate_with_judgements(judging: Judging, judged: JudgementSummary) -> Gate:
     """The folder's gate, updated with these judgements."""
     gate, against = judging.gate, judging.gate.against[0]
     was, now = replace(judging.search, judged=None), replace(judging.search, judged=judged)
-    stays = _reasons_without_judging(judging, was)
+    # the gate's reasons against the candidate that judging does not change
+    stays = [text for text in against.reasons if not text.startswith(f"{was.name}: {was.said}; ")]
+    stays += [f"against {one.baseline}: {one.outcome}" for one in gate.against[1:] if one.outcome != "pass"]
     is_blocked = gate.outcome == "block" and bool(stays)
     own = [f"{now.name}: {now.says}"] if not now.passes else []
     outcome: Outcome
@@ -291,13 +288,6 @@ def gate_with_judgements(judging: Judging, judged: JudgementSummary) -> Gate:
     remedies = against.remedies if outcome == "inconclusive" else ()
     shown = replace(against, outcome=outcome, reasons=tuple(reasons), searches=(search,), remedies=remedies)
     return Gate(outcome, code, gate.partial, (shown,))
-
-
-def _reasons_without_judging(judging: Judging, was: UnjudgedSearch) -> list[str]:
-    """The gate's reasons against the candidate that judging does not change."""
-    against, *others = judging.gate.against
-    found = [text for text in against.reasons if not text.startswith(f"{was.name}: {was.said}; ")]
-    return found + [f"against {one.baseline}: {one.outcome}" for one in others if one.outcome != "pass"]
 
 
 PAGE_ANSWERS = ("1", "2", "equal", "neither")

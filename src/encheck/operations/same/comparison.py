@@ -489,7 +489,15 @@ def compare_sides(a: ModelAnswers, b: ModelAnswers) -> SameReport:
         a, b = (replace(one, sample=VectorSample.unpack(one.sample.pack())) for one in (a, b))
     found = reindex.compare_samples(a.sample, b.sample) if a.kind == "vector" else None
     figures, is_set_alike = _text_figures(a, b), a.sample.settings == b.sample.settings
-    outcome = found.outcome_in_use if found else _outcome_for_rerankers(figures, equal_settings=is_set_alike)
+    outcome: SameOutcome = "same for use"
+    if found:
+        outcome = found.outcome_in_use
+    elif len(figures) < MIN_TEXTS:  # rerankers
+        outcome = "cannot tell"
+    elif any(one.moved for one in figures):
+        outcome = "another"
+    elif is_set_alike and all(one.figure <= 10 * SAME_VECTOR for one in figures):
+        outcome = "same"
     known, reasons = _find_causes_in_all_roles(a, b) if outcome == "another" else ([], [])
     if outcome == "cannot tell" and found:
         reasons.append(found.why)
@@ -571,15 +579,6 @@ def _text_figures(a: ModelAnswers, b: ModelAnswers) -> tuple[TextFigure, ...]:
             worst, moved = np.minimum(worst, figures), moved | ~agreeing_rows(old, new, a.kind, by_cosine=by_cosine)
     rows = zip(some, worst.tolist(), moved.tolist(), strict=True) if some else ()
     return tuple(TextFigure(one.id, one.kind, one.text, figure, is_moved) for one, figure, is_moved in rows)
-
-
-def _outcome_for_rerankers(figures: Sequence[TextFigure], *, equal_settings: bool) -> SameOutcome:
-    """Whether two rerankers are the same model in use."""
-    if len(figures) < MIN_TEXTS:
-        return "cannot tell"
-    if any(one.moved for one in figures):
-        return "another"
-    return "same" if equal_settings and all(one.figure <= 10 * SAME_VECTOR for one in figures) else "same for use"
 
 
 HEADLINES: dict[SameOutcome, str] = {

@@ -79,6 +79,8 @@ def threshold(
     from encheck.options import threshold_of
     from encheck.system.progress import Progress
 
+    if same not in RATES_TO_MATCH:
+        raise UsageError(unknown("way to match", same, RATES_TO_MATCH))
     old, old_threshold = _parse_baseline(baseline)
     settings = _settings(
         [as_option(one) for one in (model, old or None, verify) if one is not None], data, seed=seed, sample=sample,
@@ -87,7 +89,7 @@ def threshold(
     budget = max_false_accepts if max_false_accepts is not None or (old and verify is None) else BUDGET
     asked = ThresholdRequest(
         settings.models, settings.data, settings.model_args, sample, seed, skip_bad_rows, budget, old_threshold,
-        _rate_name(same), threshold_of(own), positives, verify is not None,
+        RATES_TO_MATCH[same], threshold_of(own), positives, verify is not None,
     )  # fmt: skip
     folder = expand_home(report_dir) if report_dir else None
     if folder:
@@ -107,12 +109,6 @@ def _settings(
         models=tuple(models), data=(data,), model_args=(model_arg,) if isinstance(model_arg, str) else tuple(model_arg),
         store=expand_home(store) if store else None, project=project_table(Path("pyproject.toml")), **others,
     )  # fmt: skip
-
-
-def _rate_name(same: str) -> RateName:
-    if same not in RATES_TO_MATCH:
-        raise UsageError(unknown("way to match", same, RATES_TO_MATCH))
-    return RATES_TO_MATCH[same]
 
 
 def _parse_baseline(given: str | tuple[Spec, float] | None) -> tuple[str, float | None]:

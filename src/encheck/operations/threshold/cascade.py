@@ -11,7 +11,7 @@ positives cost the most verifier calls.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -32,7 +32,7 @@ from encheck.statistics.false_accepts import (
     step_of,
     upper_bound,
 )
-from encheck.types import Group, keeps_meaning
+from encheck.types import keeps_meaning
 
 Floats = NDArray[np.float64]
 OTHER_RELATIONS = ("_mirror", "_control")  # further texts of the crossed groups
@@ -71,16 +71,14 @@ class Behaviour:
 def probe_pairs(seed: int = 0) -> list[ProbePair]:
     """Pairs from the fixed part of the embedded probes, by kind, and random pairs without a shared content word."""
     data = load("probes", quick=True)
-    found = dict.fromkeys(_written_probes(data.groups))
+    found = dict.fromkeys(
+        ProbePair(variant.relation, group.source, variant.text, group.cluster)
+        for group in data.groups
+        for variant in group.variants
+        if not variant.relation.endswith((*OTHER_RELATIONS, "_kept"))
+    )
     pairs = data.reference(seed=seed, count=UNRELATED_PAIRS)
     return [*found, *(ProbePair(UNRELATED, one.first, one.second, one.cluster) for one in pairs)]
-
-
-def _written_probes(groups: Sequence[Group]) -> Iterator[ProbePair]:
-    for group in groups:
-        for variant in group.variants:
-            if not variant.relation.endswith((*OTHER_RELATIONS, "_kept")):
-                yield ProbePair(variant.relation, group.source, variant.text, group.cluster)
 
 
 def accepted_by_kind(found: list[ProbePair], scores: Floats, threshold: float, *, seed: int = 0) -> list[Behaviour]:

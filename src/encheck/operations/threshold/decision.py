@@ -246,7 +246,9 @@ def _make_report(
     step = step_of(new.scores)
     strictest = population.strictest(new.scores, step=step)
     made = _make_promise(asked, population, new.scores, strictest, step)
-    matches = _match_rates(asked, population, old, new)
+    matches = []
+    if old is not None and asked.old_threshold is not None:
+        matches = [match_threshold(population, old.scores, asked.old_threshold, new.scores, way) for way in RATES]
     at, why = _choose_shown_threshold(asked, made, matches, strictest)
     unsaid = list(_unanswered_questions(asked, pairs, new, old, matches))
     slices, few = _slice_rates(asked, population, new.scores, at)
@@ -331,14 +333,6 @@ def _make_promise(
         return None
     negatives = population.negatives(scores)
     return promise(negatives, budget=asked.budget, strictest=strictest, step=step)
-
-
-def _match_rates(
-    asked: ThresholdRequest, population: Population, old: _ModelScores | None, new: _ModelScores
-) -> list[MatchedThreshold]:
-    if old is None or asked.old_threshold is None:
-        return []
-    return [match_threshold(population, old.scores, asked.old_threshold, new.scores, way) for way in RATES]
 
 
 def _choose_shown_threshold(

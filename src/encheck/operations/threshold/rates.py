@@ -406,7 +406,9 @@ def match_threshold(
     rows = max(1, WEIGHTS_AT_ONCE // len(population.pairs.first))
     slices = [population.weights[:REPLICATES][k : k + rows] for k in range(0, REPLICATES, rows)]
     drawn = np.concatenate([both.match_in_replicates(some) for some in slices if len(some)])
-    threshold, *rates = (_percentile_figure(float(value), drawn[:, k]) for k, value in enumerate(values[0]))
+    low, high = percentile_interval(drawn)
+    ends = zip(values[0].tolist(), low.tolist(), high.tolist(), strict=True)
+    threshold, *rates = (Figure(value, *both_ends) for value, *both_ends in ends)
     does = dict(zip(both.names, rates, strict=False))
     change = {base: rates[len(does) + k] for k, base in enumerate(both.bases) if base != way}
     hits = int((new[population.items("hits")] >= threshold.value).sum())
@@ -414,11 +416,6 @@ def match_threshold(
         threshold.value, hits, does["hits"], *map(does.get, ("false_accepts", "recall", "precision"))
     )
     return MatchedThreshold(way, accepted, threshold, point, RateChanges(**change))
-
-
-def _percentile_figure(value: float, replicates: Floats) -> Figure:
-    low, high = percentile_interval(replicates)
-    return Figure(value, float(low), float(high))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from textwrap import shorten
 
 from encheck.errors import UsageError
 from encheck.operations.threshold.cascade import Behaviour, Cascade
-from encheck.operations.threshold.decision import NegativePair, PairCounts, RivalRates, ThresholdReport
+from encheck.operations.threshold.decision import PairCounts, ThresholdReport
 from encheck.operations.threshold.rates import RATE_NAMES, RATES, MatchedThreshold, ThresholdRates
 from encheck.options import refuse_place
 from encheck.reporting.decisions import NextStep, VerdictBanner
@@ -89,7 +89,10 @@ def answer_lines(found: ThresholdReport) -> Iterator[str]:
              (f"{found.model} at your threshold", found.own))  # fmt: skip
     yield from (f"{name} {threshold_text(point.threshold)}: {rates_text(point)}" for name, point in named if point)
     if found.rivals:
-        yield f"for comparison: {', '.join(surface_costs(found.rivals))}{chance_text(found)}"
+        costs = [
+            f"{one.name} {rate_text(one.false_accepts)} false accepts" for one in found.rivals if one.false_accepts
+        ]
+        yield f"for comparison: {', '.join(costs)}{chance_text(found)}"
 
 
 def match_line(found: ThresholdReport, match: MatchedThreshold) -> str:
@@ -122,12 +125,6 @@ def rates_text(point: ThresholdRates, *, but: str = "") -> str:
     return ", ".join(f"{name.replace('_', ' ')} {rate_text(value)}" for name, value in parts if value is not None)
 
 
-def example_line(one: NegativePair) -> str:
-    """A high-scoring negative that prevents a threshold."""
-    first, second = (shorten(text, WIDEST, placeholder="...") for text in (one.first, one.second))
-    return f"negative that scores too high: {one.score:.4f} {first!r} and {second!r}"
-
-
 def promise_lines(found: ThresholdReport) -> Iterator[str]:
     """The threshold with its rates, or why there is none: the nearest one, missing pairs, or high-scoring negatives."""
     made, kept, strictest = found.promise, found.kept, found.strictest
@@ -149,7 +146,9 @@ def promise_lines(found: ThresholdReport) -> Iterator[str]:
         yield f"none exists: {none}"
         ranked = f". AUC {found.auc.value:.2f} [{found.auc.low:.2f}, {found.auc.high:.2f}]" if found.auc else ""
         yield f"{best}: {percent(made.lower)} or more with 95% confidence{ranked}"
-        yield from map(example_line, found.in_the_way)
+        for one in found.in_the_way:
+            first, second = (shorten(text, WIDEST, placeholder="...") for text in (one.first, one.second))
+            yield f"negative that scores too high: {one.score:.4f} {first!r} and {second!r}"
         return
     yield f"cannot tell: {none} is shown"
     if made.needed is None:
@@ -195,13 +194,6 @@ def behaviour_lines(where: str, behaviours: Sequence[Behaviour]) -> Iterator[str
         said = [f"{b.name} {percent(b.accepted.value)}" for b in behaviours if b.kept is kept]
         if said:
             yield f"{name} {where}: {', '.join(said)}"
-
-
-def surface_costs(rivals: Sequence[RivalRates]) -> Iterator[str]:
-    """The false accepts of scorers that need no understanding, at the same recall or hits."""
-    for one in rivals:
-        if one.false_accepts:
-            yield f"{one.name} {rate_text(one.false_accepts)} false accepts"
 
 
 def chance_text(found: ThresholdReport) -> str:
