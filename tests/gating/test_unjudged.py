@@ -54,7 +54,7 @@ def table(firsts, *, weights=None, clusters=None, scores=0.5):
 
 
 def pair_of_tables(n, changed, **how):
-    """Two tables of `n` queries, of which the first `changed` have another first answer."""
+    """Two tables of `n` queries, of which the first `changed` find another document first."""
     before = [tuple(range(10))] * n
     after = [(1, 0, *range(2, 10))] * changed + before[changed:]
     return table(before, **how), table(after, **how)
@@ -123,7 +123,7 @@ def test_search_cannot_be_told_where_more_answers_change():
     )
     decision = decide_by_rows((), moved=(many,))
     assert decision.outcome == "inconclusive"
-    assert "426 queries have another first answer" in decision.reasons[0]
+    assert "for 426 queries another document comes first" in decision.reasons[0]
     assert decide_by_rows((), moved=(many,), contracts=("it broke",)).outcome == "block"
 
 
@@ -138,7 +138,7 @@ def test_no_change_in_few_queries_is_no_proof_unless_the_scores_are_the_same():
     heavy = count_changed_answers(
         *(table([(0, 1)] * 100, weights=[9] * 20 + [1] * 80, scores=score) for score in (0.5, 0.6))
     )
-    assert heavy.why.endswith("takes 183 queries, and these are worth 40 of the same weight")
+    assert heavy.why.endswith("takes 183 queries, but these count as only 40 independent ones")
     assert count_changed_answers(*(table([(0, 1)] * 200, scores=score) for score in (0.5, 0.6))).passes
 
 
@@ -166,10 +166,10 @@ def test_few_queries_of_which_none_changes_say_how_many_of_others_may():
 
 def test_an_open_log_asks_for_what_decides_sooner_judgements_or_queries():
     too = "(if the models are about equal, it takes {} more queries of the log too)"
-    asked = "11 queries have another first answer: judge these 11"
+    asked = "for 11 queries another document comes first: judge these 11"
     assert advise_on_open_search(few(60, 11), "encheck judge r") == f"{asked} {too.format(550)}: encheck judge r"
     assert advise_on_open_search(few(600, 60), "encheck judge r").startswith(
-        "60 queries have another first answer: judge these 60: "
+        "for 60 queries another document comes first: judge these 60: "
     )
     assert advise_on_open_search(few(120, 2), "encheck judge r").endswith("if their first answers change as rarely")
     assert advise_on_open_search(few(500, 1), "x") == ""
@@ -200,7 +200,7 @@ def test_what_cannot_be_told_names_the_command_that_decides():
     (against,) = shown.against
     assert word(against) == "INCONCLUSIVE"
     told = list(explained(against))
-    assert told[1].startswith("60 queries have another first answer: judge these 60 (if the models")
+    assert told[1].startswith("For 60 queries another document comes first: judge these 60 (if the models")
     assert told[1].endswith(": encheck judge 'reports/a run'")
     assert sum("the first answer changes" in text for text in told) == 1
     lines = list(terminal.gate_lines(shown))

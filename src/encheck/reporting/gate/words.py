@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -177,6 +178,16 @@ def plain_reason(text: str, against: GateAgainst) -> str:
     return f"{name_of(row, with_data=are_of_several_data(against.rows))}{sign}{said}" if row else text
 
 
+def remedies_in_words(against: GateAgainst) -> list[str]:
+    """Return the remedies of an inconclusive gate, with the plain names of rows instead of their codes."""
+    several = are_of_several_data(against.rows)
+    names = {row.name: f'"{name_of(row, with_data=several)}"' for row in against.rows if "/" in row.name}
+    if not names:
+        return list(against.remedies)
+    codes = re.compile(rf"(?<![\w/])({'|'.join(map(re.escape, names))})(?![\w/])")
+    return [codes.sub(lambda code: names[code[0]], text) for text in against.remedies]
+
+
 def ruled_out(against: GateAgainst) -> str:
     """The losses that a pass rules out in its rate rows; empty if no rate row is evidence."""
     if against.purpose != "change":
@@ -246,7 +257,7 @@ def explained(against: GateAgainst, *, commands: bool = True, remedies: bool = T
     yield from (one.says for one in against.scales)
     yield from (one.says for one in against.thresholds)
     yield from traded(against)
-    yield from (f"to decide: {text}" for text in against.remedies if remedies)
+    yield from (f"to decide: {text}" for text in remedies_in_words(against) if remedies)
     yield from _endpoint_lines(against)
     for search in against.searches:
         # Changes in the answers to unlabelled queries, and the command if judging them would decide.
