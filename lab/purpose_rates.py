@@ -29,7 +29,13 @@ from numpy.typing import NDArray
 
 from encheck.gating.purpose import MARGINS, Purpose, PurposeFigures, decide_for_purpose
 from encheck.gating.types import PairedRow, UnjudgedSearch
-from encheck.gating.unjudged import Judgement, JudgingPool, JudgingQuery, decide_by_judgements, estimate_changed_share
+from encheck.gating.unlabelled_search import (
+    Judgement,
+    JudgingPool,
+    JudgingQuery,
+    decide_by_judgements,
+    estimate_changed_share,
+)
 
 Floats = NDArray[np.float64]
 Things = NDArray[np.intp]

@@ -29,11 +29,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck import gate, load_data, load_model
+from encheck.gating.comparison import run_scores
 from encheck.gating.gate_rows import divide_items, pool_by_property
 from encheck.gating.pairing import ModelScores, compare_cases, declaration_of
 from encheck.gating.purpose import Purpose, PurposeFigures, decide_for_purpose
 from encheck.gating.types import PairedRow
-from encheck.gating.weighing import run_scores
 from encheck.reporting.results import read_items, read_results
 from encheck.statistics.sharing import numbered
 

@@ -33,7 +33,7 @@ from encheck.encoders.models_file import packaged_models, read_models
 from encheck.engine.results import read as read_run
 from encheck.errors import EncheckError
 from encheck.gating.baseline import read_baseline as read_baseline
-from encheck.gating.weighing import gate_against_baseline
+from encheck.gating.comparison import gate_against_baseline
 from encheck.operations.same.sides import read_side as read_saved
 from encheck.options import project_table
 from encheck.reporting.formats import FORMATS, export

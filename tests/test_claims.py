@@ -15,7 +15,7 @@ from encheck.claims import FAMILIES, claim_of, lines_of, properties_in
 from encheck.errors import UsageError
 from encheck.gating.balance import part_means, property_families, win_rates
 from encheck.gating.baseline import model_tables, read_baseline, save_baseline
-from encheck.gating.weighing import gate_against_baseline
+from encheck.gating.comparison import gate_against_baseline
 from encheck.items import random_pairs
 from encheck.metrics import margin_rate, mean_similarity, named
 from encheck.metrics.nonobvious import auc_n

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from encheck.gating.unjudged import DELTA, estimate_changed_share
+from encheck.gating.unlabelled_search import DELTA, estimate_changed_share
 
 LOGS = 2_000
 QUERIES = (200, 400, 1_000, 3_000)

@@ -200,7 +200,7 @@ def measure(folder: Path, name: str, *args: str) -> None:
 def weighed(folder: Path, before: str, after: str, *, noise: Any = None) -> Any:
     """The gate's decision between two models that were measured."""
     from encheck.gating.baseline import read_baseline
-    from encheck.gating.weighing import gate_against_baseline
+    from encheck.gating.comparison import gate_against_baseline
     from encheck.reporting.results import read_items, read_results
 
     paths = [folder_of(folder, name) for name in (before, after)]
@@ -212,7 +212,7 @@ def weighed(folder: Path, before: str, after: str, *, noise: Any = None) -> Any:
 
 def side(folder: Path, name: str) -> Any:
     """What a model scored that was measured."""
-    from encheck.gating.weighing import run_scores
+    from encheck.gating.comparison import run_scores
     from encheck.reporting.results import read_items, read_results
 
     report = folder_of(folder, name) / "report"

@@ -166,9 +166,9 @@ def line(cells: Iterable[str]) -> str:
 def measured(before: Path, after: Path) -> Iterator[str]:
     """Correlation of the differences of one cluster, for each rate with repeated clusters: a baseline, then a run."""
     from encheck.gating.baseline import read_baseline
+    from encheck.gating.comparison import baseline_scores, run_scores
     from encheck.gating.gate_rows import pool_rows
     from encheck.gating.pairing import compare_cases
-    from encheck.gating.weighing import baseline_scores, run_scores
     from encheck.reporting.results import read_items, read_results
 
     yield line(("gate row", "items", "clusters", "discordance", "correlation within a cluster"))

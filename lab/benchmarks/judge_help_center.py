@@ -11,7 +11,7 @@ from pathlib import Path
 
 import help_center
 
-from encheck.gating.unjudged import read_judgements
+from encheck.gating.unlabelled_search import read_judgements
 from encheck.operations.judge.judging import Judging, ask_people, gate_with_judgements, open_judging
 from encheck.reporting.gate.words import headline
 

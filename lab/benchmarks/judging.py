@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.gating.unjudged import DELTA, JudgingSample, decide_at_looks, estimate_changed_share, plan_looks
+from encheck.gating.unlabelled_search import DELTA, JudgingSample, decide_at_looks, estimate_changed_share, plan_looks
 
 LOGS = 1_000
 LOSSES = (0.0, DELTA / 2, DELTA, 3 * DELTA)

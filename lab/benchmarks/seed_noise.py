@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from gate import ICC, NAMES, Setting, _alike, line, percent
 
+from encheck.gating.comparison import apply_seed_noise
 from encheck.gating.decision import decide_by_rows
 from encheck.gating.replicates import pool_seed_noise
 from encheck.gating.types import DEFAULT, GateDecision, Noise, PairedRow, Rule
-from encheck.gating.weighing import apply_seed_noise
 
 Wins = NDArray[np.bool_]
 CAPS = (1.0, 1.1, 1.25, 1.5, 2.0, 9.0)

@@ -21,11 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.gating.baseline import read_baseline
+from encheck.gating.comparison import baseline_scores, run_scores
 from encheck.gating.decision import decide_by_rows
 from encheck.gating.gate_rows import DIRECTION, DIRECTIONS, ComparedCase, group_into_rows, pool_rows, split_rows
 from encheck.gating.pairing import compare_cases
 from encheck.gating.types import DEFAULT, GateDecision, PairedRow, Rule
-from encheck.gating.weighing import baseline_scores, run_scores
 from encheck.ids import GateRowId
 from encheck.reporting.results import read_items, read_results
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from encheck import run
 from encheck.gating.balance import part_means, property_families, win_rates
 from encheck.gating.baseline import Baseline, read_baseline, write_baseline
+from encheck.gating.comparison import run_scores
 from encheck.gating.reference import SHIPPED
-from encheck.gating.weighing import run_scores
 
 ROOT = Path(__file__).resolve().parents[2]
 BASELINE = ROOT / "reports/baselines/sbert"

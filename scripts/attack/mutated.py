@@ -263,7 +263,7 @@ def of_baseline(folder: Path, path: Path) -> Any:
     from gate_fakes import CASE, columns, results, scores
 
     from encheck.gating.baseline import read_baseline
-    from encheck.gating.weighing import gate_against_baseline
+    from encheck.gating.comparison import gate_against_baseline
     from encheck.reporting.gate import record
     from encheck.system.typed_files import as_values
 

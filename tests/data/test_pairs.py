@@ -18,7 +18,7 @@ from encheck.errors import DataError, NothingToMeasure
 from encheck.items import graded_pairs
 from encheck.items.variants import Maker
 from encheck.reporting.data import describe
-from encheck.scale.sources import plan_shards, read_shard_table
+from encheck.scale.shards import plan_shards, read_shard_table
 
 HEADER = "first,second,label\n"
 ROWS = [("The kettle sings.", "The kettle whistles.", 1), ("The kettle sings.", "The pan is cold.", 0)]

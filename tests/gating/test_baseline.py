@@ -25,8 +25,8 @@ from encheck.gating.baseline import (
     refuse_baseline_folder,
     save_baseline,
 )
+from encheck.gating.comparison import baseline_scores, gate_against_baseline, run_scores
 from encheck.gating.types import TOLERANCE, Noise
-from encheck.gating.weighing import baseline_scores, gate_against_baseline, run_scores
 from encheck.run_file import BaselineFigure
 from encheck.system import files
 

@@ -16,11 +16,11 @@ from encheck.datasets.probes import VERSION
 from encheck.errors import BaselineError
 from encheck.gating.balance import balanced_score, shares_above_chance, win_rates
 from encheck.gating.baseline import model_tables, read_baseline, save_baseline
+from encheck.gating.comparison import apply_seed_noise, gate_against_baseline
 from encheck.gating.decision import decide_by_rows
 from encheck.gating.gate_rows import calibration_error, pool_rows
 from encheck.gating.pairing import compare_case, gating_metric
 from encheck.gating.types import DEFAULT, TOLERANCE, Balanced, GateDecision, Noise, PairedRow
-from encheck.gating.weighing import apply_seed_noise, gate_against_baseline
 from encheck.metrics import named
 from encheck.run_file import Selection
 from encheck.scoring.frame import CaseScores
@@ -427,7 +427,7 @@ def test_the_score_counts_from_chance_and_below_it_nothing(wins, share):
 
 
 def test_a_blocked_model_has_no_score(against, monkeypatch):
-    monkeypatch.setattr("encheck.gating.weighing._model_balanced_score", lambda *_: 0.8)
+    monkeypatch.setattr("encheck.gating.comparison._model_balanced_score", lambda *_: 0.8)
     assert against(*scores()).decision.balanced == Balanced(0.8, 0.8)
     assert against(*scores(lost=range(40))).decision.balanced == Balanced(0.8, None)
 

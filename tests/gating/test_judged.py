@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from encheck.errors import UsageError
-from encheck.gating.unjudged import (
+from encheck.gating.unlabelled_search import (
     Judgements,
     JudgingPool,
     JudgingQuery,

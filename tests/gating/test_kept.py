@@ -18,8 +18,8 @@ from encheck.gating.baseline import (
     save_baseline,
     write_baseline,
 )
+from encheck.gating.comparison import gate_against_baseline
 from encheck.gating.types import TOLERANCE
-from encheck.gating.weighing import gate_against_baseline
 from encheck.system.typed_files import as_values, schema_of
 
 SHIPPED = Path(__file__).resolve().parents[2] / "reports/baselines/sbert"

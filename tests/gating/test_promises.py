@@ -9,9 +9,9 @@ from gate_fakes import CASE, columns, results
 from scipy import stats
 
 from encheck.gating.baseline import model_tables, read_baseline, save_baseline
+from encheck.gating.comparison import gate_against_baseline
 from encheck.gating.decision import decide_by_rows
 from encheck.gating.types import Noise, PairedRow
-from encheck.gating.weighing import gate_against_baseline
 from encheck.scoring.scale import Scale
 from encheck.types import Estimate, Lines
 from encheck.verdict import judge

@@ -8,7 +8,7 @@ from recorded import run_file
 from encheck.datasets.load import load
 from encheck.encoders.fake import Oracle
 from encheck.gating.baseline import model_tables, read_baseline, save_baseline
-from encheck.gating.weighing import gate_against_baseline
+from encheck.gating.comparison import gate_against_baseline
 from encheck.ids import CaseId
 from encheck.items import crossed
 

@@ -9,12 +9,11 @@ from recorded import run_file
 
 from encheck.checks.test_antonym import test_antonym_is_farther_than_paraphrase as antonym_check
 from encheck.claims import claim_of
-from encheck.gating.advice import suggest_remedies
+from encheck.gating.advice import apply_partial, suggest_remedies
 from encheck.gating.baseline import model_tables, read_baseline, save_baseline
+from encheck.gating.comparison import gate_against_baseline
 from encheck.gating.decision import decide_by_rows
-from encheck.gating.partial import apply_partial
 from encheck.gating.types import Noise, PairedRow, PartialGate
-from encheck.gating.weighing import gate_against_baseline
 from encheck.reporting import markdown, terminal
 from encheck.reporting.gate import record, rows, words
 from encheck.reporting.junit import cases_of

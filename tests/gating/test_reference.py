@@ -13,8 +13,8 @@ from recorded import run_file, schema
 
 from encheck.datasets.load import load
 from encheck.gating.baseline import model_tables, read_baseline, save_baseline
+from encheck.gating.comparison import baseline_scores, run_scores
 from encheck.gating.reference import SHIPPED, property_differences, shipped_baselines
-from encheck.gating.weighing import baseline_scores, run_scores
 from encheck.reporting import reference
 from encheck.run_file import Reference
 from encheck.system.typed_files import as_values

@@ -7,6 +7,7 @@ from recorded import run_file
 from test_reindex import sample, turned, vectors
 
 from encheck.gating.baseline import model_tables, read_baseline, save_baseline
+from encheck.gating.comparison import gate_against_baseline
 from encheck.gating.scale_shift import (
     MIN_ACCEPTED,
     ScaleShift,
@@ -14,7 +15,6 @@ from encheck.gating.scale_shift import (
     measure_scale_shifts,
     measure_threshold_shift,
 )
-from encheck.gating.weighing import gate_against_baseline
 from encheck.scoring.scale import Scale
 from encheck.system.typed_files import as_values, read_typed
 

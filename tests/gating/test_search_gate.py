@@ -9,8 +9,8 @@ from gate_fakes import columns, given
 from recorded import run_file
 
 from encheck.gating.baseline import model_tables, read_baseline, save_baseline
+from encheck.gating.comparison import gate_against_baseline
 from encheck.gating.types import Gate
-from encheck.gating.weighing import gate_against_baseline
 from encheck.reporting import markdown, terminal
 from encheck.reporting.answers import write_unjudged
 from encheck.reporting.gate import record

@@ -9,17 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+from encheck.gating.comparison import GateComparison
 from encheck.gating.decision import decide_by_rows
 from encheck.gating.gate_rows import LostQuery
 from encheck.gating.types import ChangedQuery, GateAgainst, PairedRow
-from encheck.gating.unjudged import (
+from encheck.gating.unlabelled_search import (
     AnswerChanges,
     advise_on_open_search,
     count_changed_answers,
     estimate_changed_share,
     is_unlabelled_log,
 )
-from encheck.gating.weighing import GateComparison
 from encheck.metrics.search import ndcg, recall
 from encheck.reporting import terminal
 from encheck.reporting.gate import record, words

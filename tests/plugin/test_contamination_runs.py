@@ -18,8 +18,8 @@ from encheck.engine.conclusion import with_contamination
 from encheck.engine.measured import MeasuredCase, ProcessDescription
 from encheck.engine.recorder import Conclusion, Recorder
 from encheck.gating.baseline import read_baseline, save_baseline
+from encheck.gating.comparison import run_scores
 from encheck.gating.contamination import MORE_ON_PUBLIC
-from encheck.gating.weighing import run_scores
 from encheck.options import Settings
 from encheck.run_file import Selection
 from encheck.scoring.run_items import item_table

@@ -13,7 +13,7 @@ import scipy.special  # noqa: F401 - pytester forgets modules between runs, and 
 from gated import or_gate
 from recorded import schema
 
-from encheck.gating.unjudged import read_judgements, save_answers
+from encheck.gating.unlabelled_search import read_judgements, save_answers
 from encheck.operations.judge.judging import gate_with_judgements, open_judging
 from encheck.reporting.answers import disagreements
 from encheck.reporting.gate.words import headline

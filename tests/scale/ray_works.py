@@ -9,8 +9,7 @@ from pathlib import Path
 
 from encheck.errors import DataError, EncoderError
 from encheck.scale import storage
-from encheck.scale.shards import ShardResult
-from encheck.scale.sources import read_shard_table
+from encheck.scale.shards import ShardResult, read_shard_table
 from encheck.similarity import jaccard
 
 

@@ -13,8 +13,7 @@ from encheck.datasets.reader import BadRows
 from encheck.errors import DataError
 from encheck.scale import storage
 from encheck.scale.ray_engine import RayEngine
-from encheck.scale.shards import LocalEngine
-from encheck.scale.sources import plan_shards, read_shard_table
+from encheck.scale.shards import LocalEngine, plan_shards, read_shard_table
 
 pytest_plugins = ("ray_fixtures",)
 

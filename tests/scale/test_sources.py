@@ -6,7 +6,7 @@ from pyarrow import parquet
 
 from encheck.datasets.reader import BadRows
 from encheck.errors import DataError
-from encheck.scale.sources import plan_shards, read_shard_batches, read_shard_table
+from encheck.scale.shards import plan_shards, read_shard_batches, read_shard_table
 
 
 def pairs(count, *, start=0, **more):
@@ -142,7 +142,7 @@ def test_a_shard_that_changed_after_planning_is_named(folder):
 
 
 def test_a_shard_that_unpacks_too_far_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("encheck.scale.sources.FREE_BYTES", 1000)
+    monkeypatch.setattr("encheck.scale.shards.FREE_BYTES", 1000)
     texts = pyarrow.table({"first": ["a" * 500] * 1000, "second": ["b" * 500] * 1000, "label": [1] * 1000})
     write(tmp_path / "a.parquet", texts, rows=1000)
     with pytest.raises(DataError, match="unpacks to more than 100 times"):

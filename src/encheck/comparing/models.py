@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from encheck.errors import UsageError, unknown
+from encheck.gating.comparison import run_scores
 from encheck.gating.pairing import ModelScores
-from encheck.gating.weighing import run_scores
 from encheck.reporting.profile import headlines
 from encheck.reporting.results import read_items, read_results
 from encheck.reporting.view import Items, full_name, measured_in_shards

@@ -13,10 +13,10 @@ from itertools import combinations
 from pathlib import Path
 
 from encheck.errors import BaselineError, UsageError
+from encheck.gating.comparison import run_scores
 from encheck.gating.pairing import ModelScores
 from encheck.gating.replicates import WHAT_IT_IS, check_replicates, compare_checkpoints, pool_seed_noise
 from encheck.gating.types import DEFAULT, Noise
-from encheck.gating.weighing import run_scores
 from encheck.reporting.results import read_items, read_results
 from encheck.reporting.text import table
 from encheck.reporting.view import sentence

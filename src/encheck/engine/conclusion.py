@@ -14,6 +14,14 @@ from encheck.engine.recorder import Conclusion, Recorder
 from encheck.errors import BaselineError
 from encheck.gating import unjudged
 from encheck.gating.baseline import Baseline, model_tables, refuse_baseline_folder, save_baseline
+from encheck.gating.comparison import (
+    GateComparison,
+    LogAnswers,
+    baseline_scores,
+    gate_against_baseline,
+    refuse_other_kind,
+    run_scores,
+)
 from encheck.gating.contamination import estimate_contaminations, pair_probe_data
 from encheck.gating.pairing import ModelScores
 from encheck.gating.purpose import Purpose
@@ -27,15 +35,7 @@ from encheck.gating.replicates import (
     refuse_other_dimension,
 )
 from encheck.gating.types import ExitCode, JudgementSummary, Noise, UnjudgedSearch
-from encheck.gating.unjudged import JudgingPool, decide_by_judgements
-from encheck.gating.weighing import (
-    GateComparison,
-    LogAnswers,
-    baseline_scores,
-    gate_against_baseline,
-    refuse_other_kind,
-    run_scores,
-)
+from encheck.gating.unlabelled_search import JudgingPool, decide_by_judgements
 from encheck.options import Settings, recorded
 from encheck.reporting.answers import asked_queries
 from encheck.reporting.gate import record

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from encheck.errors import EncheckError, UsageError
 from encheck.gating.advice import ADAPTER_FILE
 from encheck.gating.baseline import SUMMARY
-from encheck.gating.weighing import LogAnswers
+from encheck.gating.comparison import LogAnswers
 from encheck.options import Settings
 from encheck.reporting import markdown
 from encheck.reporting.answers import AGAIN, ANSWERS, DOCUMENTS, PLAN, SHEET, UNJUDGED, write_answers, write_unjudged

@@ -321,7 +321,7 @@ def _held_by(data: Sequence[str], *, has_log: bool) -> list[str]:
 
 def _decided_by(data: Iterable[Dataset]) -> dict[str, bool]:
     """Whether the data can decide each purpose, in order of precedence."""
-    from encheck.gating.weighing import is_user_data
+    from encheck.gating.comparison import is_user_data
 
     own = [one for one in data if is_user_data(one.name)]
     return {
@@ -333,8 +333,8 @@ def _decided_by(data: Iterable[Dataset]) -> dict[str, bool]:
 
 def _held_by_run(results: Results) -> list[str]:
     """The purposes that can be decided with a run, in order of precedence."""
+    from encheck.gating.comparison import is_user_data
     from encheck.gating.purpose import DECIDED_BY
-    from encheck.gating.weighing import is_user_data
 
     measured = {row.property for row in results.rows if is_user_data(row.data) and row.value is not None}
     return [name for name, property_ in DECIDED_BY.items() if property_ in measured]
@@ -343,7 +343,7 @@ def _held_by_run(results: Results) -> list[str]:
 def with_built_in_data(data: list[str], old: Baseline | None) -> list[str]:
     """The data and the built-in sentences, if a saved baseline has these too."""
     from encheck.datasets.load import data_label
-    from encheck.gating.weighing import BUILT_IN
+    from encheck.gating.comparison import BUILT_IN
 
     has_them = old is None or any(kept.data == BUILT_IN for kept in old.cases.values())
     return data if not has_them or BUILT_IN in map(data_label, data) else [BUILT_IN, *data]
@@ -367,7 +367,7 @@ def _measured(
     from encheck.engine.folder import from_here, place_of
     from encheck.engine.index import refuse_other_texts
     from encheck.engine.recorder import Conclusion
-    from encheck.gating.weighing import refuse_kinds, refuse_other_edition, refuse_other_search
+    from encheck.gating.comparison import refuse_kinds, refuse_other_edition, refuse_other_search
     from encheck.options import recorded
     from encheck.reporting.view import unused_threshold
     from encheck.running.labels import labels
@@ -428,9 +428,9 @@ def checks_to_weigh(every: Sequence[Check], chosen: Sequence[Check] | None, sett
 
 def _refuse_undecided(purpose: Purpose, data: Iterable[Dataset], measured: Sequence[Check]) -> None:
     """Before encoding, raise UsageError if nothing can decide, or if --protect names an unmeasured property."""
+    from encheck.gating.comparison import is_user_data
     from encheck.gating.pairing import can_be_protected
     from encheck.gating.purpose import DECIDED_BY, NEEDS, refuse_protected
-    from encheck.gating.weighing import is_user_data
     from encheck.language.prose import languages_of
 
     data = list(data)
@@ -458,7 +458,7 @@ def _baseline_of(recorder: Recorder, settings: Settings, label: str) -> Baseline
     """The baseline of the old model; NothingToCompare if nothing was measured for it."""
     from encheck.engine.recorder import Conclusion
     from encheck.gating.baseline import Baseline
-    from encheck.gating.weighing import run_scores
+    from encheck.gating.comparison import run_scores
     from encheck.options import recorded
 
     raw = recorder.results(settings=recorded(settings), end=Conclusion(0))
@@ -472,7 +472,7 @@ def _baseline_of(recorder: Recorder, settings: Settings, label: str) -> Baseline
 def _of_run(results: Results, label: str, how: GateOptions, place: Path | None, *, command: str) -> FinishedGate:
     """The decision on the folder of a run, without a comparison of vectors; UsageError if the run is incomplete."""
     from encheck.engine.recorder import Conclusion
-    from encheck.gating.weighing import gate_against_baseline
+    from encheck.gating.comparison import gate_against_baseline
     from encheck.options import refuse_place
     from encheck.reporting.gate import record
 
@@ -502,7 +502,7 @@ def _saved(old: object) -> Baseline | None:
     """The baseline in this folder, or that of the run's only model; None for a model."""
     from encheck.gating.baseline import SUMMARY, Baseline
     from encheck.gating.baseline import read_baseline as read_baseline
-    from encheck.gating.weighing import run_scores
+    from encheck.gating.comparison import run_scores
     from encheck.reporting.results import RESULTS
 
     folder = _folder(old)

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from encheck.engine.measured import MeasuredCase, ProcessDescription
     from encheck.gating.baseline import FirstLookItems
+    from encheck.gating.comparison import GateComparison, LogAnswers
     from encheck.gating.old_index import OldIndex
     from encheck.gating.reindex import DocumentLengths, VectorSample
     from encheck.gating.types import Gate
-    from encheck.gating.weighing import GateComparison, LogAnswers
     from encheck.options.settings import RunSettings
     from encheck.run_file import (
         BaselineFigure,

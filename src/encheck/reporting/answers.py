@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from encheck.errors import UsageError
+from encheck.gating.comparison import LogAnswers
 from encheck.gating.types import ChangedQuery, Gate
-from encheck.gating.unjudged import JudgingQuery
-from encheck.gating.weighing import LogAnswers
+from encheck.gating.unlabelled_search import JudgingQuery
 from encheck.reporting.gate.record import in_a_line
 from encheck.scoring.documents import Answers
 from encheck.system import files

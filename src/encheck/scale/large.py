@@ -26,8 +26,17 @@ from encheck.errors import DataError, UsageError
 from encheck.running.subject import Subject
 from encheck.scale import storage
 from encheck.scale.pairs import PairColumns, Positions, ShardScorer, ShardScores
-from encheck.scale.shards import Shard, ShardEngine, ShardFolder, ShardResult, ShardWork
-from encheck.scale.sources import ENDING, ShardPlan, plan_shards, shard_rows_at
+from encheck.scale.shards import (
+    ENDING,
+    Shard,
+    ShardEngine,
+    ShardFolder,
+    ShardPlan,
+    ShardResult,
+    ShardWork,
+    plan_shards,
+    shard_rows_at,
+)
 from encheck.scale.work import ScoreWork, SurveyWork
 from encheck.statistics.bootstrap import MANY_ITEMS, MOST_CLUSTERS
 from encheck.statistics.clusters import chunks_of, component_numbers, distinct, places_in

@@ -24,8 +24,7 @@ from encheck.errors import EncoderError
 from encheck.language.divergence import jsd_once
 from encheck.running.scorer import comparing
 from encheck.running.service import PAIRS_PER_BATCH
-from encheck.scale.shards import Shard, ShardFolder, ShardResult
-from encheck.scale.sources import shard_rows
+from encheck.scale.shards import Shard, ShardFolder, ShardResult, shard_rows
 from encheck.scale.storage import join
 from encheck.similarity import Vectors, jaccard_once
 

@@ -16,10 +16,10 @@ from typer.testing import CliRunner
 
 from encheck.cli import app
 from encheck.errors import UsageError
+from encheck.gating.comparison import GateComparison, LogAnswers
 from encheck.gating.decision import decide_by_rows
 from encheck.gating.types import Gate, GateAgainst
-from encheck.gating.unjudged import count_changed_answers, read_judgements
-from encheck.gating.weighing import GateComparison, LogAnswers
+from encheck.gating.unlabelled_search import count_changed_answers, read_judgements
 from encheck.operations.judge.judging import (
     ask_people,
     gate_with_judgements,

@@ -40,7 +40,7 @@ def judge_(
 
         encheck judge reports/x --answers answers.json
     """
-    from encheck.gating.unjudged import read_judgements
+    from encheck.gating.unlabelled_search import read_judgements
     from encheck.operations.judge.judging import (
         ask_people,
         gate_with_judgements,

@@ -1,7 +1,7 @@
 """Blind judging of which of two models answers a query better, until a gate's search is decided.
 
 The plan (the looks, the seed, and the queries) is written to judging.json in the folder before the first answer.
-Answers go into the qrels next to the query log, one by one; see `encheck.gating.unjudged`. A few pairs are shown again
+Answers go into the qrels next to the query log, one by one; see `encheck.gating.unlabelled_search`. A few pairs are shown again
 later, with sides drawn again. These repeated judgements go into repeats.json and decide nothing; they only show how
 consistent the judgements are.
 
@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from encheck.errors import UsageError
-from encheck.gating.partial import partial_gate_reason
+from encheck.gating.advice import partial_gate_reason
 from encheck.gating.types import EXIT_CODES, Gate, JudgementSummary, Outcome, UnjudgedSearch
-from encheck.gating.unjudged import (
+from encheck.gating.unlabelled_search import (
     LOSS,
     REPEATS,
     Judgement,

@@ -9,6 +9,7 @@ from math import isfinite
 from typing import Any, Literal, cast
 
 from encheck.gating.baseline import Baseline
+from encheck.gating.comparison import GateComparison, LogAnswers
 from encheck.gating.gate_rows import DIRECTION, LOST_SHOWN, LostItem, LostQuery
 from encheck.gating.types import (
     EXIT_CODES,
@@ -24,8 +25,7 @@ from encheck.gating.types import (
     UnjudgedAnswer,
     UnjudgedSearch,
 )
-from encheck.gating.unjudged import advise_on_open_search
-from encheck.gating.weighing import GateComparison, LogAnswers
+from encheck.gating.unlabelled_search import advise_on_open_search
 from encheck.ids import GateRowId
 from encheck.reporting.profile import chance_of
 from encheck.reporting.text import Piece, joined, pieces, shortened

@@ -13,7 +13,13 @@ import numpy as np
 from encheck.claims import CONTRACT, OF_ANY_TEXT
 from encheck.errors import BaselineError
 from encheck.gating import reindex
-from encheck.gating.advice import list_required_changes, suggest_remedies
+from encheck.gating.advice import (
+    apply_partial,
+    find_left_out_checks,
+    list_required_changes,
+    suggest_remedies,
+    unselected_cases,
+)
 from encheck.gating.balance import balanced_score, property_families, shares_above_chance
 from encheck.gating.baseline import (
     STORED,
@@ -49,7 +55,6 @@ from encheck.gating.pairing import (
     graded_endpoint,
     secondary_metrics,
 )
-from encheck.gating.partial import apply_partial, find_left_out_checks, unselected_cases
 from encheck.gating.purpose import (
     BUDGET,
     DECIDED_BY,
@@ -86,7 +91,7 @@ from encheck.gating.types import (
     Rule,
     UnjudgedSearch,
 )
-from encheck.gating.unjudged import ALPHA, count_changed_answers, is_unlabelled_log
+from encheck.gating.unlabelled_search import ALPHA, count_changed_answers, is_unlabelled_log
 from encheck.language.prose import english_share, languages_of, languages_summary
 from encheck.metrics.health import OF_THE_SPACE, ends_seen
 from encheck.options.settings import chosen_settings
