@@ -12,7 +12,7 @@ from encheck.engine.folder import from_here
 from encheck.engine.measure import measure_case
 from encheck.engine.recorder import Conclusion, Recorder
 from encheck.errors import BaselineError
-from encheck.gating import unjudged
+from encheck.gating import unlabelled_search
 from encheck.gating.baseline import Baseline, model_tables, refuse_baseline_folder, save_baseline
 from encheck.gating.comparison import (
     GateComparison,
@@ -61,7 +61,7 @@ def refuse_beforehand(queries: Path | None, replicates: int, save: Path | None, 
     replicates; UsageError if the queries' judgements cannot be read.
     """
     if queries:
-        unjudged.read_judgements(unjudged.judgements_path(queries))
+        unlabelled_search.read_judgements(unjudged.judgements_path(queries))
     if replicates:
         refuse_few_replicates(replicates)
     if save and save.resolve() in [folder.resolve() for folder in baselines]:
@@ -187,7 +187,7 @@ def _judged_by_people(
     texts = dict(zip(every["item"].to_pylist(), every["source"].to_pylist(), strict=True))
     questions = asked_queries(one, texts, recorder.documents[one.after.case])
     pool = JudgingPool(questions, settings.seed, found.delta, found.least, found.alpha)
-    answers = unjudged.read_judgements(unjudged.judgements_path(settings.queries)).answers(pool.order)
+    answers = unlabelled_search.read_judgements(unjudged.judgements_path(settings.queries)).answers(pool.order)
     return decide_by_judgements(pool, answers, baseline=baseline)
 
 
@@ -200,7 +200,7 @@ def _gate_end(
     options: GateOptions,
 ) -> Conclusion:
     """The conclusion of a gate; a failed check, or data without any measurement, fails the run."""
-    judged = from_here(unjudged.judgements_path(settings.queries)) if settings.queries else ""
+    judged = from_here(unlabelled_search.judgements_path(settings.queries)) if settings.queries else ""
     shown = record.GateEvidence(recorder.items, recorder.documents, options.folder, judged)
     gate = record.with_texts(weighed, options.inconclusive, shown)
     rows, declared = printed_rows(results, next(iter(labels(settings.models)))), results.declarations

@@ -1,8 +1,8 @@
 """Blind judging of which of two models answers a query better, until a gate's search is decided.
 
-The plan (the looks, the seed, and the queries) is written to judging.json in the folder before the first answer.
-Answers go into the qrels next to the query log, one by one; see `encheck.gating.unlabelled_search`. A few pairs are shown again
-later, with sides drawn again. These repeated judgements go into repeats.json and decide nothing; they only show how
+The plan (the looks, the seed, and the queries) is written to judging.json in the folder before the first answer. Each
+answer is saved at once in the qrels next to the query log (`encheck.gating.unlabelled_search`). A few pairs are shown
+twice, with sides drawn again. The repeated judgements go into repeats.json and decide nothing; they only show how
 consistent the judgements are.
 
 judging.html is one file that needs no network. Its answers are JSON: `judging`, which identifies the plan, and
