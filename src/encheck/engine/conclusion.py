@@ -61,7 +61,7 @@ def refuse_beforehand(queries: Path | None, replicates: int, save: Path | None, 
     replicates; UsageError if the queries' judgements cannot be read.
     """
     if queries:
-        unlabelled_search.read_judgements(unjudged.judgements_path(queries))
+        unlabelled_search.read_judgements(unlabelled_search.judgements_path(queries))
     if replicates:
         refuse_few_replicates(replicates)
     if save and save.resolve() in [folder.resolve() for folder in baselines]:
@@ -187,7 +187,7 @@ def _judged_by_people(
     texts = dict(zip(every["item"].to_pylist(), every["source"].to_pylist(), strict=True))
     questions = asked_queries(one, texts, recorder.documents[one.after.case])
     pool = JudgingPool(questions, settings.seed, found.delta, found.least, found.alpha)
-    answers = unlabelled_search.read_judgements(unjudged.judgements_path(settings.queries)).answers(pool.order)
+    answers = unlabelled_search.read_judgements(unlabelled_search.judgements_path(settings.queries)).answers(pool.order)
     return decide_by_judgements(pool, answers, baseline=baseline)
 
 
