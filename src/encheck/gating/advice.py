@@ -216,14 +216,7 @@ def list_required_changes(
             name = {"query": "queries", "document": "documents"}[role]
             instead = f" instead of {before!r}" if before else ""
             yield f"Put {repr(after) if after else 'nothing'} before {name}{instead}."
-    yield from _threshold_changes(thresholds)
-    licences = [one.licence or "not stated" for one in (old, new)]
-    if licences[0] != licences[1] and old.adapter != STORED:
-        yield f"Check the licence: {licences[1]} instead of {licences[0]}."
-
-
-def _threshold_changes(thresholds: Sequence[ThresholdShift]) -> Iterator[str]:
-    """The new value of each threshold, mapped on the user's data if possible, else on the built-in sentences."""
+    # The new value of each threshold, mapped on the user's data if possible, else on the built-in sentences.
     for threshold in dict.fromkeys(one.threshold for one in thresholds):
         shifts = [one for one in thresholds if one.threshold == threshold]
         mapped = [one for one in shifts if one.same is not None]
@@ -232,6 +225,9 @@ def _threshold_changes(thresholds: Sequence[ThresholdShift]) -> Iterator[str]:
                 yield f"Move the threshold {threshold:g} to {one.same:.3g}, which accepts the same share of {one.data}."
         if not mapped and any(one.accepted < one.pairs for one in shifts):
             yield f"Choose a new value for the threshold {threshold:g}: too few pairs here reach it to map it."
+    licences = [one.licence or "not stated" for one in (old, new)]
+    if licences[0] != licences[1] and old.adapter != STORED:
+        yield f"Check the licence: {licences[1]} instead of {licences[0]}."
 
 
 def _index_changes(new: str, reindex: Reindex, index: OldIndex | None) -> Iterator[str]:

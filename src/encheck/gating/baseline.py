@@ -266,7 +266,30 @@ class Baseline:
                     f"{case.case} has the score {wrong[0]:g}, but a baseline keeps numbers below "
                     f"{LARGEST / STEPS:.0e}: there is no baseline to save"
                 )
-        summary = _make_summary(results, cases, model, seed_noise, vectors)
+        about = next(one for one in results.models if one.label == model)
+        used = {case.data for case in cases.values()}
+        figures: dict[str, dict[str, CaseFigure]] = {}
+        for row in results.checks:
+            if row.model == model and row.data in used:
+                value, low, high = (None if x is None else round(x, DECIMALS) for x in (row.value, row.low, row.high))
+                figures.setdefault(row.case.of_any_model, {})[row.figure] = (value, low, high, row.n)
+        summary = BaselineSummary(
+            versions=results.run.versions,
+            settings=chosen_settings(BaselineSettings, results.run.settings),
+            model=replace(about, name=name_without_folders(about.name, model)),
+            data=tuple(
+                BaselineData(one.name, one.fingerprint, one.language, one.calibration.get(model), one.version)
+                for one in results.data
+                if one.name in used
+            ),
+            cases={
+                name: CaseEntry(kept.check, kept.data, len(kept), kept.lock, kept.parts, kept.unscaled)
+                for name, kept in sorted(cases.items())
+            },
+            figures=dict(sorted(figures.items())),
+            seed_noise=seed_noise,
+            vectors=vectors.pack() if vectors else None,
+        )
         return cls(Path(model), summary, cases)
 
     @property
@@ -357,9 +380,16 @@ def write_baseline(folder: Path, summary: BaselineSummary, cases: Mapping[str, S
                 with files.flushed(items, to=folder / ITEMS) as file:
                     _write_items(file, cases)
                 sealed = as_values(replace(summary, items_sha256=_hash(items.read_bytes())))
-                text = _json_by_line({**sealed, "checksum": summary_checksum(sealed)})
+                to_json = partial(json.dumps, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+                lines = []  # one for each case and for its figures, so that diffs are line by line
+                for name, value in {**sealed, "checksum": summary_checksum(sealed)}.items():
+                    text = to_json(value)
+                    if isinstance(value, Mapping) and value:
+                        entries = (f" {to_json(key)}: {to_json(entry)}" for key, entry in value.items())
+                        text = "{\n" + ",\n".join(entries) + "\n}"
+                    lines.append(f"{to_json(name)}: {text}")
                 with files.flushed(head, to=folder / SUMMARY) as file:
-                    file.write(f"{text}\n".encode())
+                    file.write(("{\n" + ",\n".join(lines) + "\n}\n").encode())
                 files.sync_folder(folder)
                 files.move_into_place(head, folder / SUMMARY)  # from here on the folder holds the new baseline
             finally:
@@ -414,51 +444,6 @@ def _restore_items_file(folder: Path) -> None:
     )
     if there and there != folder / ITEMS:
         files.move_into_place(there, folder / ITEMS)
-
-
-def _json_by_line(summary: Mapping[str, object]) -> str:
-    """JSON with one line per case and one per case's figures, so that diffs are line by line."""
-    to_json = partial(json.dumps, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    fields = []
-    for name, value in summary.items():
-        text = to_json(value)
-        if isinstance(value, Mapping) and value:
-            text = "{\n" + ",\n".join(f" {to_json(key)}: {to_json(entry)}" for key, entry in value.items()) + "\n}"
-        fields.append(f"{to_json(name)}: {text}")
-    return "{\n" + ",\n".join(fields) + "\n}"
-
-
-def _make_summary(
-    results: RunFile,
-    cases: Mapping[str, SavedScores],
-    model: str,
-    seed_noise: Noise | None,
-    vectors: VectorSample | None,
-) -> BaselineSummary:
-    about = next(one for one in results.models if one.label == model)
-    used = {case.data for case in cases.values()}
-    figures: dict[str, dict[str, CaseFigure]] = {}
-    for row in results.checks:
-        if row.model == model and row.data in used:
-            value, low, high = (None if x is None else round(x, DECIMALS) for x in (row.value, row.low, row.high))
-            figures.setdefault(row.case.of_any_model, {})[row.figure] = (value, low, high, row.n)
-    return BaselineSummary(
-        versions=results.run.versions,
-        settings=chosen_settings(BaselineSettings, results.run.settings),
-        model=replace(about, name=name_without_folders(about.name, model)),
-        data=tuple(
-            BaselineData(one.name, one.fingerprint, one.language, one.calibration.get(model), one.version)
-            for one in results.data
-            if one.name in used
-        ),
-        cases={
-            name: CaseEntry(kept.check, kept.data, len(kept), kept.lock, kept.parts, kept.unscaled)
-            for name, kept in sorted(cases.items())
-        },
-        figures=dict(sorted(figures.items())),
-        seed_noise=seed_noise,
-        vectors=vectors.pack() if vectors else None,
-    )
 
 
 def name_without_folders(name: str, label: str) -> str:

@@ -128,10 +128,10 @@ FindJudgements = Callable[[LogAnswers, str, UnjudgedSearch], JudgementSummary | 
 class GateComparison:
     """The decision against one baseline, with the items, queries and answers whose texts a report shows.
 
-    `noise` is the seed noise that was used. By gate row, `lost_queries` has the queries of a search that lost most,
-    `lost_items` the items of other data, and `unjudged` the queries whose unjudged first answers leave a search open.
-    `searched` has both models' answers to queries without labels. `index` describes an index of the old model's
-    vectors, None if the run has no documents.
+    `noise` is the seed noise that was used. `searched` has both models' answers to queries without labels. Three fields
+    are by gate row: `lost_queries` has the queries of a search that lost most, `lost_items` the items of other data
+    that lost most, and `unjudged` the queries whose unjudged first documents leave a search open. `index` describes an
+    index of the old model's vectors, None if the run has no documents.
     """
 
     decision: GateAgainst
@@ -192,7 +192,12 @@ def gate_against_baseline(
     of answers that differ. `vectors` are the candidate's vectors of some texts, `documents` the lengths of the user's
     documents, `index` describes an index of them; `thresholds` are those in use.
     """
-    _refuse_other_data(baseline, results)
+    then, now = (sorted(one.name for one in data) for data in (baseline.summary.data, results.data))
+    if then and now and not set(then) & set(now):  # fresh probes of two seeds are two data sets
+        raise BaselineError(
+            f"{baseline.folder} was made on {', '.join(then)}, but this run is on {', '.join(now)}: run on the data of "
+            "the baseline, or make the baseline again with --save-baseline"
+        )
     refuse_other_edition(
         baseline, {data.name: data.version for data in results.data}, models=results.run.settings.models
     )
@@ -490,7 +495,7 @@ class _GateSides:
 
 
 def _pair_sides(baseline: Baseline, results: RunFile, items: Columns, model: str) -> _GateSides:
-    """Both sides on the same items; BaselineError if the items differ."""
+    """Pair the baseline's scores with the run's on the same items; BaselineError if the items differ."""
     after = run_scores(results, items, model)
     both = tuple(name for name in baseline.cases if name in after.tables)
     for name in both:
@@ -589,16 +594,6 @@ def _refuse_other_items(case: SavedScores, table: CaseScores, baseline: Baseline
         raise BaselineError(
             f"{baseline.folder} has items of {case.case} in other splits, or with other labels, than this run. Make "
             "the baseline again with --save-baseline"
-        )
-
-
-def _refuse_other_data(baseline: Baseline, results: RunFile) -> None:
-    """BaselineError if run and baseline share no data set; fresh probes of two seeds are two data sets."""
-    then, now = (sorted(one.name for one in data) for data in (baseline.summary.data, results.data))
-    if then and now and not set(then) & set(now):
-        raise BaselineError(
-            f"{baseline.folder} was made on {', '.join(then)}, but this run is on {', '.join(now)}: run on the data of "
-            "the baseline, or make the baseline again with --save-baseline"
         )
 
 

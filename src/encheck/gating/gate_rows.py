@@ -76,7 +76,7 @@ def _group_all_cases(found: Sequence[ComparedCase]) -> dict[str, list[ComparedCa
 
 
 def _select_seen(some: Sequence[ComparedCase]) -> list[ComparedCase]:
-    """The cases whose property, at its level, the baseline sees."""
+    """Return the cases whose property, at its level, the baseline is shown to tell better than by guessing."""
     return [one for cases in _group_by_property(some).values() if not why_unseen(cases) for one in cases]
 
 
@@ -89,7 +89,7 @@ def _group_by_property(some: Sequence[ComparedCase]) -> dict[GateRowId, list[Com
 
 
 def _pooled_row_id(one: ComparedCase) -> GateRowId:
-    """The row that a case is pooled into: that of its capability and data, or its own (labelled queries, proxies)."""
+    """Return the id of the row that pools this case: its capability and data, or its own for searches and proxies."""
     declared = declaration_of(one.before)
     if one.budget != "behaviour" or declared.proxy:
         return one.before.gate_row
@@ -103,7 +103,7 @@ def _row_id(some: Sequence[ComparedCase]) -> GateRowId:
 
 
 def _drop_repeated_items(some: Sequence[ComparedCase]) -> list[ComparedCase]:
-    """The cases without items that are also a side of a crossed group in the same row."""
+    """Return the cases, without items that a crossed group of the same row already contains as a side."""
     sides = {text for one in some if one.sides is not None for text in one.before.texts}
     if not sides:
         return list(some)
@@ -165,7 +165,7 @@ def pool_by_property(found: Sequence[ComparedCase]) -> list[PairedRow]:
 
 
 def random_pair_cases(found: Sequence[ComparedCase]) -> dict[str, ComparedCase]:
-    """The case of each data set that has its random pairs under both models."""
+    """Return, by data set, the case with the scores of its random pairs under both models."""
     return {one.before.data: one for one in found if one.metric is room}
 
 
@@ -221,7 +221,7 @@ class TestedItems:
 def divide_items(
     old: Mapping[str, CaseScores], new: Mapping[str, CaseScores], scales: Mapping[str, Scale]
 ) -> TestedItems:
-    """Divide items into tested and held-out. Both models have the same order; `scales` are the baseline's."""
+    """Divide the items into tested and held-out ones. Both models have the same order; `scales` are the baseline's."""
     tested = {name: table.seen(GATE_SPLIT) for name, table in old.items()}
     held_out = {name: table.seen(DEV_SPLIT) for name, table in cases_with_chance(old).items()}
     whole = {name for name, table in held_out.items() if not table.items or len(table.items) == len(old[name].items)}

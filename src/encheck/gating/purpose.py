@@ -230,12 +230,12 @@ FEWEST_ITEMS, FEWEST_CLUSTERS = 20, 16  # the second for 15 degrees of freedom
 
 @dataclass(frozen=True)
 class Purpose:
-    """The purpose that the gate decides for. `margin` is m, as a share, by default that of `MARGINS`; `protect` names
-    the behaviours that may not be lost.
+    """What the candidate is for, and what the user demands of it.
 
-    `accept` names watched behaviours and slices whose loss the user accepts; `tried` counts the candidates of which
-    this is the best: it divides the levels. Of pairs, `budget` is the share of false accepts that is allowed; None is
-    5%.
+    A loss of `margin` (a share; default: that of `MARGINS`) has to be ruled out. `protect` names the behaviours that
+    may not be lost. `accept` names watched behaviours and slices whose loss the user accepts. `tried` is the number of
+    candidates of which this one is the best; the error rates are divided by it. `budget` is the allowed share of false
+    accepts, for pairs; None means 5%.
     """
 
     name: PurposeName = "change"
@@ -278,9 +278,9 @@ class Purpose:
 class PurposeFigures:
     """The figures that a gate for another model uses.
 
-    `endpoints` and `pairs` (by data set) decide; `slices` of queries are watched. `if_right` has the endpoints with
-    unjudged first answers, computed as if these were right. `behaviours` are whole properties by name; some are
-    protected, some watched. `rows` are all other rows, which are only reported.
+    `endpoints` and `pairs` (by data set) decide. `slices` of queries are watched. `if_right` has the endpoints as they
+    would be if every unjudged first document were right. `behaviours` are whole properties by name; some are protected,
+    others watched. `rows` are all other rows, which are only reported.
     """
 
     endpoints: Sequence[PairedRow]
@@ -305,8 +305,16 @@ def decide_for_purpose(
 
     UsageError if a protected behaviour was not measured, a slice to accept does not exist, or nothing decides.
     """
-    if not contracts:
-        _refuse_unmeasured(purpose, found, moved, languages)
+    if not contracts and not found.endpoints and not found.pairs and not moved:
+        raise UsageError(f"--for {purpose.name} needs data that decide: {NEEDS[purpose.name]}. This run measured none")
+    unmeasured = [name for name in purpose.protect if name not in found.behaviours]
+    if not contracts and unmeasured:
+        refuse_protected(replace(purpose, protect=(unmeasured[0],)), languages)
+        raise UsageError(unknown("--protect", unmeasured[0], found.behaviours or ["none"]))
+    acceptable = (*WATCHED, *(one.name for one in found.slices))
+    strange = [name for name in purpose.accept if name not in acceptable]
+    if not contracts and strange:
+        raise UsageError(unknown("--accept", strange[0], acceptable))
     components = [
         *(replace(one, delta=purpose.margin / 2) for one in found.endpoints),
         *(replace(found.behaviours[name], delta=PROTECTED_MARGIN / 2)
@@ -376,19 +384,6 @@ def refuse_protected(purpose: Purpose, languages: Mapping[str, int]) -> None:
             f"--protect {purpose.protect[0]} cannot be measured: {languages_summary(languages)}, and {NO_BUILT_IN}. "
             f"Remedy: leave it out, or give sentences of your own with written edits (--data probes:FILE)"
         )
-
-
-def _refuse_unmeasured(
-    purpose: Purpose, found: PurposeFigures, moved: Sequence[UnjudgedSearch], languages: Mapping[str, int]
-) -> None:
-    if not found.endpoints and not found.pairs and not moved:
-        raise UsageError(f"--for {purpose.name} needs data that decide: {NEEDS[purpose.name]}. This run measured none")
-    if unmeasured := [name for name in purpose.protect if name not in found.behaviours]:
-        refuse_protected(replace(purpose, protect=(unmeasured[0],)), languages)
-        raise UsageError(unknown("--protect", unmeasured[0], found.behaviours or ["none"]))
-    slices = [one.name for one in found.slices]
-    if strange := [name for name in purpose.accept if name not in (*WATCHED, *slices)]:
-        raise UsageError(unknown("--accept", strange[0], (*WATCHED, *slices)))
 
 
 def has_enough_items(one: PairedRow) -> bool:

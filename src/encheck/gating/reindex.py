@@ -434,12 +434,6 @@ class _Evidence:
         return self.new.lengths[key].words
 
     @property
-    def has_other_lengths(self) -> bool:
-        """Whether vector lengths changed, judged by texts that neither model cuts if their limits differ."""
-        long = (pair.keys[i] for pair in self.stored for i in np.flatnonzero(np.abs(pair.ratios - 1) > SAME_LENGTH))
-        return any(self.limit is None or (self.tokens(key) or 0) <= self.limit for key in long)
-
-    @property
     def longest(self) -> tuple[int, Unit] | None:
         """The length of the longest compared text; None if it does not matter.
 
@@ -498,7 +492,9 @@ def _reindex_if_unknown(evidence: _Evidence) -> Reindex | None:
         return unknown_reindex(
             f"vectors are the same {evidence.text_count_in_words}, but {said}: those of other texts may differ"
         )
-    if evidence.has_other_lengths:
+    lengths = (p.keys[i] for p in evidence.stored for i in np.flatnonzero(np.abs(p.ratios - 1) > SAME_LENGTH))
+    limit = evidence.limit  # if the limits differ, only texts that neither model cuts show whether lengths changed
+    if any(limit is None or (evidence.tokens(key) or 0) <= limit for key in lengths):
         answer = "no, if your index compares by cosine; yes, if by inner product or distance"
         return Reindex(
             None, answer, "; ".join([_length_change_text(evidence), *evidence.differences]), only_by_cosine=True

@@ -242,7 +242,13 @@ class _RowsAudit:
         wrong = n - counts["right"]
         share = Figure(wrong / n, *interval_of_share(wrong, n)) if sampled else None
         at_most = upper_of_share(wrong, n) if sampled else None
-        again = self._repeat_encoding(faults)
+        again = 0.0  # the largest distance between the model's vectors of one text in two batches
+        doubtful = [place for place, row in faults.items() if row.kind in ("unexplained", "another text")]
+        if self.fresh.is_model and doubtful:
+            some = [self.rows[at] for at in doubtful[-ENCODED_AGAIN:][::-1]]
+            repeated, _ = self.fresh.vectors([row.name or "" for row in some], [row.role for row in some])
+            pairs = zip(repeated, self.vectors[doubtful[-ENCODED_AGAIN:][::-1]], strict=True)
+            again = float(max(_distance(*pair) for pair in pairs))
         outcome, reason = _outcome_and_reason(
             self.fresh.label, counts, len(broken), one, again=again, share=share, at_most=at_most, groups=groups
         )  # fmt: skip
@@ -448,15 +454,6 @@ class _RowsAudit:
             if same == len(places):
                 said += f"; the first {shared} are the same: one of the two was truncated"
             yield make_group("unknown" if same == len(places) else "another model", numbers, said)
-
-    def _repeat_encoding(self, faults: Mapping[int, AuditedRow]) -> float:
-        """The largest distance between the model's vectors of one text in two batches."""
-        asked = [place for place, row in faults.items() if row.kind in ("unexplained", "another text")]
-        if not self.fresh.is_model or not asked:
-            return 0.0
-        some = asked[-ENCODED_AGAIN:][::-1]
-        vectors, _ = self.fresh.vectors([self.rows[at].name or "" for at in some], [self.rows[at].role for at in some])
-        return float(max(_distance(vector, self.vectors[at]) for at, vector in zip(some, vectors, strict=True)))
 
 
 def _outcome_and_reason(

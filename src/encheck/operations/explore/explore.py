@@ -253,19 +253,16 @@ def _search_properties(
         try:
             search.run(meter, limit=limit, until=until)
         finally:
-            found.searched.append(_summary(search, own))
+            first, second, third = (count_clusters(some, range(len(some))) for some in own)
+            found.searched.append(
+                SearchSummary(
+                    search.items[0].property, (first, second, third), search.tried, len(search.cells.open),
+                    search.cells.total, len(search.failed), search.filled, search.is_finished,
+                )
+            )  # fmt: skip
         searches.append(search)
         tell(f"{one.property}: searched {search.tried} of {len(search.cells.open)} constructions")
     return searches
-
-
-def _summary(search: ConstructionSearch, parts: SplitItems) -> SearchSummary:
-    clusters = [count_clusters(some, range(len(some))) for some in parts]
-    first, second, third = clusters
-    return SearchSummary(
-        search.items[0].property, (first, second, third), search.tried, len(search.cells.open), search.cells.total,
-        len(search.failed), search.filled, search.is_finished,
-    )  # fmt: skip
 
 
 def _confirm_rows(
@@ -335,7 +332,17 @@ def exploration_lines(
 ) -> Iterator[str]:
     """The table of rows, an example for each row that breaks, and the coverage of the search."""
     numbers = {row.cell: str(n) for n, row in enumerate((r for r in found.rows if r.cell.values), 1)}
-    yield f"Where {model} breaks: {_outcome_text(found)}"
+    count = sum(bool(row.cell.values) for row in found.rows)
+    outcome = "no construction stood out in the search"
+    if count:
+        outcome = (
+            f"{len(found.broken)} of {count} nominated constructions confirmed to fail in more than {UNBROKEN:.0%}"
+        )
+    if found.stopped:
+        outcome += f" (interrupted in {found.stopped})"
+    if found.stopped and not found.rows:
+        outcome = f"interrupted in {found.stopped}, so nothing was confirmed"
+    yield f"Where {model} breaks: {outcome}"
     yield ""
     if found.rows:
         lines = [
@@ -368,16 +375,6 @@ def exploration_lines(
     )
     if budget.seconds is not None and not all(one.is_finished for one in found.searched):
         yield "time ended the search, so another run may differ; --texts N without --minutes is repeatable"
-
-
-def _outcome_text(found: Exploration) -> str:
-    if found.stopped and not found.rows:
-        return f"interrupted in {found.stopped}, so nothing was confirmed"
-    count = sum(bool(row.cell.values) for row in found.rows)
-    said = f"{len(found.broken)} of {count} nominated constructions confirmed to fail in more than {UNBROKEN:.0%}"
-    if not count:
-        said = "no construction stood out in the search"
-    return said + (f" (interrupted in {found.stopped})" if found.stopped else "")
 
 
 def _example_lines(

@@ -260,23 +260,17 @@ class ItemSource:
                 "surface": FAVOURS[surface_preference(triplet.source, triplet.near, triplet.far)],
                 **{name: value for name, value in said.items() if name not in LEFT_OUT},
                 **dict(wording_features(self.name, triplet, changed)),
-                **(_frame_features(filling, triplet) if filling else {}),
             }
+            if filling:
+                frame, size = filling.frame, _SIZE.search(triplet.far_why)
+                values["frame"] = f"frames of {frame.fillers['n'][0]}" if "n" in frame.fillers else (
+                    f"frames {frame.form.name!r}"
+                )  # fmt: skip
+                values |= {"size": APART[size[1]]} if size else {}
+                values |= {"around": "the clause alone"} if filling.is_alone else {}
             yield ExploredItem(
                 self.name, triplet, whole, tuple(sorted((k, v) for k, v in values.items() if v)), filling
             )
-
-
-def _frame_features(filling: Filling, triplet: Triplet) -> dict[str, str]:
-    frame, size = filling.frame, _SIZE.search(triplet.far_why)
-    found = {"frame": f"frames {frame.form.name!r}"}
-    if "n" in frame.fillers:
-        found["frame"] = f"frames of {frame.fillers['n'][0]}"
-    if size:
-        found["size"] = APART[size[1]]
-    if filling.is_alone:
-        found["around"] = "the clause alone"
-    return found
 
 
 PartName = Literal["search", "confirmation", "reading"]
