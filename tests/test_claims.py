@@ -13,7 +13,7 @@ from recorded import run_file
 from encheck import checks, claim
 from encheck.claims import FAMILIES, claim_of, lines_of, properties_in
 from encheck.errors import UsageError
-from encheck.gating.balance import part_means, property_families, win_rates
+from encheck.gating.balance import part_means, property_families, property_wins
 from encheck.gating.baseline import model_tables, read_baseline, save_baseline
 from encheck.gating.comparison import gate_against_baseline
 from encheck.items import random_pairs
@@ -76,7 +76,8 @@ def test_a_check_of_ones_own_gates_counts_and_is_drawn(own, pytester):
     )  # fmt: skip
     assert outcome.ret == 10  # the checks that ship were left out, and a part never passes
     tables = model_tables(read_results(Path("gated")), read_items(Path("gated")), "bag-of-words")
-    assert part_means(win_rates(tables, {}), property_families(tables)) == {"invariance": 1.0}
+    rates = {name: one.rate for name, one in property_wins(tables, {}).items()}
+    assert part_means(rates, property_families(tables)) == {"invariance": 1.0}
     page = Path("out/report.html").read_text("utf-8")
     assert "loud is nearer than antonym" in page
     assert page.count('<figure class="chart') >= 2

@@ -37,7 +37,7 @@ from scipy.stats import kendalltau, spearmanr
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.objects import as_model
 from encheck.engine.checks import packaged_checks
-from encheck.gating.balance import balanced_score, part_means, property_families, shares_above_chance, win_rates
+from encheck.gating.balance import balanced_score, part_means, property_families, property_wins, shares_above_chance
 from encheck.gating.decision import decide_by_rows
 from encheck.gating.gate_rows import pool_rows
 from encheck.gating.pairing import ModelScores, compare_cases, declaration_of, gating_metric
@@ -271,7 +271,7 @@ class Judgement:
 def judge(vectors: Vectors, data: Path) -> Judgement:
     """What the private items, the search and the people of STS-B say of a copy."""
     side = fresh_plan().side(as_model(vectors, "copy"))
-    rates = win_rates(side.tables, side.scales)
+    rates = {name: one.rate for name, one in property_wins(side.tables, side.scales).items()}
     behaviour = float(np.mean(list(rates.values())))
     return Judgement(behaviour, ndcg(vectors, search_of(data)), correlation(vectors, *sts_pairs(data)))
 
@@ -358,7 +358,8 @@ def from_chance(one: Seen, _: Seen) -> float:
 
 def win_rates_alone(one: Seen, _: Seen) -> float:
     """What the balanced score was."""
-    return balanced_score(win_rates(one.side.tables, one.side.scales), property_families(one.side.tables)) or 0.0
+    rates = {name: wins.rate for name, wins in property_wins(one.side.tables, one.side.scales).items()}
+    return balanced_score(rates, property_families(one.side.tables)) or 0.0
 
 
 def with_the_space(one: Seen, _: Seen) -> float:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from encheck import run
-from encheck.gating.balance import part_means, property_families, win_rates
+from encheck.gating.balance import part_means, property_families, property_wins
 from encheck.gating.baseline import Baseline, read_baseline, write_baseline
 from encheck.gating.comparison import run_scores
 from encheck.gating.reference import SHIPPED
@@ -46,7 +46,8 @@ def best_surface() -> str:
 
 def sensitivity(results: object, name: str) -> float:
     side = run_scores(results.raw, results.items, name).seen()  # type: ignore[attr-defined]
-    return part_means(win_rates(side.tables, side.scales), property_families(side.tables))["sensitivity"]
+    rates = {name: wins.rate for name, wins in property_wins(side.tables, side.scales).items()}
+    return part_means(rates, property_families(side.tables))["sensitivity"]
 
 
 def keep(found: Baseline, folder: Path) -> None:

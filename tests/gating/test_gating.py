@@ -14,7 +14,7 @@ from recorded import result, run_file
 import encheck
 from encheck.datasets.probes import VERSION
 from encheck.errors import BaselineError
-from encheck.gating.balance import balanced_score, shares_above_chance, win_rates
+from encheck.gating.balance import balanced_score, property_wins, shares_above_chance
 from encheck.gating.baseline import model_tables, read_baseline, save_baseline
 from encheck.gating.comparison import apply_seed_noise, gate_against_baseline
 from encheck.gating.decision import decide_by_rows
@@ -417,7 +417,7 @@ def test_the_balanced_score_falls_when_recall_pays_for_antonyms():
 def test_win_rates_pool_the_claims_of_a_check():
     near, far = scores(100, wins=0.9)
     tables = {"a": table(near, far), "b": table(far, near), "c": table(near, kind="pair", tested="synonym")}
-    assert win_rates(tables, {}) == {"antonym": pytest.approx(0.5)}
+    assert {name: one.rate for name, one in property_wins(tables, {}).items()} == {"antonym": pytest.approx(0.5)}
 
 
 @pytest.mark.parametrize(("wins", "share"), [(0.9, 0.8), (0.5, 0.0), (0.2, 0.0), (1.0, 1.0)])

@@ -72,11 +72,6 @@ def property_wins(tables: Mapping[str, CaseScores], scales: Mapping[str, Scale])
     return pooled
 
 
-def win_rates(tables: Mapping[str, CaseScores], scales: Mapping[str, Scale]) -> dict[str, float]:
-    """The rate of each property, over all its checks and levels that gate by a rate and belong to a part."""
-    return {name: one.rate for name, one in property_wins(tables, scales).items()}
-
-
 def shares_above_chance(tables: Mapping[str, CaseScores], scales: Mapping[str, Scale]) -> dict[str, float]:
     """The share of each property (`PropertyWins.share`), from which the balanced score is computed."""
     return {name: one.share for name, one in property_wins(tables, scales).items()}

@@ -337,25 +337,21 @@ def _figures_for_pairs(
     }  # fmt: skip
     first = next(iter(endpoints.values()), None)
     ends = (first.old.threshold, first.new.threshold) if first else (None, None)
-    behaviours = {name: _edits_below_threshold(name, found.rows[name], ends) for name in found.behaviours}
+    behaviours = {}  # whether each edit that changes the meaning stays below each model's threshold
+    for name in found.behaviours:
+        tables = [(one.before, one.after) for one in found.rows[name] if np.isfinite(one.before.far).all()]
+        if tables:
+            wins = [
+                np.concatenate([(both[i].far < (np.inf if end is None else end)).astype(float) for both in tables])
+                for i, end in enumerate(ends)
+            ]
+            things = numbered([names for both in tables for names in both[0].things])
+            behaviours[name] = PairedRow(
+                name, "pairs", "rate", wins[0], wins[1], things, endpoint="share of edits below the threshold"
+            )
     figures = found.purpose_figures
     beside = [replace(one, budget="behaviour") for one in figures.endpoints]
     return PurposeFigures((), (), {n: one for n, one in behaviours.items() if one}, [*beside, *figures.rows], endpoints)
-
-
-def _edits_below_threshold(
-    name: str, some: Sequence[ComparedCase], ends: tuple[float | None, float | None]
-) -> PairedRow | None:
-    """Whether each edit that changes the meaning stays below each model's threshold; None without such edits."""
-    tables = [(one.before, one.after) for one in some if np.isfinite(one.before.far).all()]
-    if not tables:
-        return None
-    old, new = (
-        np.concatenate([(both[i].far < (np.inf if end is None else end)).astype(float) for both in tables])
-        for i, end in enumerate(ends)
-    )
-    things = numbered([names for both in tables for names in both[0].things])
-    return PairedRow(name, "pairs", "rate", old, new, things, endpoint="share of edits below the threshold")
 
 
 def _compare_vectors(

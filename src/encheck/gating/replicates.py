@@ -96,7 +96,16 @@ def check_replicates(
     """
     known: dict[str, ModelScores] = {of: baseline}
     for label, side in replicates.items():
-        found = _align_replicate(baseline, side, f"{option}{label}", of)
+        tables = {}  # the cases that the baseline has too, items in its order
+        for name, table in baseline.tables.items():
+            if name in side.tables:
+                first, tables[name] = common_items(table, side.tables[name])
+                if not len(first.items) == len(table.items) == len(side.tables[name].items):
+                    raise BaselineError(
+                        f"{option}{label} was measured on other texts than {of}, in {name}: measure both on the same "
+                        "data"
+                    )
+        found = replace(side, tables=tables)
         same = next((name for name, other in known.items() if is_same_model(other, found)), None)
         if same:
             raise BaselineError(
@@ -133,19 +142,6 @@ def is_same_model(one: ModelScores, other: ModelScores) -> bool:
             both = np.concatenate([np.abs(table.near - there.near), np.abs(table.far - there.far)]) / unit
             moved += both[~np.isnan(both)].tolist()
     return bool(moved) and float(np.quantile(moved, 0.95)) <= COPY_TOLERANCE
-
-
-def _align_replicate(baseline: ModelScores, side: ModelScores, who: str, of: str) -> ModelScores:
-    """The cases that the baseline has too, items in its order; BaselineError if the texts differ."""
-    tables = {}
-    for name, table in baseline.tables.items():
-        if name in side.tables:
-            first, tables[name] = common_items(table, side.tables[name])
-            if not len(first.items) == len(table.items) == len(side.tables[name].items):
-                raise BaselineError(
-                    f"{who} was measured on other texts than {of}, in {name}: measure both on the same data"
-                )
-    return replace(side, tables=tables)
 
 
 def _refuse_drift(baseline: ModelScores, replicates: Mapping[str, ModelScores], rule: Rule, of: str) -> None:

@@ -249,7 +249,11 @@ def find_beginnings(
     def still_open() -> list[int]:
         return [place for place, (near, end) in best.items() if end and near > tolerance]
 
-    spread = {place: _spread_evenly(ends[place][:-1], FIRST_TRIED) for place in order}
+    spread = {}  # the ends to try first, spread evenly
+    for place in order:
+        inner = ends[place][:-1]
+        chosen = np.unique(np.linspace(0, len(inner) - 1, min(FIRST_TRIED, len(inner))).round().astype(int))
+        spread[place] = [inner[i] for i in chosen]
     try_beginnings({place: [*some, *range(ends[place][-2] + 1, ends[place][-1])] for place, some in spread.items()})
     try_beginnings({place: _ends_around(spread[place], best[place][1], ends[place]) for place in still_open()})
     try_beginnings({place: _characters_around(ends[place], best[place][1]) for place in still_open()})
@@ -259,12 +263,6 @@ def find_beginnings(
         if end and near <= tolerance
     }
     return FoundBeginnings(found, len(order))
-
-
-def _spread_evenly(ends: Sequence[int], count: int) -> list[int]:
-    """`count` of the ends, spread evenly; or all ends, if fewer."""
-    places = np.unique(np.linspace(0, len(ends) - 1, min(count, len(ends))).round().astype(int))
-    return [ends[place] for place in places]
 
 
 def _ends_around(tried: Sequence[int], best: int, ends: Sequence[int]) -> list[int]:

@@ -30,6 +30,7 @@ from encheck.errors import DataError, EncheckError, EncoderError, UsageError
 from encheck.scale import storage
 from encheck.scale.shards import Shard, ShardResult, ShardWork
 
+MEMORY_REMEDY = "Give each worker more memory (fewer workers), or write the file with smaller row groups"
 TRIES = 3  # tries for a shard whose worker dies, and for loading the model
 
 
@@ -66,17 +67,14 @@ class RayWorker:
             self.error = _error_values(UsageError(version_mismatch(here, encheck.__version__, version)))
         elif not _ray_get(ledger.begin.remote()):
             said = f"worker processes died {TRIES} times each while they loaded the model: not enough memory?"
-            self.error = _error_values(EncoderError(f"{said} {_memory_remedy()}"))
+            self.error = _error_values(EncoderError(f"{said} {MEMORY_REMEDY}"))
         else:
-            self._begin()
-
-    def _begin(self) -> None:
-        try:
-            self.do = self.work.begin()
-        except MemoryError:
-            os._exit(1)  # Ray starts a new one, and the ledger counts
-        except Exception as error:
-            self.error = _error_values(error, f"worker {self.name}")
+            try:
+                self.do = self.work.begin()
+            except MemoryError:
+                os._exit(1)  # Ray starts a new one, and the ledger counts
+            except Exception as error:
+                self.error = _error_values(error, f"worker {self.name}")
 
     def __call__(self, row: Mapping[str, str]) -> dict[str, str]:
         """Do the shard of a row."""
@@ -96,7 +94,7 @@ class RayWorker:
         done = self.work.found(shard) if tries > 1 else None
         if done is None and tries > TRIES:
             said = f"{shard}: worker processes died at it {TRIES} times: not enough memory, or a row that crashes"
-            return {"error": _error_values(DataError(f"{said}. {_memory_remedy()}"))}
+            return {"error": _error_values(DataError(f"{said}. {MEMORY_REMEDY}"))}
         try:
             done = done or self.do(shard)
         except MemoryError:
@@ -110,10 +108,6 @@ class RayWorker:
             "seconds": done.seconds,
             "notes": list(done.notes),
         }
-
-
-def _memory_remedy() -> str:
-    return "Give each worker more memory (fewer workers), or write the file with smaller row groups"
 
 
 def _ray_get(promise: Any) -> Any:

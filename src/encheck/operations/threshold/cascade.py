@@ -85,22 +85,18 @@ def accepted_by_kind(found: list[ProbePair], scores: Floats, threshold: float, *
     """The accepted share of each kind: kinds that change the meaning first, and the most accepted first."""
     resampler = Resampler([one.cluster for one in found], seed=seed)
     kinds = np.array([one.kind for one in found])
-    some = [
-        _accepted_share(kind, np.flatnonzero(kinds == kind), scores >= threshold, resampler)
-        for kind in dict.fromkeys(kinds)
-    ]
+    some = []
+    for kind in dict.fromkeys(kinds.tolist()):
+        items = np.flatnonzero(kinds == kind)
+        mine, values = resampler.of(items), (scores[items] >= threshold).astype(float)
+        totals = mine.totals(np.column_stack([values, np.ones(len(items))]))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            low, high = percentile_interval(totals[:, 0] / totals[:, 1])
+        share = float(values.mean())
+        ends = widened_interval(share, float(low), float(high), n=len(items), clusters=mine.clusters)
+        name = KIND_NAMES.get(kind, kind.replace("_", " "))
+        some.append(Behaviour(kind, name, keeps_meaning(kind), Figure(share, *ends), len(items), mine.clusters))
     return sorted(some, key=lambda one: (one.kept, one.kind == UNRELATED, -one.accepted.value))
-
-
-def _accepted_share(kind: str, items: NDArray[np.intp], accepted: NDArray[np.bool_], resampler: Resampler) -> Behaviour:
-    mine, values = resampler.of(items), accepted[items].astype(float)
-    totals = mine.totals(np.column_stack([values, np.ones(len(items))]))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        low, high = percentile_interval(totals[:, 0] / totals[:, 1])
-    share = float(values.mean())
-    ends = widened_interval(share, float(low), float(high), n=len(items), clusters=mine.clusters)
-    name = KIND_NAMES.get(kind, kind.replace("_", " "))
-    return Behaviour(str(kind), name, keeps_meaning(kind), Figure(share, *ends), len(items), mine.clusters)
 
 
 Codes = NDArray[np.intp]

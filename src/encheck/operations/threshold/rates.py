@@ -234,20 +234,19 @@ class Population:
         labelled = {label: pairs.distinct(label) for label in (NEGATIVE, POSITIVE)}
         if positives is not None and not all(map(len, labelled.values())):
             raise UsageError("--positives needs pairs with label 1 and with label 0, but the data lack one of them")
+        unknown = pairs.of(UNKNOWN)
+        if positives is not None and not len(unknown):
+            hits = (
+                *_weighted_items(labelled[POSITIVE], positives),
+                *_weighted_items(labelled[NEGATIVE], 1 - positives),
+            )
+        else:
+            hits = _weighted_items(unknown if len(unknown) else np.arange(len(pairs.first)))
         self._parts = {
             "false_accepts": _weighted_items(labelled[NEGATIVE]),
             "recall": _weighted_items(labelled[POSITIVE]),
-            "hits": self._hit_parts(labelled),
+            "hits": hits,
         }
-
-    def _hit_parts(self, labelled: Mapping[int, Codes]) -> tuple[WeightedItems, ...]:
-        unknown = self.pairs.of(UNKNOWN)
-        if len(unknown) or self.positives is None:
-            return _weighted_items(unknown if len(unknown) else np.arange(len(self.pairs.first)))
-        return (
-            *_weighted_items(labelled[POSITIVE], self.positives),
-            *_weighted_items(labelled[NEGATIVE], 1 - self.positives),
-        )
 
     @cached_property
     def weights(self) -> NDArray[np.float32]:

@@ -92,7 +92,13 @@ def answer_lines(found: ThresholdReport) -> Iterator[str]:
         costs = [
             f"{one.name} {rate_text(one.false_accepts)} false accepts" for one in found.rivals if one.false_accepts
         ]
-        yield f"for comparison: {', '.join(costs)}{chance_text(found)}"
+        point = next((p for p in (found.own, found.kept, found.strictest) if p and p.threshold == found.at), None)
+        point = point or next((m.point for m in found.matches if m.point and m.point.threshold == found.at), None)
+        # accepting at random accepts the same share of negatives as of positives
+        same = point.recall or point.hits if point else None
+        how = "recall" if point and point.recall else "hits"
+        chance = f", chance {percent(same.value)}; all at the same {how}" if same else ""
+        yield f"for comparison: {', '.join(costs)}{chance}"
 
 
 def match_line(found: ThresholdReport, match: MatchedThreshold) -> str:
@@ -194,15 +200,6 @@ def behaviour_lines(where: str, behaviours: Sequence[Behaviour]) -> Iterator[str
         said = [f"{b.name} {percent(b.accepted.value)}" for b in behaviours if b.kept is kept]
         if said:
             yield f"{name} {where}: {', '.join(said)}"
-
-
-def chance_text(found: ThresholdReport) -> str:
-    """The false accepts of accepting at random: the same share of negatives as of positives."""
-    point = next((p for p in (found.own, found.kept, found.strictest) if p and p.threshold == found.at), None)
-    point = point or next((one.point for one in found.matches if one.point and one.point.threshold == found.at), None)
-    same = point.recall or point.hits if point else None
-    how = "recall" if point and point.recall else "hits"
-    return f", chance {percent(same.value)}; all at the same {how}" if same else ""
 
 
 def rate_cells(point: ThresholdRates) -> tuple[str, ...]:
