@@ -24,14 +24,15 @@ WIDE, NARROW = Scale(0.06, 1.0, 2_000, 0.08), Scale(0.76, 1.0, 2_000, 0.04)
 @pytest.mark.parametrize(
     ("before", "after", "threshold", "says"),
     [
-        (WIDE, NARROW, 0.8, "random pairs 0.06 to 0.76, identical pairs 1: a stored 0.8 is now where 0.217 was, and "
-                            "accepts about 16% of random pairs"),
+        (WIDE, NARROW, 0.8, "random pairs 0.06 to 0.76, identical pairs 1: a stored 0.8 now means what 0.217 meant before,"
+                            " and accepts about 16% of random pairs"),
         (WIDE, NARROW, 0.6, "a stored 0.6 now accepts nearly everything"),
-        (NARROW, WIDE, 0.9, "random pairs 0.76 to 0.06, identical pairs 1: a stored 0.9 is now where 0.974 was"),
-        (WIDE, WIDE, 0.8, "random pairs 0.06 to 0.06, identical pairs 1: a stored 0.8 is where it was"),
+        (NARROW, WIDE, 0.9, "random pairs 0.76 to 0.06, identical pairs 1: a stored 0.9 now means what 0.974 meant"
+                            " before"),
+        (WIDE, WIDE, 0.8, "random pairs 0.06 to 0.06, identical pairs 1: a stored 0.8 means the same as before"),
         (WIDE, Scale(0.0, 0.7), 0.8, "identical pairs 1 to 0.7: a stored 0.8 now accepts nothing, not even identical"),
         (Scale(12.0, 80.0), Scale(24.0, 160.0), 66.0, "random pairs 12.00 to 24.00, identical pairs 80 to 160: a stored"
-                                                      " 66 is now where 33 was"),
+                                                      " 66 now means what 33 meant before"),
         (WIDE, Scale(1.0, 1.0), 0.8, "one of the models gives random and identical pairs the same similarity"),
     ],
 )  # fmt: skip

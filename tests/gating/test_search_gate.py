@@ -73,11 +73,11 @@ def test_a_loss_that_only_unjudged_first_answers_show_asks_for_judgements(weighe
     row = against.rows[0]
     assert (row.outcome, row.unjudged) == ("inconclusive", 40)
     assert row.why == (
-        "40 queries have an unjudged first answer: no if all of these are wrong (-26.7 points), yes if all "
+        "for 40 queries, the first document is not judged: no if all of these are wrong (-26.7 points), yes if all "
         "are right (+0.0 points)"
     )
     first = next(iter(terminal.gate_lines(entry)))
-    asks = "40 queries have an unjudged first answer: add judgements for these (unjudged.tsv)"
+    asks = "For 40 queries, the first document is not judged: add judgements (unjudged.tsv)"
     assert first.endswith(f"INCONCLUSIVE. {asks}")
     assert len(row.unjudged_answers) == 40
     write_unjudged(tmp_path, entry)

@@ -133,7 +133,7 @@ def test_no_change_in_few_queries_is_no_proof_unless_the_scores_are_the_same():
     assert count_changed_answers(before, after).passes
     other = count_changed_answers(before, replace(after, near=after.near + 0.01))
     assert (other.same, other.passes) == (False, False)
-    assert other.said == "nothing changes in these 100 first answers; at most 3.6% of others"
+    assert other.said == "none of these 100 first answers changes; of all others, at most 3.6% do"
     assert other.why == "ruling out a loss of 2 points takes 183 queries"
     heavy = count_changed_answers(
         *(table([(0, 1)] * 100, weights=[9] * 20 + [1] * 80, scores=score) for score in (0.5, 0.6))
@@ -156,7 +156,7 @@ def _of_others(found):
 
 def test_few_queries_of_which_none_changes_say_how_many_of_others_may():
     sixty = few(60, 0)
-    assert sixty.said == "nothing changes in these 60 first answers; at most 6.0% of others"
+    assert sixty.said == "none of these 60 first answers changes; of all others, at most 6.0% do"
     assert (
         advise_on_open_search(sixty, "x")
         == "31 more queries of the log decide, if none of their first answers changes either"

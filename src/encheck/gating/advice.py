@@ -135,7 +135,7 @@ def suggest_remedies(decision: GateDecision, *, sampled: Collection[str] = ()) -
         enough = now * worst.n / (worst.needed or worst.n)
         said.append(
             f"a candidate that changes less: {now:.1%} of the items of {worst.name} flip, and the same change would be "
-            f"decided with {enough:.1%} (train less far, or average the weights with the baseline's)"
+            f"decided with {enough:.1%} (train for fewer steps, or average the weights with the baseline's)"
         )
     if not decision.seed_noise and decision.replicates is None:  # seed noise was not measured
         said.append(

@@ -257,7 +257,7 @@ def gate_against_baseline(
                            has_behaviour=pair.has_behaviour or bool(pair.searched and not is_stored))  # fmt: skip
     decision = apply_partial(apply_seed_noise(decision, noise, rule), partial)
     if index and index.faults and decision.outcome != "block":
-        why = f"{index.faults.says}: an index with faults is no model to compare with"
+        why = f"{index.faults.says}: a faulty index cannot be compared with"
         decision = replace(decision, outcome="inconclusive", reasons=(why, *decision.reasons), yours=())
     named = {str(row.case): row.case.of_any_model for row in results.checks if row.model == model}
     mine = {named[case]: columns for case, columns in items.items() if case in named}

@@ -371,7 +371,7 @@ def _reopen_if_unjudged_matter(row: GateRow, one: PairedRow, if_right: PairedRow
     said = {"pass": "yes", "block": "no", "inconclusive": "cannot tell"}
     count = int(np.sum((one.baseline != if_right.baseline) | (one.candidate != if_right.candidate)))
     why = (
-        f"{count:,} queries have an unjudged first answer: {said[row.outcome]} if all of these are wrong "
+        f"for {count:,} queries, the first document is not judged: {said[row.outcome]} if all of these are wrong "
         f"({100 * row.change:+.1f} points), {said[best.outcome]} if all are right ({100 * best.change:+.1f} points)"
     )
     return replace(row, outcome="inconclusive", why=why, unjudged=count, needed=None, remedy=None)

@@ -109,7 +109,7 @@ def check_replicates(
         same = next((name for name, other in known.items() if is_same_model(other, found)), None)
         if same:
             raise BaselineError(
-                f"{option}{label} gives the same scores as {same} up to rounding: it is that model again. {WHAT_IT_IS}"
+                f"{option}{label} gives the same scores as {same} up to rounding, so it is the same model. {WHAT_IT_IS}"
             )
         known[label] = found
     del known[of]

@@ -65,13 +65,13 @@ class ScaleShift:
         if self.equivalent is None:
             then = "one of the models gives random and identical pairs the same similarity, so no threshold works"
         elif not self.has_moved:
-            then = f"{stored} is where it was"
+            then = f"{stored} means the same as before"
         elif self.threshold > self.after.identity:
             then = f"{stored} now accepts nothing, not even identical pairs"
         elif share >= NEARLY_ALL:
             then = f"{stored} now accepts nearly everything"
         else:
-            then = f"{stored} is now where {self.equivalent:.3g} was{some}"
+            then = f"{stored} now means what {self.equivalent:.3g} meant before{some}"
         return f"scale on {self.data}: {random}, {identical}: {then}"
 
 

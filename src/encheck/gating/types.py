@@ -496,7 +496,7 @@ class UnjudgedSearch:
         if float(most) >= 100 * self.delta > 100 * one.high:
             most = f"{100 * one.high:.2f}"  # rounded, it would look like as much as matters
         if not one.queries and not self.same:
-            return f"nothing changes in these {self.queries:,} first answers; at most {most}% of others"
+            return f"none of these {self.queries:,} first answers changes; of all others, at most {most}% do"
         ends = f"[{100 * one.low:.1f}, {most}]"
         return f"{one.what} for {100 * one.value:.1f}% of queries {ends}: {one.figure} moves by {most} points at most"
 

@@ -466,7 +466,7 @@ def _outcome_and_reason(
     if again > one.tolerance:
         return "cannot tell", (
             f"{label} gives a text different vectors: they differ by up to {again:.3g} (1 - cosine), and "
-            f"{one.tolerance:g} is allowed. Remedy: evaluation mode, one model behind the name"
+            f"{one.tolerance:g} is allowed. Remedy: use evaluation mode, and serve one model under this name"
         )
     if not one.calibrated:
         return "cannot tell", (

@@ -292,7 +292,7 @@ def _primary_rows(against: GateDecision) -> list[GateRow]:
 def endpoint_remedy(against: GateDecision) -> str:
     """The judgements or further queries that would decide; empty if nothing is open or no number of them would."""
     found = [
-        f"{row.unjudged:,} queries have an unjudged first answer: add judgements for these (unjudged.tsv)"
+        f"For {row.unjudged:,} queries, the first document is not judged: add judgements (unjudged.tsv)"
         for row in _primary_rows(against)
         if row.unjudged
     ]
