@@ -24,8 +24,8 @@ WIDE, NARROW = Scale(0.06, 1.0, 2_000, 0.08), Scale(0.76, 1.0, 2_000, 0.04)
 @pytest.mark.parametrize(
     ("before", "after", "threshold", "says"),
     [
-        (WIDE, NARROW, 0.8, "random pairs 0.06 to 0.76, identical pairs 1: a stored 0.8 now means what 0.217 meant before,"
-                            " and accepts about 16% of random pairs"),
+        (WIDE, NARROW, 0.8, "random pairs 0.06 to 0.76, identical pairs 1: a stored 0.8 now means what 0.217 meant"
+                            " before, and accepts about 16% of random pairs"),
         (WIDE, NARROW, 0.6, "a stored 0.6 now accepts nearly everything"),
         (NARROW, WIDE, 0.9, "random pairs 0.76 to 0.06, identical pairs 1: a stored 0.9 now means what 0.974 meant"
                             " before"),
