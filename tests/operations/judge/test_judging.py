@@ -66,7 +66,7 @@ def keys_for(judging, side):
     old = {one.query: one.before.text for one in judging.disagreements.values()}
 
     def ask(_keys):
-        question = judging.next_pair(read_judgements(judging.qrels), judging.repeats())
+        question = judging.next_pair(read_judgements(judging.qrels), judging.read_repeats())
         is_first = question.first == old[question.query]
         return "1" if is_first == (side == "before") else "2"
 
@@ -164,7 +164,7 @@ def test_pairs_are_shown_again_and_who_disagrees_with_themselves_is_warned(folde
     judging, shown = open_judging(folder), []
     keys = iter("1" * 12 + "u" + "1" * 12 + "q")  # always the first, whichever it is; the fifth repeat is not reached
     ask_people(judging, ask=lambda _: next(keys), show=shown.append)
-    again = judging.repeats()
+    again = judging.read_repeats()
     assert len(again) in (4, 5)
     known = read_judgements(judging.qrels)
     sides = {q.query: (q.is_swapped(3), q.is_swapped(3, again=True)) for q, _ in judging.pool.repeats}
@@ -178,7 +178,7 @@ def test_a_repeat_decides_nothing_and_is_taken_back_by_undo(folder):
     judging = open_judging(folder)
     keys = iter("=" * 13 + "uq")
     judged = ask_people(judging, ask=lambda _: next(keys), show=str)
-    assert (judged.answered, judging.repeats()) == (12, {})
+    assert (judged.answered, judging.read_repeats()) == (12, {})
 
 
 # the page
