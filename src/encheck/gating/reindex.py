@@ -255,7 +255,7 @@ class Reindex:
     def outcome_in_use(self) -> SameOutcome:
         """Whether both are the same model in use, for any text; these are the outcomes of `encheck same`.
 
-        >>> unknown_reindex("no text").in_use, Reindex(False, "no", "", queries_moved=True).outcome_in_use
+        >>> unknown_reindex("no text").outcome_in_use, Reindex(False, "no", "", queries_moved=True).outcome_in_use
         ('cannot tell', 'another')
         """
         if self.needed or self.only_by_cosine or self.longer_moved or self.queries_moved:
