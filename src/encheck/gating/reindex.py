@@ -152,7 +152,7 @@ class VectorSample:
                     f"the role {role!r} has {len(whole)} numbers and {len(kept.scales)} scales, but should have "
                     f"{width} and one for each of its {len(kept.texts)} texts"
                 )
-            with np.errstate(text_count_in_words="ignore"):
+            with np.errstate(over="ignore"):
                 scales = np.array(kept.scales, np.float32)[:, None]
             vectors = whole.reshape(-1, width).astype(np.float32) * scales
             roles[role] = RoleVectors(tuple(keys[i] for i in kept.texts), vectors)
