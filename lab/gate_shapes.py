@@ -17,8 +17,8 @@ import numpy as np
 from scipy.stats import norm
 from sharing_coverage import CORRELATIONS, DISCORDANCES, Floats, Things, latent, of_file, shapes
 
-from encheck.gating.decision import decide
-from encheck.gating.types import Paired
+from encheck.gating.decision import decide_by_rows
+from encheck.gating.types import PairedRow
 from encheck.statistics.sharing import Sharing
 
 LOSSES = (0.0, 0.01, 0.04)
@@ -43,7 +43,7 @@ def outcomes(things: Things, z: Floats, discordance: float, loss: float) -> Coun
     for i in range(z.shape[1]):
         before = np.where(lost[:, i], 1.0, np.where(won[:, i], 0.0, np.arange(len(z)) % 10 < 7))
         after = before - lost[:, i] + won[:, i]
-        found[decide([Paired("row", "order", "rate", before, after, things)]).outcome] += 1
+        found[decide_by_rows([PairedRow("row", "order", "rate", before, after, things)]).outcome] += 1
     return found
 
 

@@ -27,9 +27,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.gating.purpose import MARGINS, Purpose, Weighable, decide_for
-from encheck.gating.types import Paired, UnjudgedSearch
-from encheck.gating.unjudged import Answer, ComparedQuery, Pool, judge_pool, share_of_queries
+from encheck.gating.purpose import MARGINS, Purpose, PurposeFigures, decide_for_purpose
+from encheck.gating.types import PairedRow, UnjudgedSearch
+from encheck.gating.unlabelled_search import (
+    Judgement,
+    JudgingPool,
+    JudgingQuery,
+    decide_by_judgements,
+    estimate_changed_share,
+)
 
 Floats = NDArray[np.float64]
 Things = NDArray[np.intp]
@@ -65,10 +71,10 @@ def moved(things: Things, discordance: float, change: float, rng: np.random.Gene
     return (own > 1 - won).astype(float) - (own < lost)
 
 
-def endpoint(moves: Floats, things: Things) -> Paired:
+def endpoint(moves: Floats, things: Things) -> PairedRow:
     """recall@1 of a search whose queries moved so; before, it was 70%."""
     before = np.where(moves < 0, 1.0, np.where(moves > 0, 0.0, (np.arange(len(moves)) % 10 < 7).astype(float)))
-    return Paired("retrieval/d/1", "retrieval", "rate", before, before + moves, things, budget="primary",
+    return PairedRow("retrieval/d/1", "retrieval", "rate", before, before + moves, things, budget="primary",
                   endpoint="recall@1")  # fmt: skip
 
 
@@ -81,7 +87,7 @@ def rates(things: Things, discordance: float, change: float, runs: int, *, best_
     for _ in range(runs):
         tried = [moved(things, discordance, change, rng) for _ in range(best_of)]
         best = max(tried, key=lambda one: float(one.mean()))
-        one = decide_for(Purpose("search", tried=best_of), Weighable([endpoint(best, things)], [], {}, []))
+        one = decide_for_purpose(Purpose("search", tried=best_of), PurposeFigures([endpoint(best, things)], [], {}, []))
         found[one.outcome] += 1
     return found
 
@@ -100,8 +106,10 @@ def pooled(count: int, discordance: float, change: float, share_judged: float, r
         unjudged = differs & (true.baseline + true.candidate < 2) & (rng.random(count) >= share_judged)
         seen = replace(true, candidate=np.where(unjudged, 0.0, true.candidate))
         if_right = replace(seen, candidate=np.where(unjudged, 1.0, true.candidate))
-        taken = decide_for(Purpose("search"), Weighable([seen], [], {}, []))
-        ruled = decide_for(Purpose("search"), Weighable([seen], [], {}, [], if_right={seen.name: if_right}))
+        taken = decide_for_purpose(Purpose("search"), PurposeFigures([seen], [], {}, []))
+        ruled = decide_for_purpose(
+            Purpose("search"), PurposeFigures([seen], [], {}, [], if_right={seen.name: if_right})
+        )
         found[taken.outcome, ruled.outcome] += 1
     return found
 
@@ -110,20 +118,22 @@ def judged(count: int, discordance: float, change: float, runs: int) -> tuple[Co
     """How often each outcome fell, and how many judgements that took on average; of 2 x `discordance` other answers."""
     rng = np.random.default_rng([count, round(1e3 * discordance), round(1e3 * change) % 997])
     things, found, asked = np.arange(count)[:, None], Counter[str](), 0
-    says: dict[float, Answer] = {-1.0: "before", 0.0: "equal", 1.0: "after"}
+    says: dict[float, Judgement] = {-1.0: "before", 0.0: "equal", 1.0: "after"}
     for run in range(runs):
         moves = moved(things, discordance, change, rng)
         ties = (moves == 0) & (rng.random(count) < discordance / (1 - discordance))
         differs = (moves != 0) | ties
         queries = tuple(
-            ComparedQuery(f"i{i}", 1, f"c{i}", f"q{i}", f"d{i}", f"e{i}" if differs[i] else f"d{i}")
+            JudgingQuery(f"i{i}", 1, f"c{i}", f"q{i}", f"d{i}", f"e{i}" if differs[i] else f"d{i}")
             for i in range(count)
         )
-        pool = Pool(queries, run, MARGIN, MARGIN / 2)
-        said = judge_pool(pool, {f"i{i}": says[float(moves[i])] for i in np.flatnonzero(differs)}, baseline="old")
-        changed = share_of_queries("recall@1", "", differs, np.ones(count), [q.cluster for q in queries])
+        pool = JudgingPool(queries, run, MARGIN, MARGIN / 2)
+        said = decide_by_judgements(
+            pool, {f"i{i}": says[float(moves[i])] for i in np.flatnonzero(differs)}, baseline="old"
+        )
+        changed = estimate_changed_share("recall@1", "", differs, np.ones(count), [q.cluster for q in queries])
         log = UnjudgedSearch("retrieval/d/1", count, count, count, MARGIN, (changed,), judged=said, least=MARGIN / 2)
-        found[decide_for(Purpose("search"), Weighable([], [], {}, []), moved=[log]).outcome] += 1
+        found[decide_for_purpose(Purpose("search"), PurposeFigures([], [], {}, []), moved=[log]).outcome] += 1
         asked += said.asked
     return found, asked / runs
 
@@ -136,7 +146,9 @@ def watched(discordance: float, change: float, runs: int) -> Counter[str]:
     same, found = endpoint(np.zeros(1_000), np.arange(1_000)[:, None]), Counter[str]()
     for _ in range(runs):
         negation = replace(endpoint(moved(things, discordance, change, rng), things), name="negation", endpoint="")
-        found[decide_for(Purpose("search"), Weighable([same], [], {"negation": negation}, [])).outcome] += 1
+        found[
+            decide_for_purpose(Purpose("search"), PurposeFigures([same], [], {"negation": negation}, [])).outcome
+        ] += 1
     return found
 
 

@@ -29,11 +29,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck import gate, load_data, load_model
+from encheck.gating.comparison import run_scores
 from encheck.gating.gate_rows import divide_items, pool_by_property
-from encheck.gating.pairing import ModelScores, compare_all, declared_of
-from encheck.gating.purpose import Purpose, Weighable, decide_for
-from encheck.gating.types import Paired
-from encheck.gating.weighing import scores_of_run
+from encheck.gating.pairing import ModelScores, compare_cases, declaration_of
+from encheck.gating.purpose import Purpose, PurposeFigures, decide_for_purpose
+from encheck.gating.types import PairedRow
 from encheck.reporting.results import read_items, read_results
 from encheck.statistics.sharing import number_units
 
@@ -88,8 +88,8 @@ def hits(model: object, queries: list[str], documents: list[str], right: list[se
 
 def decided(old: Floats, new: Floats, things: NDArray[np.intp]) -> str:
     """What the gate says of these queries."""
-    one = Paired("retrieval/d/1", "retrieval", "rate", old, new, things, budget="primary", endpoint="recall@1")
-    return decide_for(Purpose("search", margin=MARGIN), Weighable([one], [], {}, [])).outcome
+    one = PairedRow("retrieval/d/1", "retrieval", "rate", old, new, things, budget="primary", endpoint="recall@1")
+    return decide_for_purpose(Purpose("search", margin=MARGIN), PurposeFigures([one], [], {}, [])).outcome
 
 
 class Samples:
@@ -128,30 +128,30 @@ def sharing_pairs(right: list[set[int]]) -> NDArray[np.intp]:
     return np.array(sorted(pairs), np.intp).reshape(-1, 2)
 
 
-def behaviours(old: ModelScores, new: ModelScores) -> dict[str, Paired]:
+def behaviours(old: ModelScores, new: ModelScores) -> dict[str, PairedRow]:
     """Whole properties that are rates, as a gate for another model sees them."""
     divided = divide_items(old.tables, new.tables, old.scales)
-    compared, _ = compare_all(
-        ModelScores(divided.old, old.scales), ModelScores(divided.new, new.scales), aside=divided.aside
+    compared, _ = compare_cases(
+        ModelScores(divided.old, old.scales), ModelScores(divided.new, new.scales), held_out=divided.held_out
     )
     rates = [one for one in compared if one.budget == "behaviour" and one.metric.kind == "rate"]
-    return {one.name: one for one in pool_by_property([one for one in rates if not declared_of(one.before).proxy])}
+    return {one.name: one for one in pool_by_property([one for one in rates if not declaration_of(one.before).proxy])}
 
 
 def print_probes(folder: Path) -> None:
     """The table of the probes, from the report directory of each model's run."""
     sides = {
-        name: scores_of_run(results, read_items(folder / name), results.models[0].label)
+        name: run_scores(results, read_items(folder / name), results.models[0].label)
         for name in MODELS
         for results in [read_results(folder / name)]
     }
-    equal = Paired("search", "retrieval", "rate", np.ones(1_000), np.ones(1_000), np.arange(1_000), budget="primary")
+    equal = PairedRow("search", "retrieval", "rate", np.ones(1_000), np.ones(1_000), np.arange(1_000), budget="primary")
     print("| old | new | change | rows that block | fell, watched |\n|" + " --- |" * 5)
     for old, new in itertools.permutations(MODELS, 2):
         found = gate(folder / new, folder / old, purpose="change")
         blocking = [str(row.name) for row in found.rows if row.outcome == "block" and not row.part_of]
-        watched = Weighable([equal], [], behaviours(sides[old], sides[new]), [])
-        fell = decide_for(Purpose("search", margin=MARGIN), watched).yours
+        watched = PurposeFigures([equal], [], behaviours(sides[old], sides[new]), [])
+        fell = decide_for_purpose(Purpose("search", margin=MARGIN), watched).yours
         broken = [f"contract: {name}" for name in found.decision.contracts]
         print(
             f"| {old} | {new} | {SAID[found.outcome]} | {', '.join([*broken, *blocking])} | {', '.join(fell)} |",

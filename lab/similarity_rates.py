@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.gating.pairing import graded_endpoint
-from encheck.gating.purpose import Purpose, Weighable, decide_for
+from encheck.gating.purpose import Purpose, PurposeFigures, decide_for_purpose
 from encheck.scoring.frame import CaseScores
 
 Floats = NDArray[np.float64]
@@ -66,7 +66,7 @@ def rates(n: int, change: float, agreement: float, runs: int, *, per_cluster: in
             table(scored(gold, one, BEFORE + moved), gold, per_cluster)
             for one, moved in zip(noise, (0.0, change), strict=True)
         )
-        one = decide_for(Purpose("similarity"), Weighable([graded_endpoint(before, after)], [], {}, []))
+        one = decide_for_purpose(Purpose("similarity"), PurposeFigures([graded_endpoint(before, after)], [], {}, []))
         found[one.outcome] += 1
     return found
 

@@ -26,7 +26,7 @@ from encheck.comparing.costs import CostReport
 from encheck.gating.baseline import BaselineSummary
 from encheck.indexes.audit import IndexAudit
 from encheck.operations.same.comparison import SameReport
-from encheck.operations.same.sides import Saved
+from encheck.operations.same.sides import SavedSide
 from encheck.operations.threshold.decision import ThresholdReport
 from encheck.options import OPTIONS, options_as_markdown
 from encheck.run_file import RunFile
@@ -137,7 +137,7 @@ def schema(kind: type) -> str:
 
 
 FILES = {
-    "results": RunFile, "same": SameReport, "same-saved": Saved, "index": IndexAudit, "threshold": ThresholdReport,
+    "results": RunFile, "same": SameReport, "same-saved": SavedSide, "index": IndexAudit, "threshold": ThresholdReport,
     "baseline": BaselineSummary, "costs": CostReport,
 }  # fmt: skip
 PAGES: dict[str, Callable[[], str]] = {

@@ -32,8 +32,8 @@ from encheck.encoders.files import largest_token, read_json
 from encheck.encoders.models_file import packaged_models, read_models
 from encheck.engine.results import read_run as read_run
 from encheck.errors import EncheckError
-from encheck.gating.baseline import read as read_baseline
-from encheck.gating.weighing import weigh
+from encheck.gating.baseline import read_baseline as read_baseline
+from encheck.gating.comparison import gate_against_baseline
 from encheck.operations.same.sides import read_side as read_saved
 from encheck.options import project_table
 from encheck.reporting.formats import FORMATS, export
@@ -115,7 +115,7 @@ def seeds(work):
 def weighed(work):
     baseline = read_baseline(work / "base")
     results = read_results(work / "twin")
-    weigh(baseline, results, read_items(work / "twin"), model=results.models[0].label)
+    gate_against_baseline(baseline, results, read_items(work / "twin"), model=results.models[0].label)
 
 
 RUN = (lambda work: read_run(work / "run"), report, compared, exported, shown, seeds)

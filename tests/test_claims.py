@@ -13,9 +13,9 @@ from recorded import run_file
 from encheck import checks, claim
 from encheck.claims import FAMILIES, claim_of, floor_and_aim, read_declared_properties
 from encheck.errors import UsageError
-from encheck.gating.balance import families_of, part_means, win_rates
-from encheck.gating.baseline import read, save, tables_of
-from encheck.gating.weighing import weigh
+from encheck.gating.balance import part_means, property_families, property_wins
+from encheck.gating.baseline import model_tables, read_baseline, save_baseline
+from encheck.gating.comparison import gate_against_baseline
 from encheck.items import random_pairs
 from encheck.metrics import find_metric, margin_rate, mean_similarity
 from encheck.metrics.nonobvious import auc_n
@@ -75,8 +75,9 @@ def test_a_check_of_ones_own_gates_counts_and_is_drawn(own, pytester):
         "loudness/probes/1", "invariance", True, "pass",
     )  # fmt: skip
     assert outcome.ret == 10  # the checks that ship were left out, and a part never passes
-    tables = tables_of(read_results(Path("gated")), read_items(Path("gated")), "bag-of-words")
-    assert part_means(win_rates(tables, {}), families_of(tables)) == {"invariance": 1.0}
+    tables = model_tables(read_results(Path("gated")), read_items(Path("gated")), "bag-of-words")
+    rates = {name: one.rate for name, one in property_wins(tables, {}).items()}
+    assert part_means(rates, property_families(tables)) == {"invariance": 1.0}
     page = Path("out/report.html").read_text("utf-8")
     assert "loud is nearer than antonym" in page
     assert page.count('<figure class="chart') >= 2
@@ -99,8 +100,8 @@ def test_a_renamed_health_check_still_gates(tmp_path, name):
              "gates": "room", "reported": ""}  # fmt: skip
     said = run_file(given(tested="health", check=name) | {"claims": {name: entry}})
     case = {f"{name}/m-d-1": columns(scores()[0], None, far_text=False)}
-    save(tmp_path / "base", said, tables_of(said, case, "m"), model="m")
-    (row,) = weigh(read(tmp_path / "base"), said, case, model="m").decision.rows
+    save_baseline(tmp_path / "base", said, model_tables(said, case, "m"), model="m")
+    (row,) = gate_against_baseline(read_baseline(tmp_path / "base"), said, case, model="m").decision.rows
     assert (row.name, row.family, row.gates) == ("health/d/1", "health", True)
 
 
@@ -108,8 +109,8 @@ def test_a_metric_of_ones_own_is_reported_and_not_looked_up(tmp_path):
     entry = {"says": "", "title": "", "why": "", "family": "order", "metric": "os.system", "gates": "os.system"}
     said = run_file(given() | {"claims": {CASE: entry}})
     case = {f"{CASE}/m-d-1": columns(*scores())}
-    save(tmp_path / "base", said, tables_of(said, case, "m"), model="m")
-    found = weigh(read(tmp_path / "base"), said, case, model="m")
+    save_baseline(tmp_path / "base", said, model_tables(said, case, "m"), model="m")
+    found = gate_against_baseline(read_baseline(tmp_path / "base"), said, case, model="m")
     assert not found.decision.rows
     assert "unknown metric 'os.system'" in next(iter(found.decision.reported_only.values()))
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from encheck.gating.unjudged import DELTA, share_of_queries
+from encheck.gating.unlabelled_search import DELTA, estimate_changed_share
 
 LOGS = 2_000
 QUERIES = (200, 400, 1_000, 3_000)
@@ -28,7 +28,7 @@ def one(rng: np.random.Generator, *, queries: int, shape: str, truth: float) -> 
     if shape == "clusters of 5":
         clusters = clusters // 5
     changed = (rng.random(queries) < truth)[clusters]
-    return share_of_queries("", "", changed, weights, clusters.astype(str)).high < DELTA
+    return estimate_changed_share("", "", changed, weights, clusters.astype(str)).high < DELTA
 
 
 def rows(logs: int) -> Iterator[str]:

@@ -37,10 +37,10 @@ from scipy.stats import kendalltau, spearmanr
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.objects import as_model
 from encheck.engine.checks import packaged_checks
-from encheck.gating.balance import balanced, families_of, part_means, shares_above_chance, win_rates
-from encheck.gating.decision import decide
+from encheck.gating.balance import balanced_score, part_means, property_families, property_wins, shares_above_chance
+from encheck.gating.decision import decide_by_rows
 from encheck.gating.gate_rows import pool_rows
-from encheck.gating.pairing import ModelScores, compare_all, declared_of, gating_metric
+from encheck.gating.pairing import ModelScores, compare_cases, declaration_of, gating_metric
 from encheck.metrics.health import ends_seen
 from encheck.similarity import ROUNDING, vector_distance
 from encheck.training import PlannedCases
@@ -271,7 +271,7 @@ class Judgement:
 def judge(vectors: Vectors, data: Path) -> Judgement:
     """What the private items, the search and the people of STS-B say of a copy."""
     side = fresh_plan().score_model(as_model(vectors, "copy"))
-    rates = win_rates(side.tables, side.scales)
+    rates = {name: one.rate for name, one in property_wins(side.tables, side.scales).items()}
     behaviour = float(np.mean(list(rates.values())))
     return Judgement(behaviour, ndcg(vectors, search_of(data)), correlation(vectors, *sts_pairs(data)))
 
@@ -324,7 +324,9 @@ class Seen:
     @property
     def score(self) -> float:
         """The balanced score, whatever the gate says."""
-        found = balanced(shares_above_chance(self.side.tables, self.side.scales), families_of(self.side.tables))
+        found = balanced_score(
+            shares_above_chance(self.side.tables, self.side.scales), property_families(self.side.tables)
+        )
         return float("nan") if found is None else found
 
 
@@ -356,9 +358,8 @@ def from_chance(one: Seen, _: Seen) -> float:
 
 def win_rates_alone(one: Seen, _: Seen) -> float:
     """What the balanced score was."""
-    return (
-        balanced(win_rates(one.score_model.tables, one.score_model.scales), families_of(one.score_model.tables)) or 0.0
-    )
+    rates = {name: wins.rate for name, wins in property_wins(one.score_model.tables, one.score_model.scales).items()}
+    return balanced_score(rates, property_families(one.score_model.tables)) or 0.0
 
 
 def with_the_space(one: Seen, _: Seen) -> float:
@@ -367,12 +368,12 @@ def with_the_space(one: Seen, _: Seen) -> float:
     space = []
     for table in one.score_model.tables.values():
         metric, _why = gating_metric(table)
-        if metric and declared_of(table).family == "health":
+        if metric and declaration_of(table).family == "health":
             mean = float(np.nanmean(metric.item_values(table, scale)))
             space.append(1 + mean if metric.name == "steadiness" else mean)
     side = one.score_model
     found = [
-        *part_means(shares_above_chance(side.tables, side.scales), families_of(side.tables)).values(),
+        *part_means(shares_above_chance(side.tables, side.scales), property_families(side.tables)).values(),
         float(np.mean(space)),
     ]
     return float(np.prod(found) ** (1 / len(found)))
@@ -381,7 +382,7 @@ def with_the_space(one: Seen, _: Seen) -> float:
 def in_deltas(one: Seen, base: Seen) -> float:
     """The mean change of the families' rows that are evidence, in deltas; a row gains one delta at most."""
     families: dict[str, list[float]] = {}
-    for row in decide(pool_rows(compare_all(base.score_model, one.score_model)[0])).rows:
+    for row in decide_by_rows(pool_rows(compare_cases(base.score_model, one.score_model)[0])).rows:
         if row.evidence and not row.part_of:
             families.setdefault(row.family, []).append(min(row.change / row.delta, 1.0))
     return float(np.mean([np.mean(some) for some in families.values()]))
@@ -433,8 +434,8 @@ def verdicts(base: Seen, found: dict[Copy, Seen], aside: dict[str, Any]) -> Iter
     yield "| --- | --- | --- | --- | --- | --- | --- |"
     counted: Counter[tuple[str, str]] = Counter()
     for copy, one in found.items():
-        decision = decide(
-            pool_rows(compare_all(base.score_model, one.score_model, aside=aside)[0]), contracts=one.contracts
+        decision = decide_by_rows(
+            pool_rows(compare_cases(base.score_model, one.score_model, held_out=aside)[0]), contracts=one.contracts
         )
         counted[copy.right, decision.outcome] += 1
         why = decision.reasons[0].partition(": a loss")[0] if decision.reasons else ""

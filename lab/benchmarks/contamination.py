@@ -91,11 +91,11 @@ def main() -> None:
 def report(models: list[Path], folder: Path) -> None:
     """The rows of one run, and the figures behind them."""
     from encheck import run
-    from encheck.gating.contamination import lines
+    from encheck.gating.contamination import contamination_lines
 
     store = folder / "store.sqlite"
     found = run(["sbert", *models], data=["probes", MEASURED], checks=CHECKS, store=store)
-    print(*lines(found.raw.contamination), sep="\n")
+    print(*contamination_lines(found.raw.contamination), sep="\n")
 
 
 if __name__ == "__main__":

@@ -199,25 +199,25 @@ def measure(folder: Path, name: str, *args: str) -> None:
 
 def weighed(folder: Path, before: str, after: str, *, noise: Any = None) -> Any:
     """The gate's decision between two models that were measured."""
-    from encheck.gating.baseline import read
-    from encheck.gating.weighing import weigh
+    from encheck.gating.baseline import read_baseline
+    from encheck.gating.comparison import gate_against_baseline
     from encheck.reporting.results import read_items, read_results
 
     paths = [folder_of(folder, name) for name in (before, after)]
     report = paths[1] / "report"
     results, items = read_results(report), read_items(report)
     model = results.models[0].label
-    return weigh(read(paths[0] / "base"), results, items, model=model, seed_noise=noise)
+    return gate_against_baseline(read_baseline(paths[0] / "base"), results, items, model=model, seed_noise=noise)
 
 
 def side(folder: Path, name: str) -> Any:
     """What a model scored that was measured."""
-    from encheck.gating.weighing import scores_of_run
+    from encheck.gating.comparison import run_scores
     from encheck.reporting.results import read_items, read_results
 
     report = folder_of(folder, name) / "report"
     results = read_results(report)
-    return scores_of_run(results, read_items(report), results.models[0].label)
+    return run_scores(results, read_items(report), results.models[0].label)
 
 
 def apart(folder: Path, before: str, after: str) -> float:
@@ -255,19 +255,19 @@ def damage_rows(folder: Path) -> Iterator[str]:
 
 
 def tune_rows(folder: Path, count: int) -> Iterator[str]:
-    from encheck.gating.replicates import seed_noise
-    from encheck.gating.types import QUIET
+    from encheck.gating.replicates import estimate_seed_noise
+    from encheck.gating.types import NO_SEED_NOISE
 
     names = [f"tune {seed}" for seed in range(count)]
     for seed, name in enumerate(names):
         measure(folder, name, f"--model={tuned(folder, seed)}")
     sides = [side(folder, name) for name in names]
-    noise = seed_noise(sides)
+    noise = estimate_seed_noise(sides)
     assert noise
     own = ", ".join(f"{name} {value:.2f}" for name, value in noise.own.items() if value > 1 / 3)
     yield f"seed noise between {count} fine-tunes: {noise.pooled:.2f} deltas; delta is wider for {own or 'none'}"
     yield "| | pass | block | inconclusive |\n| --- | --- | --- | --- |"
-    for told, value in (("noise not told", QUIET), ("noise told by --twin", noise)):
+    for told, value in (("noise not told", NO_SEED_NOISE), ("noise told by --twin", noise)):
         pairs = itertools.permutations(names, 2)
         seen = Counter(weighed(folder, a, b, noise=value).decision.outcome for a, b in pairs)
         counts = " | ".join(str(seen[outcome]) for outcome in ("pass", "block", "inconclusive"))

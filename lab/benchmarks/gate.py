@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 
 from encheck.claims import FAMILIES
-from encheck.gating.decision import decide
-from encheck.gating.types import DEFAULT, Noise, Paired, Rule
+from encheck.gating.decision import decide_by_rows
+from encheck.gating.types import DEFAULT, Noise, PairedRow, Rule
 
 SHAPE = (5, 5, 5, 1, 3, 1, 0)  # rows of each family; downstream tasks are none
 NAMES = [(f"{family} {i}", family) for family, count in zip(FAMILIES, SHAPE, strict=True) for i in range(count)]
@@ -63,7 +63,7 @@ def flips(s: Setting, loss: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.minimum(np.clip(up + loss, 0, s.rate), 1), up
 
 
-def draw(s: Setting, rng: np.random.Generator) -> list[Paired]:
+def draw(s: Setting, rng: np.random.Generator) -> list[PairedRow]:
     """One baseline and one candidate."""
     count = len(NAMES)
     loss = rng.normal(0, s.noise, count) if s.noise else np.zeros(count)
@@ -79,7 +79,9 @@ def draw(s: Setting, rng: np.random.Generator) -> list[Paired]:
     rest = np.clip((s.rate - down) / (1 - up - down), 0, 1)  # wins among the items that do not flip
     baseline = np.where(difference < 0, 1.0, np.where(difference > 0, 0.0, rng.random((count, s.n)) < rest[:, None]))
     candidate = baseline + difference
-    return [Paired(name, family, "rate", baseline[i], candidate[i], clusters) for i, (name, family) in enumerate(NAMES)]
+    return [
+        PairedRow(name, family, "rate", baseline[i], candidate[i], clusters) for i, (name, family) in enumerate(NAMES)
+    ]
 
 
 def _alike(count: int, size: int, s: Setting, rng: np.random.Generator) -> np.ndarray:
@@ -93,7 +95,7 @@ def rates(s: Setting, *, runs: int, rule: Rule = DEFAULT, seed: int = 0) -> dict
     rng = np.random.default_rng([seed, s.n, s.clusters])
     size = s.noise / rule.rate_delta
     noise = Noise(size, {name: size for name, _ in NAMES})
-    seen = Counter(decide(draw(s, rng), rule=rule, seed_noise=noise).outcome for _ in range(runs))
+    seen = Counter(decide_by_rows(draw(s, rng), rule=rule, seed_noise=noise).outcome for _ in range(runs))
     return {o: seen[o] / runs for o in OUTCOMES}
 
 
@@ -149,7 +151,7 @@ def by_data(_runs: int) -> Iterator[str]:
 def smallest(n: int, clusters: int) -> tuple[str, ...]:
     """The smallest loss that is seen at 2, 5 and 10% discordance."""
     rng = np.random.default_rng(n)
-    found = [decide(draw(Setting(n=n, discordance=d, clusters=clusters), rng)).rows for d in (0.02, 0.05, 0.10)]
+    found = [decide_by_rows(draw(Setting(n=n, discordance=d, clusters=clusters), rng)).rows for d in (0.02, 0.05, 0.10)]
     return tuple(f"{100 * np.mean([row.detectable for row in rows]):.1f} points" for rows in found)
 
 
@@ -163,17 +165,17 @@ def line(cells: Iterable[str]) -> str:
 
 def measured(before: Path, after: Path) -> Iterator[str]:
     """Correlation of the differences of one cluster, for each rate with repeated clusters: a baseline, then a run."""
-    from encheck.gating.baseline import read
+    from encheck.gating.baseline import read_baseline
+    from encheck.gating.comparison import baseline_scores, run_scores
     from encheck.gating.gate_rows import pool_rows
-    from encheck.gating.pairing import compare_all
-    from encheck.gating.weighing import scores_of_baseline, scores_of_run
+    from encheck.gating.pairing import compare_cases
     from encheck.reporting.results import read_items, read_results
 
     yield line(("gate row", "items", "clusters", "discordance", "correlation within a cluster"))
     yield line(["---"] * 5)
     results = read_results(after)
-    candidate = scores_of_run(results, read_items(after), results.models[0].label)
-    for p in pool_rows(compare_all(scores_of_baseline(read(before), candidate), candidate)[0]):
+    candidate = run_scores(results, read_items(after), results.models[0].label)
+    for p in pool_rows(compare_cases(baseline_scores(read_baseline(before), candidate), candidate)[0]):
         difference = (p.candidate - p.baseline) - (p.candidate - p.baseline).mean()
         held = np.bincount(p.things)
         together = (held * (held - 1)).sum()

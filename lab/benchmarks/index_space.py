@@ -24,7 +24,7 @@ from help_center import ACTS, article, asked
 from help_center_gate import things
 
 import encheck
-from encheck.gating.old_index import IndexSearch, IndexVectors, OnOldIndex, old_index
+from encheck.gating.old_index import IndexSearch, IndexVectors, OldIndexFigures, check_old_index
 from encheck.gating.reindex import Reindex
 
 ARTICLES, QUESTIONS = 400, 4
@@ -110,7 +110,7 @@ def encoded(model: Any, search: IndexSearch) -> IndexVectors:
     return IndexVectors(documents, queries, model.similarity)
 
 
-def change(found: OnOldIndex | None) -> str:
+def change(found: OldIndexFigures | None) -> str:
     """What becomes of recall@1, in points."""
     if found is None:
         return "-"
@@ -136,8 +136,8 @@ def main() -> None:
     print(f"| {' | '.join(HEAD)} |\n|{' --- |' * len(HEAD)}")
     models = cases(folder, labels)
     for name in options.only or models:
-        found = old_index(old, encoded(models[name](), search), search, Reindex(True, "yes", "vectors differ"))
-        ways = (found.as_it_comes, found.mixed, found.mapped)
+        found = check_old_index(old, encoded(models[name](), search), search, Reindex(True, "yes", "vectors differ"))
+        ways = (found.direct, found.mixed, found.mapped)
         own = next(one.figures[0].own for one in ways if one)
         stays, offered = ("yes" if one else "no" for one in (found.reindex.needed is False, found.adapter))
         print(f"| {' | '.join([name, f'{100 * own:.1f}%', *map(change, ways), stays, offered])} |", flush=True)

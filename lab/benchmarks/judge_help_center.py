@@ -11,7 +11,7 @@ from pathlib import Path
 
 import help_center
 
-from encheck.gating.unjudged import read_judgements
+from encheck.gating.unlabelled_search import read_judgements
 from encheck.operations.judge.judging import Judging, ask_people, gate_with_judgements, open_judging
 from encheck.reporting.gate.words import headline
 
@@ -29,7 +29,7 @@ def articles() -> dict[str, str]:
 
 def key_for(judging: Judging, right: dict[str, str]) -> str:
     """The key that is pressed for the next query."""
-    question = judging.following(read_judgements(judging.qrels), judging.repeats())
+    question = judging.next_pair(read_judgements(judging.qrels), judging.read_repeats())
     assert question
     one = judging.disagreements[question.asked.item]
     sides = [one.after, one.before] if question.is_swapped else [one.before, one.after]

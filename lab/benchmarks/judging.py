@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.gating.unjudged import DELTA, Sample, decide_at_looks, looks, share_of_queries
+from encheck.gating.unlabelled_search import DELTA, JudgingSample, decide_at_looks, estimate_changed_share, plan_looks
 
 LOGS = 1_000
 LOSSES = (0.0, DELTA / 2, DELTA, 3 * DELTA)
@@ -76,11 +76,11 @@ def one(rng: np.random.Generator, world: World, loss: float) -> tuple[str, int]:
     weights = np.ones(world.queries)
     if world.is_zipf:
         weights = np.minimum(rng.zipf(2.2, world.queries), HEAVIEST).astype(float)
-    pool = share_of_queries("", "", fate != SAME, weights, np.arange(world.queries).astype(str))
+    pool = estimate_changed_share("", "", fate != SAME, weights, np.arange(world.queries).astype(str))
     order = rng.permutation(np.flatnonzero(fate != SAME))
     before, after = documents(rng, world, topic[order], fate[order])
-    sample = Sample(pool.value, pool.worth, weights[order], (before, after))
-    plan = looks(pool, weights[order], delta=DELTA)
+    sample = JudgingSample(pool.value, pool.worth, weights[order], (before, after))
+    plan = plan_looks(pool, weights[order], delta=DELTA)
     return decide_at_looks(sample, plan, judged(rng, world, fate[order]), delta=DELTA, least=DELTA)
 
 

@@ -23,13 +23,13 @@ from encheck.gating.reindex import (
     RoleVectors,
     TextLength,
     VectorSample,
-    compare,
-    long_text,
+    compare_samples,
+    make_long_text,
 )
 from encheck.similarity import cosine
 
 Vectors = np.ndarray
-TEXTS = [*FIXED_TEXTS, *map(long_text, LONG_WORDS[:7])]
+TEXTS = [*FIXED_TEXTS, *map(make_long_text, LONG_WORDS[:7])]
 MAXIMUM_LENGTH = 256  # tokens
 
 
@@ -139,7 +139,7 @@ def rows() -> Iterator[tuple[str, ...]]:
     old = plainly(first)
     for copy in COPIES:
         new = copy.encode(load(minilm()))
-        found = compare(sample(old, tokens, MAXIMUM_LENGTH), sample(new, tokens, copy.maximum_length))
+        found = compare_samples(sample(old, tokens, MAXIMUM_LENGTH), sample(new, tokens, copy.maximum_length))
         centred = float(np.median(cosine(old - old.mean(axis=0), new - new.mean(axis=0))))
         yield copy.name, found.answer, f"{found.median:.4f}", f"{found.lowest:.4f}", f"{centred:.2f}"
 

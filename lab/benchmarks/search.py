@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from encheck.gating.decision import decide
-from encheck.gating.types import DEFAULT, Kind, Outcome, Paired, Rule
+from encheck.gating.decision import decide_by_rows
+from encheck.gating.types import DEFAULT, FigureKind, Outcome, PairedRow, Rule
 from encheck.statistics import hypothesis_tests as stats
 from encheck.statistics.sharing import Sharing
 
@@ -75,24 +75,24 @@ def changes(s: Setting, rng: np.random.Generator, runs: int) -> tuple[Floats, np
     return flips * cost, clusters
 
 
-def paired(name: str, change: Floats, clusters: np.ndarray, *, graded: bool) -> Paired:
+def paired(name: str, change: Floats, clusters: np.ndarray, *, graded: bool) -> PairedRow:
     """A search whose queries change by this much, from a baseline that has `BASE` of those that stay right."""
     steady = (np.arange(len(change)) * 0.618 % 1 < BASE).astype(float)
     before = np.where(change < 0, -change, np.where(change > 0, 1 - change, steady))
-    kind: Kind = "mean" if graded else "rate"
-    return Paired(
+    kind: FigureKind = "mean" if graded else "rate"
+    return PairedRow(
         name, name, kind, before, before + change, clusters, DELTA, same=not change.any(), budget="primary",
         endpoint="nDCG@10" if graded else "recall@1",
     )  # fmt: skip
 
 
-def outcomes(searches: Sequence[Paired], *, rule: Rule = DEFAULT) -> list[Outcome]:
+def outcomes(searches: Sequence[PairedRow], *, rule: Rule = DEFAULT) -> list[Outcome]:
     """What a gate says of each of these searches alone; each has a name and a family of its own.
 
     One call of the decision weighs them all: a row's p and bounds, and whether the family passes that it is alone in,
     hang on no other row. The p of a row that is alone is not corrected.
     """
-    decision = decide(searches, rule=rule)
+    decision = decide_by_rows(searches, rule=rule)
     passes = {family.family: family.passes for family in decision.families}
     alpha = rule.alpha * rule.split["primary"]
     found: list[Outcome] = []
@@ -209,14 +209,14 @@ def slices(runs: int) -> Iterator[str]:
     for each, discordance, icc in itertools.product((1, 6), (0.05, 0.2), (0.0, 0.3)):
         s = Setting(clusters=12 * DEFAULT.slice_clusters, each=each, discordance=discordance, icc=icc, loss=0.01)
         drawn, clusters = changes(s, np.random.default_rng([each, round(100 * discordance)]), runs)
-        found = [decide(with_slices(one, clusters)).rows for one in drawn]
+        found = [decide_by_rows(with_slices(one, clusters)).rows for one in drawn]
         blocked = [np.mean([any(r.outcome == "block" for r in rows if (r.budget == "slices") == is_slice)
                             for rows in found]) for is_slice in (True, False)]  # fmt: skip
         size = each * DEFAULT.slice_clusters
         yield line((size, DEFAULT.slice_clusters, f"{discordance:.0%}", f"{icc:g}", *map(percent, blocked)))
 
 
-def with_slices(change: Floats, clusters: np.ndarray) -> list[Paired]:
+def with_slices(change: Floats, clusters: np.ndarray) -> list[PairedRow]:
     """A search and its twelve slices, which share no cluster."""
     whole = paired("search", change, clusters, graded=False)
     parts = [np.flatnonzero(clusters % 12 == i) for i in range(12)]

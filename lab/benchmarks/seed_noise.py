@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from gate import ICC, NAMES, Setting, _alike, line, percent
 
-from encheck.gating.decision import decide
-from encheck.gating.replicates import noise_between
-from encheck.gating.types import DEFAULT, GateDecision, Noise, Paired, Rule
-from encheck.gating.weighing import doubt_seed_noise
+from encheck.gating.comparison import apply_seed_noise
+from encheck.gating.decision import decide_by_rows
+from encheck.gating.replicates import pool_seed_noise
+from encheck.gating.types import DEFAULT, GateDecision, Noise, PairedRow, Rule
 
 Wins = NDArray[np.bool_]
 CAPS = (1.0, 1.1, 1.25, 1.5, 2.0, 9.0)
@@ -44,10 +44,10 @@ class Drawn:
     candidates: dict[str, Wins]
     clusters: NDArray[np.intp]
 
-    def rows(self, before: Wins, after: Wins) -> list[Paired]:
+    def rows(self, before: Wins, after: Wins) -> list[PairedRow]:
         """The gate rows of two of them."""
         return [
-            Paired(name, family, "rate", before[i].astype(float), after[i].astype(float), self.clusters)
+            PairedRow(name, family, "rate", before[i].astype(float), after[i].astype(float), self.clusters)
             for i, (name, family) in enumerate(NAMES)
         ]
 
@@ -55,7 +55,7 @@ class Drawn:
         """What the gate measures on the baseline and its replicates."""
         every = (self.baseline, *self.replicates)
         pairs = [self.rows(*two) for two in itertools.combinations(every, 2)]
-        found = noise_between(pairs, replicates=len(self.replicates), rule=rule)
+        found = pool_seed_noise(pairs, replicates=len(self.replicates), rule=rule)
         assert found
         return found
 
@@ -92,8 +92,8 @@ def _flipped(common: Wins, loss: NDArray[np.float64], s: Setting, u: NDArray[np.
 
 def decided(one: Drawn, candidate: str, *, noise: Noise, rule: Rule = DEFAULT) -> GateDecision:
     """What the gate says of a candidate."""
-    found = decide(one.rows(one.baseline, one.candidates[candidate]), rule=rule, seed_noise=noise)
-    return doubt_seed_noise(found, noise, rule)
+    found = decide_by_rows(one.rows(one.baseline, one.candidates[candidate]), rule=rule, seed_noise=noise)
+    return apply_seed_noise(found, noise, rule)
 
 
 def shares(s: Setting, caps: Sequence[float], *, runs: int, **how: Any) -> dict[tuple[float, str], Counter[str]]:

@@ -20,12 +20,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.gating.baseline import read
-from encheck.gating.decision import decide
-from encheck.gating.gate_rows import DIRECTION, DIRECTIONS, Compared, group_into_rows, pool_rows, row_parts
-from encheck.gating.pairing import compare_all
-from encheck.gating.types import DEFAULT, GateDecision, Paired, Rule
-from encheck.gating.weighing import scores_of_baseline, scores_of_run
+from encheck.gating.baseline import read_baseline
+from encheck.gating.comparison import baseline_scores, run_scores
+from encheck.gating.decision import decide_by_rows
+from encheck.gating.gate_rows import DIRECTION, DIRECTIONS, ComparedCase, group_into_rows, pool_rows, split_rows
+from encheck.gating.pairing import compare_cases
+from encheck.gating.types import DEFAULT, GateDecision, PairedRow, Rule
 from encheck.ids import GateRowId
 from encheck.reporting.results import read_items, read_results
 
@@ -46,7 +46,7 @@ class Shape:
     rows. `changes` has what each copy changes, by row, and `flipped` the share of items that it flips.
     """
 
-    paired: Sequence[Paired]
+    paired: Sequence[PairedRow]
     inside: Mapping[str, Places]
     units: Mapping[str, Places]
     within: Mapping[str, float]
@@ -57,11 +57,11 @@ class Shape:
     known: dict[tuple[str, float], Floats] = field(default_factory=dict)
 
     @property
-    def whole(self) -> list[Paired]:
+    def whole(self) -> list[PairedRow]:
         """The rows without their parts."""
         return [p for p in self.paired if not p.part_of]
 
-    def worth(self, row: Paired) -> float:
+    def worth(self, row: PairedRow) -> float:
         """How many items that are all apart would tell as much."""
         sizes = np.bincount(row.things)
         return len(row.baseline) / (1 + ((sizes**2).sum() / len(row.baseline) - 1) * self.within[row.name])
@@ -90,42 +90,46 @@ def shape_of(baseline: Path, copies: Sequence[Path]) -> Shape:
     return Shape(paired, _places(found[0]), _units(found[0]), within, between, changes, flipped, clusters)
 
 
-def _compared(baseline: Path, copy: Path) -> list[Compared]:
+def _compared(baseline: Path, copy: Path) -> list[ComparedCase]:
     results = read_results(copy)
-    candidate = scores_of_run(results, read_items(copy), results.models[0].label)
-    return compare_all(scores_of_baseline(read(baseline), candidate).select_split(), candidate.select_split())[0]
+    candidate = run_scores(results, read_items(copy), results.models[0].label)
+    return compare_cases(baseline_scores(read_baseline(baseline), candidate).select_split(), candidate.select_split())[
+        0
+    ]
 
 
-def _places(found: Sequence[Compared]) -> dict[str, Places]:
+def _places(found: Sequence[ComparedCase]) -> dict[str, Places]:
     """Where the items of each part stand in its row."""
     own = group_into_rows(found)
     at = {name: {key: i for i, key in enumerate(_keys(some))} for name, some in own.items()}
-    return {name: np.array([at[p.row][key] for key in _keys(p.cases)], np.intp) for name, p in row_parts(found).items()}
+    return {
+        name: np.array([at[p.row][key] for key in _keys(p.cases)], np.intp) for name, p in split_rows(found).items()
+    }
 
 
-def _units(found: Sequence[Compared]) -> dict[str, Places]:
+def _units(found: Sequence[ComparedCase]) -> dict[str, Places]:
     """The check and surface direction of each item, as a number, by row."""
     named = {name: [key for one in some for key in _unit_of(one)] for name, some in group_into_rows(found).items()}
     order = {name: sorted(set(some)) for name, some in named.items()}
     return {name: np.array([order[name].index(one) for one in some], np.intp) for name, some in named.items()}
 
 
-def _unit_of(one: Compared) -> list[tuple[str, int]]:
+def _unit_of(one: ComparedCase) -> list[tuple[str, int]]:
     sides = np.zeros(len(one.old), np.intp) if one.sides is None else one.sides
     return [(one.before.case, int(side)) for side in sides]
 
 
-def _keys(some: Sequence[Compared]) -> list[tuple[str, str]]:
+def _keys(some: Sequence[ComparedCase]) -> list[tuple[str, str]]:
     return [(one.before.case, item) for one in some for item in one.before.items]
 
 
-def _centred(p: Paired) -> Floats:
+def _centred(p: PairedRow) -> Floats:
     change = p.candidate - p.baseline
     centred: Floats = change - change.mean()
     return centred
 
 
-def _within(some: Sequence[Paired]) -> float:
+def _within(some: Sequence[PairedRow]) -> float:
     """The correlation of the changes of two items of one cluster, over all copies; at least 0."""
     together = variance = 0.0
     for p in some:
@@ -135,7 +139,7 @@ def _within(some: Sequence[Paired]) -> float:
     return max(together / variance, 0.0) if variance else 0.0
 
 
-def _between(copies: Sequence[Mapping[str, Paired]], clusters: int) -> float:
+def _between(copies: Sequence[Mapping[str, PairedRow]], clusters: int) -> float:
     """The same of two items of one cluster in two rows."""
     together = pairs = 0.0
     for rates in copies:
@@ -147,11 +151,11 @@ def _between(copies: Sequence[Mapping[str, Paired]], clusters: int) -> float:
     return max(together / pairs, 0.0) if pairs else 0.0
 
 
-def candidate(s: Shape, change: Change, rng: np.random.Generator) -> list[Paired]:
+def candidate(s: Shape, change: Change, rng: np.random.Generator) -> list[PairedRow]:
     """A simulated candidate against the baseline."""
     common, copy = rng.random(s.clusters), int(rng.integers(len(s.changes)))
     turned = rng.choice((-1.0, 1.0), s.clusters)
-    drawn: dict[str, Paired] = {}
+    drawn: dict[str, PairedRow] = {}
     for p in s.whole:
         loss = _loss_of_items(p, s, change)
         if p.kind == "rate":
@@ -164,11 +168,11 @@ def candidate(s: Shape, change: Change, rng: np.random.Generator) -> list[Paired
     return [drawn.get(p.name) or _part(p, drawn[p.part_of], s.inside[p.name]) for p in s.paired]
 
 
-def _part(part: Paired, row: Paired, places: Places) -> Paired:
+def _part(part: PairedRow, row: PairedRow, places: Places) -> PairedRow:
     return replace(part, baseline=row.baseline[places], candidate=row.candidate[places], same=False)
 
 
-def _loss_of_items(p: Paired, s: Shape, change: Change) -> Floats:
+def _loss_of_items(p: PairedRow, s: Shape, change: Change) -> Floats:
     """How probable it is that an item is lost, beyond what flips both ways; of means, by how much it falls."""
     unit = 1.0 if p.kind == "rate" else (p.delta or DEFAULT.mean_delta) / DEFAULT.rate_delta
     loss = np.full(len(p.baseline), change.loss.get(p.name, 0.0) * unit)
@@ -178,7 +182,7 @@ def _loss_of_items(p: Paired, s: Shape, change: Change) -> Floats:
     return loss
 
 
-def _uniforms(p: Paired, s: Shape, common: Floats, rng: np.random.Generator) -> Floats:
+def _uniforms(p: PairedRow, s: Shape, common: Floats, rng: np.random.Generator) -> Floats:
     """A draw an item: that of its cluster so often that two of one cluster have the correlation `within`."""
     within = min(s.within[p.name] / _alike(p), 1.0)
     shared = rng.random(s.clusters) < np.sqrt(min(s.between / within, 1.0) if within else 0.0)
@@ -188,7 +192,7 @@ def _uniforms(p: Paired, s: Shape, common: Floats, rng: np.random.Generator) -> 
     return found
 
 
-def _alike(p: Paired) -> float:
+def _alike(p: PairedRow) -> float:
     """The correlation of two changes of a cluster that have one draw, since only a win can be lost and a loss won.
 
     1 where the baseline wins or loses a cluster as a whole.
@@ -200,7 +204,7 @@ def _alike(p: Paired) -> float:
     return max(float(both) / (2 * pairs), 1e-9) if pairs else 1.0
 
 
-def _flipped(p: Paired, s: Shape, change: Change, loss: Floats, u: Floats) -> Floats:
+def _flipped(p: PairedRow, s: Shape, change: Change, loss: Floats, u: Floats) -> Floats:
     """The wins after the flips; both ways alike but for the loss."""
     unit = s.units[p.name]
     rate = (np.bincount(unit, p.baseline) / np.bincount(unit))[unit]
@@ -220,7 +224,7 @@ def _possible(loss: Floats, rate: Floats) -> Floats:
     return found
 
 
-def _even(p: Paired, s: Shape, rate: Floats, discordance: float) -> Floats:
+def _even(p: PairedRow, s: Shape, rate: Floats, discordance: float) -> Floats:
     """How probable a flip is each way, of each item: as the copies flip its unit, and no more than can balance."""
     if (p.name, discordance) in s.known:
         return s.known[p.name, discordance]
@@ -244,13 +248,13 @@ def outcomes(s: Shape, change: Change, *, runs: int, rule: Rule = DEFAULT, seed:
 
 def decided(s: Shape, change: Change, rng: np.random.Generator, rule: Rule = DEFAULT) -> GateDecision:
     """What the gate says of one."""
-    return decide(candidate(s, change, rng), rule=rule)
+    return decide_by_rows(candidate(s, change, rng), rule=rule)
 
 
 def evidence(s: Shape) -> dict[str, bool]:
     """The rows that gate, and whether they are evidence for passing."""
     same = [replace(p, candidate=p.baseline) for p in s.paired]
-    return {row.name: row.evidence for row in decide(same).rows if row.gates}
+    return {row.name: row.evidence for row in decide_by_rows(same).rows if row.gates}
 
 
 def measured(s: Shape) -> Iterator[str]:

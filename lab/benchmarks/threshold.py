@@ -23,7 +23,7 @@ import numpy as np
 from scipy.stats import norm
 
 from encheck.operations.threshold.rates import NEGATIVE, UNKNOWN, Pairs, Population, load_pairs, match_threshold
-from encheck.operations.threshold.report import is_uneven
+from encheck.operations.threshold.report import are_few_independent
 from encheck.options import Settings
 from encheck.running.service import EncoderService
 from encheck.statistics.false_accepts import Negatives, judge_budget, lowest_threshold, naive_threshold
@@ -182,7 +182,7 @@ def tried(truth: Truth, budget: float) -> list[Tally]:
         made = judge_budget(sample.negatives, budget=budget, strictest=np.inf, step=1e-4)
         for tally, threshold in zip(tallies, thresholds, strict=True):
             if threshold is not None:
-                tally.count(truth.rate(threshold), budget, is_noted=is_uneven(made))
+                tally.count(truth.rate(threshold), budget, is_noted=are_few_independent(made))
     return tallies
 
 
@@ -191,7 +191,7 @@ def scored(spec: str, folder: Path, sample: int) -> Truth:
     kept = folder / f"{spec.partition(':')[0]}-{sample}.npz"
     if not kept.exists():
         pairs = load_pairs(spec, sample=sample)
-        pairs = pairs.only(pairs.of(NEGATIVE))
+        pairs = pairs.select(pairs.of(NEGATIVE))
         settings = Settings(models=("sbert",), store=folder / "store.sqlite")
         scores = EncoderService.open(settings, progress=Progress()).similarities(pairs.first, pairs.second)
         np.savez(kept, scores=scores, codes=pairs.codes)

@@ -19,16 +19,16 @@ import numpy as np
 from encheck.claims import CONTRACT
 from encheck.encoders.objects import as_model
 from encheck.engine.checks import packaged_checks
-from encheck.gating.decision import decide
+from encheck.gating.decision import decide_by_rows
 from encheck.gating.gate_rows import cases_with_chance, pool_rows
-from encheck.gating.pairing import compare_all
-from encheck.gating.types import Paired
+from encheck.gating.pairing import compare_cases
+from encheck.gating.types import PairedRow
 from encheck.training import RULE, PlannedCases, select_dev_part
 
 PRECISION = 0.004
 
 
-def lost(one: Paired, loss: float, rng: np.random.Generator) -> Paired:
+def lost(one: PairedRow, loss: float, rng: np.random.Generator) -> PairedRow:
     """The row with a loss of this size, in items drawn at random.
 
     First both models change places in half of the clusters, so that what the copy won or lost by itself cancels out.
@@ -43,16 +43,16 @@ def lost(one: Paired, loss: float, rng: np.random.Generator) -> Paired:
     return replace(one, baseline=baseline, candidate=candidate, same=False)
 
 
-def blocked(rows: Sequence[Paired], at: int, loss: float, *, runs: int, seed: int) -> float:
+def blocked(rows: Sequence[PairedRow], at: int, loss: float, *, runs: int, seed: int) -> float:
     """How often the decision blocks this row, of those that lost as much."""
     rng, hits = np.random.default_rng(seed), 0
     for _ in range(runs):
         changed = [lost(one, loss, rng) if i == at else one for i, one in enumerate(rows)]
-        hits += decide(changed, rule=RULE).rows[at].outcome == "block"
+        hits += decide_by_rows(changed, rule=RULE).rows[at].outcome == "block"
     return hits / runs
 
 
-def smallest(rows: Sequence[Paired], at: int, *, runs: int, seed: int) -> float | None:
+def smallest(rows: Sequence[PairedRow], at: int, *, runs: int, seed: int) -> float | None:
     """The loss that is blocked in 80% of runs, to 0.4 points; None if the row has too little to lose."""
     low, high = 0.0, float(rows[at].baseline.mean())
     if blocked(rows, at, high, runs=runs, seed=seed) < RULE.power:
@@ -87,9 +87,9 @@ def main() -> None:
         for weights in model.parameters():
             weights.add_(torch.randn_like(weights) * weights.std().nan_to_num() * options.noise)
     after = plan.score_model(as_model(model, "copy"))
-    rows = pool_rows(compare_all(before, after, aside=cases_with_chance(before.tables))[0])
+    rows = pool_rows(compare_cases(before, after, held_out=cases_with_chance(before.tables))[0])
 
-    decision = decide(rows, rule=RULE)
+    decision = decide_by_rows(rows, rule=RULE)
     print("| row | items | clusters | flips | finds a loss of |\n| --- | --- | --- | --- | --- |")
     for at, (one, row) in enumerate(zip(rows, decision.rows, strict=True)):
         if row.part_of:

@@ -14,10 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from encheck import run
-from encheck.gating.balance import families_of, part_means, win_rates
-from encheck.gating.baseline import Baseline, read, write
+from encheck.gating.balance import part_means, property_families, property_wins
+from encheck.gating.baseline import Baseline, read_baseline, write_baseline
+from encheck.gating.comparison import run_scores
 from encheck.gating.reference import SHIPPED
-from encheck.gating.weighing import scores_of_run
 
 ROOT = Path(__file__).resolve().parents[2]
 BASELINE = ROOT / "reports/baselines/sbert"
@@ -32,7 +32,7 @@ def main() -> None:
         raise SystemExit(f"{best} is the best surface scorer now: name it in encheck.gating.reference.SHIPPED")
     with tempfile.TemporaryDirectory() as scratch:
         run(best, save_baseline=Path(scratch, best))
-        keep(read(Path(scratch, best)), FOLDER / best)
+        keep(read_baseline(Path(scratch, best)), FOLDER / best)
 
 
 def best_surface() -> str:
@@ -45,14 +45,15 @@ def best_surface() -> str:
 
 
 def sensitivity(results: object, name: str) -> float:
-    side = scores_of_run(results.raw, results.items, name).select_split()  # type: ignore[attr-defined]
-    return part_means(win_rates(side.tables, side.scales), families_of(side.tables))["sensitivity"]
+    side = run_scores(results.raw, results.items, name).select_split()  # type: ignore[attr-defined]
+    rates = {name: wins.rate for name, wins in property_wins(side.tables, side.scales).items()}
+    return part_means(rates, property_families(side.tables))["sensitivity"]
 
 
 def keep(found: Baseline, folder: Path) -> None:
     """Without the figures, which no comparison reads."""
     folder.mkdir(parents=True, exist_ok=True)
-    write(folder, replace(found.summary, figures={}), found.cases)
+    write_baseline(folder, replace(found.summary, figures={}), found.cases)
 
 
 if __name__ == "__main__":

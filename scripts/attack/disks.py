@@ -40,10 +40,10 @@ class Writing:
 def of_baseline(folder: Path) -> None:
     from gate_fakes import CASE, columns, results, scores
 
-    from encheck.gating.baseline import save, tables_of
+    from encheck.gating.baseline import model_tables, save_baseline
 
     found = {f"{CASE}/m-d-1": columns(*scores(seed=3))}
-    save(folder / "base", results(), tables_of(results(), found, "m"), model="m")
+    save_baseline(folder / "base", results(), model_tables(results(), found, "m"), model="m")
 
 
 def done(*args: object) -> None:

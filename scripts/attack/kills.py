@@ -256,10 +256,10 @@ def look(command: Command, expected: Reference, copy: Path) -> None:
 
 def refuse_broken_baseline(folder: Path) -> None:
     from encheck.errors import EncheckError
-    from encheck.gating.baseline import read
+    from encheck.gating.baseline import read_baseline
 
     try:
-        read(folder)
+        read_baseline(folder)
     except EncheckError as error:
         raise Failed(f"after the kill, the baseline cannot be read: {error}") from error
 

@@ -252,23 +252,23 @@ def of_run(folder: Path, path: Path) -> None:
 def baseline(folder: Path) -> None:
     from gate_fakes import CASE, columns, results, scores
 
-    from encheck.gating.baseline import save, tables_of
+    from encheck.gating.baseline import model_tables, save_baseline
 
     held_in = {f"{CASE}/m-d-1": columns(*scores())}
-    save(folder / "base", results(), tables_of(results(), held_in, "m"), model="m")
+    save_baseline(folder / "base", results(), model_tables(results(), held_in, "m"), model="m")
 
 
 def of_baseline(folder: Path, path: Path) -> Any:
     """The gate's decision on scores of the same model."""
     from gate_fakes import CASE, columns, results, scores
 
-    from encheck.gating.baseline import read
-    from encheck.gating.weighing import weigh
+    from encheck.gating.baseline import read_baseline
+    from encheck.gating.comparison import gate_against_baseline
     from encheck.reporting.gate import record
     from encheck.system.typed_files import as_values
 
     held_in = {f"{CASE}/m-d-1": columns(*scores())}
-    found = weigh(read(folder / "base"), results(), held_in, model="m")
+    found = gate_against_baseline(read_baseline(folder / "base"), results(), held_in, model="m")
     return as_values(record.with_texts([found], "pass"))
 
 
@@ -281,7 +281,7 @@ def of_resealed(folder: Path, path: Path) -> None:
         found = json.loads(summary.read_text("utf-8"))
         found.pop("checksum", None)
         found["items_sha256"] = module._hash((folder / "base/items.parquet").read_bytes())
-        found["checksum"] = module.checksum_of(found)
+        found["checksum"] = module.summary_checksum(found)
         summary.write_text(json.dumps(found), "utf-8")
     except (ValueError, TypeError, AttributeError, RecursionError):
         pass  # no mapping any more, so nothing holds a checksum

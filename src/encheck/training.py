@@ -39,17 +39,17 @@ from encheck.errors import NothingToMeasure, UsageError
 from encheck.gating.balance import (
     PARTS,
     PropertyWins,
-    balanced,
-    families_of,
+    balanced_score,
+    bootstrap_scores,
     part_means,
-    part_of,
+    property_families,
     property_wins,
-    score_replicates,
+    score_part,
 )
-from encheck.gating.baseline import scored_table
-from encheck.gating.decision import assess, decide, measure
+from encheck.gating.baseline import make_case_scores
+from encheck.gating.decision import assess_rows, decide_by_rows, row_statistics
 from encheck.gating.gate_rows import cases_with_chance, pool_by_property, pool_rows
-from encheck.gating.pairing import ModelScores, compare_all
+from encheck.gating.pairing import ModelScores, compare_cases
 from encheck.gating.types import DEFAULT
 from encheck.items.variants import refuse_unread_variants
 from encheck.metrics import find_metric
@@ -126,7 +126,7 @@ class PlannedCases:
                 for case in self.cases:
                     with suppress(NothingToMeasure):
                         columns = evaluation.item_columns(case)
-                        tables.append(scored_table(case.id, case.property, columns, case.claim.declared))
+                        tables.append(make_case_scores(case.id, case.property, columns, case.claim.declared))
             finally:
                 store.close()
         scale = bench.scale(MODEL, self.data)
@@ -235,9 +235,9 @@ class CheckpointScorer:
         if checks is None:
             scored &= {check.property for check in packaged_checks() if check.claim.declared.selects}
         self.scored = scored
-        families = {part_of(check.claim.family) for check in chosen if check.property in self.scored}
+        families = {score_part(check.claim.family) for check in chosen if check.property in self.scored}
         self.parts = [part for part in PARTS if part in families]
-        families = {part_of(case.claim.family) for case in self.plan.cases if case.property in self.scored}
+        families = {score_part(case.claim.family) for case in self.plan.cases if case.property in self.scored}
         self.parts_with_items = [part for part in PARTS if part in families]
 
     @property
@@ -250,15 +250,15 @@ class CheckpointScorer:
     def change_figures(self, after: ModelScores, before: ModelScores | None) -> tuple[dict[str, float], str]:
         """The figures of `behaviour` from these scores, and why a gate would block (empty if it would not)."""
         base = before or after
-        compared, _ = compare_all(
-            base, after, aside=cases_with_chance(base.tables)
+        compared, _ = compare_cases(
+            base, after, held_out=cases_with_chance(base.tables)
         )  # all the items: the gate has others
         paired = pool_by_property(compared)
-        rows = assess(paired, measure(paired, rule=RULE), rule=RULE) if paired else ()
+        rows = assess_rows(paired, row_statistics(paired, rule=RULE), rule=RULE) if paired else ()
         figures = {row.name: row.candidate for row in rows} | self._balanced_scores(after)
         why = ""
         if before is not None:
-            decision = decide(pool_rows(compared), rule=RULE)
+            decision = decide_by_rows(pool_rows(compared), rule=RULE)
             reasons = list(decision.reasons) if decision.outcome == "block" else []
             none = "the base has a figure, but this model has none: random pairs and identical texts get equal scores"
             reasons += [f"{row.name}: {none}" for row in rows if isfinite(row.baseline) and not isfinite(row.candidate)]
@@ -271,7 +271,7 @@ class CheckpointScorer:
             if self.score_figure in figures and self.score_figure in base_scores:
                 change = figures[self.score_figure] - base_scores[self.score_figure]
                 old, new = (
-                    score_replicates(self._property_wins(side), families_of(side.tables), self.seed)
+                    bootstrap_scores(self._property_wins(side), property_families(side.tables), self.seed)
                     for side in (before, after)
                 )  # both use the same clusters
                 finite = (new - old)[np.isfinite(new - old)]
@@ -289,9 +289,9 @@ class CheckpointScorer:
 
     def _balanced_scores(self, side: ModelScores) -> dict[str, float]:
         """The parts and the balanced score that have items."""
-        families = families_of(side.tables)
+        families = property_families(side.tables)
         above_chance = {name: wins.share for name, wins in self._property_wins(side).items()}
-        score = balanced(above_chance, families)
+        score = balanced_score(above_chance, families)
         scores = {f"{part}_part": value for part, value in part_means(above_chance, families).items()}
         return scores if score is None else scores | {BALANCED: score}
 
@@ -299,7 +299,9 @@ class CheckpointScorer:
 def _counts_in_balanced_score(check: Check) -> bool:
     """Whether the check has a win rate that counts in the balanced score."""
     declared = check.claim.declared
-    return bool(declared.gates) and find_metric(declared.gates).kind == "rate" and part_of(declared.family) is not None
+    return (
+        bool(declared.gates) and find_metric(declared.gates).kind == "rate" and score_part(declared.family) is not None
+    )
 
 
 def _change_figures(name: str, change: float, low: float, high: float) -> dict[str, float]:

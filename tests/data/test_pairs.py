@@ -18,7 +18,7 @@ from encheck.errors import DataError, NothingToMeasure
 from encheck.items import graded_pairs
 from encheck.items.variants import VariantMaker
 from encheck.reporting.data import describe
-from encheck.scale.sources import plan_shards, table_of
+from encheck.scale.shards import plan_shards, read_shard_table
 
 HEADER = "first,second,label\n"
 ROWS = [("The kettle sings.", "The kettle whistles.", 1), ("The kettle sings.", "The pan is cold.", 0)]
@@ -208,7 +208,7 @@ def test_a_folder_of_parquet_is_read_without_an_engine_as_with_one(tmp_path):
     folder = folder_of(tmp_path)
     assert read(folder) == [*ROWS, ("c", "d", 0)]
     shards = plan_shards(folder).shards
-    assert [tuple(row.values()) for shard in shards for row in table_of(shard).to_pylist()] == read(folder)
+    assert [tuple(row.values()) for shard in shards for row in read_shard_table(shard).to_pylist()] == read(folder)
 
 
 def test_a_url_is_left_to_an_engine():

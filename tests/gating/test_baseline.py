@@ -18,9 +18,15 @@ from gate_fakes import CASE, columns, given, results, scores
 from recorded import run_file
 
 from encheck.errors import BaselineError
-from encheck.gating.baseline import read, refuse_place, save, shown_name, tables_of
+from encheck.gating.baseline import (
+    model_tables,
+    name_without_folders,
+    read_baseline,
+    refuse_baseline_folder,
+    save_baseline,
+)
+from encheck.gating.comparison import baseline_scores, gate_against_baseline, run_scores
 from encheck.gating.types import TOLERANCE, Noise
-from encheck.gating.weighing import scores_of_baseline, scores_of_run, weigh
 from encheck.run_file import BaselineFigure
 from encheck.system import files
 
@@ -43,7 +49,7 @@ def write(folder, **more):
     found["checks"][0]["reason"] = "/home/me/checkpoints/five is what failed"
     found = run_file(found)
     items = {f"{CASE}/m-d-1": columns(*scores())}
-    save(folder, found, tables_of(found, items, "m"), model="m", seed_noise=NOISE)
+    save_baseline(folder, found, model_tables(found, items, "m"), model="m", seed_noise=NOISE)
 
 
 def change(folder, **fields):
@@ -52,9 +58,9 @@ def change(folder, **fields):
 
 
 def test_what_was_saved_is_read_again(folder):
-    found = read(folder)
-    run = scores_of_run(results(), {f"{CASE}/m-d-1": columns(*scores())}, "m")
-    (table,) = scores_of_baseline(found, run).tables.values()
+    found = read_baseline(folder)
+    run = run_scores(results(), {f"{CASE}/m-d-1": columns(*scores())}, "m")
+    (table,) = baseline_scores(found, run).tables.values()
     near, far = scores()
     assert (table.case, table.kind, table.gate_row) == (f"{CASE}/d/1", "triplet", "antonym/d/1")
     assert table.items == run.tables[table.case].items
@@ -69,9 +75,9 @@ def test_what_was_saved_is_read_again(folder):
 def test_the_noise_of_too_few_replicates_is_not_used_and_a_note_says_so(tmp_path, count):
     found, items = results(), {f"{CASE}/m-d-1": columns(*scores())}
     noise = replace(NOISE, replicates=count)
-    save(tmp_path / "base", found, tables_of(found, items, "m"), model="m", seed_noise=noise)
-    weighed = weigh(read(tmp_path / "base"), found, items, model="m")
-    assert (read(tmp_path / "base").seed_noise, weighed.decision.rows[0].widened) == (None, 1)
+    save_baseline(tmp_path / "base", found, model_tables(found, items, "m"), model="m", seed_noise=noise)
+    weighed = gate_against_baseline(read_baseline(tmp_path / "base"), found, items, model="m")
+    assert (read_baseline(tmp_path / "base").seed_noise, weighed.decision.rows[0].widened) == (None, 1)
     assert weighed.decision.notes[0].startswith(
         "its seed noise is not used: it was not measured on 3 seed replicates or more."
     )
@@ -89,7 +95,7 @@ def test_a_score_that_six_decimals_cannot_keep_is_refused_before_anything_is_wri
     for wrong, said in ((1e12, "1e\\+12"), (float("inf"), "inf"), (float("nan"), "nan")):
         items = {f"{CASE}/m-d-1": columns([wrong, 0.5], [0.5, 0.5])}
         with pytest.raises(BaselineError, match=f"{CASE}/d/1 has the score {said}, but a baseline keeps"):
-            save(tmp_path / "base", results(), tables_of(results(), items, "m"), model="m")
+            save_baseline(tmp_path / "base", results(), model_tables(results(), items, "m"), model="m")
     assert not (tmp_path / "base").exists()
 
 
@@ -103,7 +109,7 @@ def test_two_saves_of_one_run_are_the_same_files(folder, tmp_path):
 
 def test_an_older_baseline_is_replaced(folder):
     write(folder)
-    assert read(folder).cases
+    assert read_baseline(folder).cases
 
 
 def test_a_folder_with_other_files_is_left_alone(folder):
@@ -114,52 +120,52 @@ def test_a_folder_with_other_files_is_left_alone(folder):
 
 def test_a_run_that_measured_nothing_is_no_baseline(tmp_path):
     with pytest.raises(BaselineError, match="nothing was measured for m"):
-        save(tmp_path / "new", results(), {}, model="m")
+        save_baseline(tmp_path / "new", results(), {}, model="m")
 
 
 def test_a_missing_folder_is_no_baseline(tmp_path):
     with pytest.raises(BaselineError, match=r"is not a baseline: baseline\.json cannot be read"):
-        read(tmp_path / "nowhere")
+        read_baseline(tmp_path / "nowhere")
 
 
 def test_a_half_written_baseline_is_refused(folder):
     (folder / "items.parquet").unlink()
     with pytest.raises(BaselineError, match="an incomplete baseline"):
-        read(folder)
+        read_baseline(folder)
 
 
 def test_a_summary_that_was_cut_off_is_refused(folder):
     path = folder / "baseline.json"
     path.write_text(path.read_text("utf-8")[:100], "utf-8")
     with pytest.raises(BaselineError, match="is truncated"):
-        read(folder)
+        read_baseline(folder)
 
 
 def test_an_edited_summary_is_refused(folder):
     change(folder, seed_noise=5.0)
     with pytest.raises(BaselineError, match="edited by hand"):
-        read(folder)
+        read_baseline(folder)
 
 
 def test_changed_items_are_refused(folder):
     other = pyarrow.parquet.read_table(folder / "items.parquet").slice(1)
     pyarrow.parquet.write_table(other, folder / "items.parquet")
     with pytest.raises(BaselineError, match="was changed after it was saved"):
-        read(folder)
+        read_baseline(folder)
 
 
 @pytest.mark.parametrize("version", [3, 5])
 def test_a_baseline_of_another_version_says_which_encheck_made_it(folder, version):
     change(folder, encheck_baseline=version)
     with pytest.raises(BaselineError, match=rf"version {version}, but this encheck reads version 4: make"):
-        read(folder)
+        read_baseline(folder)
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", "", "null"])
 def test_what_is_no_summary_is_refused(folder, text):
     (folder / "baseline.json").write_text(text, "utf-8")
     with pytest.raises(BaselineError, match="was not written by --save-baseline"):
-        read(folder)
+        read_baseline(folder)
 
 
 @pytest.mark.parametrize(
@@ -172,13 +178,13 @@ def test_what_is_no_summary_is_refused(folder, text):
     ],
 )
 def test_neither_folder_nor_host_of_a_model_is_kept(name, shown):
-    assert shown_name(name, "tei") == shown
+    assert name_without_folders(name, "tei") == shown
 
 
 def changed(folder):
     """Save other scores over the baseline."""
     found, items = results(), {f"{CASE}/m-d-1": columns(*scores(wins=0.5))}
-    save(folder, found, tables_of(found, items, "m"), model="m")
+    save_baseline(folder, found, model_tables(found, items, "m"), model="m")
 
 
 def told(folder):
@@ -193,7 +199,7 @@ def both(folder, tmp_path):
 
 def read_whole(folder, both):
     """Which of the two baselines is read from the folder: all of it, and from then on under its own names."""
-    share = np.mean([kept.near > kept.far for kept in read(folder).cases.values()])
+    share = np.mean([kept.near > kept.far for kept in read_baseline(folder).cases.values()])
     found = told(folder)
     which = both.index({name: found[name] for name in ("baseline.json", "items.parquet")})
     assert share == pytest.approx((0.9, 0.5)[which])
@@ -222,10 +228,10 @@ def test_a_first_save_that_is_killed_at_any_step_can_be_made_again(tmp_path, bot
     folder, is_read = tmp_path / "new", []
     for _ in steps(lambda: changed(folder), between=lambda: shutil.rmtree(folder, ignore_errors=True)):
         try:
-            is_read.append(bool(read(folder).cases))
+            is_read.append(bool(read_baseline(folder).cases))
         except BaselineError:
             is_read.append(False)
-        refuse_place(folder)
+        refuse_baseline_folder(folder)
         changed(folder)
         assert told(folder) == both[1]
     assert is_read == sorted(is_read)
@@ -260,7 +266,6 @@ DIES = """
 import os, signal, sys
 sys.path += sys.argv[2].split(os.pathsep)
 from pathlib import Path
-from encheck.gating.weighing import weigh
 from encheck.system import files
 from test_baseline import changed
 
@@ -282,9 +287,9 @@ def test_what_a_killed_process_left_is_read_from_a_folder_that_may_not_be_writte
     assert found["baseline.json"] == both[1]["baseline.json"]
     assert found["items.parquet"] == both[0]["items.parquet"]
     with failing(0), pytest.raises(Killed):
-        read(folder)  # it would mend
+        read_baseline(folder)  # it would mend
     with failing(0, full=True), mock.patch.object(files, "lock_folder", side_effect=PermissionError):
-        assert read(folder).cases
+        assert read_baseline(folder).cases
     assert told(folder) == found
     assert read_whole(folder, both) == 1
     assert told(folder) == both[1]
@@ -293,7 +298,7 @@ def test_what_a_killed_process_left_is_read_from_a_folder_that_may_not_be_writte
 @pytest.mark.parametrize("text", ["[1]", '{"mine": 1}'])
 def test_a_file_of_others_with_the_name_of_a_summary_is_left_as_it_is(folder, text):
     (folder / "baseline.json").write_text(text)
-    for attempt in (refuse_place, write):
+    for attempt in (refuse_baseline_folder, write):
         with pytest.raises(BaselineError, match=r"baseline.json does not belong to a baseline\. Name a new"):
             attempt(folder)
     assert (folder / "baseline.json").read_text() == text
@@ -302,7 +307,7 @@ def test_a_file_of_others_with_the_name_of_a_summary_is_left_as_it_is(folder, te
 def test_what_older_versions_left_is_swept_and_a_users_files_are_not(folder):
     (folder / ".baseline.json.4711").write_text("half")
     (folder / "README.md").write_text("mine")
-    refuse_place(folder)
+    refuse_baseline_folder(folder)
     write(folder)
     assert sorted(told(folder)) == ["README.md", "baseline.json", "items.parquet"]
     for name in (".encheck-partial-notes", ".baseline.json.bak", ".items.parquet.4711.txt"):
@@ -325,7 +330,7 @@ def test_of_many_files_in_the_way_three_are_named(folder):
 def test_a_file_in_the_place_of_the_folder_is_said(tmp_path):
     (tmp_path / "base").write_text("")
     with pytest.raises(BaselineError, match="base is a file, but a baseline is a folder"):
-        refuse_place(tmp_path / "base")
+        refuse_baseline_folder(tmp_path / "base")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="folders cannot be locked there")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from encheck.gating import decision
-from encheck.gating.decision import decide
-from encheck.gating.types import BUDGETS, DEFAULT, Paired, Remedy, Rule
+from encheck.gating.decision import decide_by_rows
+from encheck.gating.types import BUDGETS, DEFAULT, PairedRow, Remedy, Rule
 from encheck.statistics import hypothesis_tests as stats
 
 DELTA = 0.02
@@ -19,12 +19,12 @@ def search(lost, *, name="search", clusters=60, each=5, budget="primary", gained
     labels = np.arange(n) % clusters
     baseline = (np.arange(n) >= gained).astype(float)
     candidate = np.where(np.arange(n) < gained, 1.0, (np.arange(n) >= gained + lost).astype(float))
-    return Paired(name, "retrieval", "rate", baseline, candidate, labels, DELTA, budget=budget, endpoint="recall@1")
+    return PairedRow(name, "retrieval", "rate", baseline, candidate, labels, DELTA, budget=budget, endpoint="recall@1")
 
 
 def behaviour(lost, name="antonym", n=400):
     baseline = np.ones(n)
-    return Paired(name, "order", "rate", baseline, (np.arange(n) >= lost).astype(float), np.arange(n))
+    return PairedRow(name, "order", "rate", baseline, (np.arange(n) >= lost).astype(float), np.arange(n))
 
 
 def columns(count, *, lost=4, clusters=40):
@@ -32,7 +32,7 @@ def columns(count, *, lost=4, clusters=40):
 
 
 def by_name(*paired, rule=DEFAULT):
-    return {row.name: row for row in decide(paired, rule=rule).rows}
+    return {row.name: row for row in decide_by_rows(paired, rule=rule).rows}
 
 
 @pytest.mark.quick
@@ -45,8 +45,8 @@ def test_three_of_the_five_percent_are_the_primary_endpoints_and_one_each_behavi
 @pytest.mark.quick
 @pytest.mark.parametrize("lost", [5, 9, 30])
 def test_slices_however_many_change_nothing_of_the_primary_endpoint_and_of_behaviour(lost):
-    plain = decide([search(lost), behaviour(3)])
-    more = decide([search(lost), behaviour(3), *columns(12)])
+    plain = decide_by_rows([search(lost), behaviour(3)])
+    more = decide_by_rows([search(lost), behaviour(3), *columns(12)])
     assert more.rows[:2] == plain.rows[:2]
     assert more.families == plain.families
 
@@ -85,13 +85,13 @@ def test_holm_corrects_within_a_budget_and_not_beyond_it():
 
 def test_a_slice_alone_can_block_and_its_share_is_a_fifth():
     lost, *others = columns(12, lost=0)
-    decision = decide([search(0), replace(search(60, name=lost.name, clusters=40), budget="slices"), *others])
+    decision = decide_by_rows([search(0), replace(search(60, name=lost.name, clusters=40), budget="slices"), *others])
     assert decision.outcome == "block"
     assert decision.reasons[0].startswith("search/c=0: ")
 
 
 def test_a_slice_is_no_evidence_and_keeps_nothing_from_passing():
-    decision = decide([search(0, clusters=300, each=1), *columns(12, lost=4, clusters=20)])
+    decision = decide_by_rows([search(0, clusters=300, each=1), *columns(12, lost=4, clusters=20)])
     assert decision.outcome == "pass"
     assert {row.evidence for row in decision.rows if row.budget == "slices"} == {False}
     assert "a slice of the queries" in decision.rows[1].why
@@ -114,7 +114,7 @@ def test_slices_of_a_search_that_does_not_gate_do_not():
 
 def test_a_search_that_is_too_small_keeps_the_gate_open_and_says_what_to_add():
     few = search(60, clusters=DEFAULT.primary_clusters - 5, each=8)
-    decision = decide([few, behaviour(0)])
+    decision = decide_by_rows([few, behaviour(0)])
     assert decision.outcome == "inconclusive"
     assert decision.rows[0].remedy == Remedy(5, 8)
     assert decision.reasons[0].endswith("5 more right documents (or clusters) with 8 queries each would decide")
@@ -122,7 +122,7 @@ def test_a_search_that_is_too_small_keeps_the_gate_open_and_says_what_to_add():
 
 def test_queries_that_no_flip_tells_apart_need_no_fewer_clusters_than_gate():
     few = search(0, clusters=DEFAULT.primary_clusters - 5, each=8)
-    assert decide([few]).rows[0].remedy.clusters >= 5
+    assert decide_by_rows([few]).rows[0].remedy.clusters >= 5
 
 
 def test_so_many_queries_more_do_decide_in_most_cases():
@@ -144,8 +144,8 @@ def test_the_remedy_is_the_first_number_of_clusters_whose_power_is_enough():
         error, free = seen * np.sqrt(30 / clusters), clusters - 1
         how = {"rule": DEFAULT}
         found = (
-            decision.blocks(row.change, error, DELTA, free, alpha=0.03, **how),
-            decision.passes(row.change, error, DELTA, free, **how),
+            decision.block_probability(row.change, error, DELTA, free, alpha=0.03, **how),
+            decision.pass_probability(row.change, error, DELTA, free, **how),
         )
         return max(map(float, found))
 
@@ -156,24 +156,24 @@ def test_the_remedy_is_the_first_number_of_clusters_whose_power_is_enough():
 
 def test_the_smallest_loss_that_is_seen_is_the_one_that_blocks_with_that_power():
     error, free = np.array([0.02]), np.array([24.0])
-    loss = decision.detectable(error, np.array([DELTA]), free, alpha=np.array([0.03]), rule=DEFAULT)
-    assert decision.blocks(-loss, error, DELTA, free, alpha=0.03, rule=DEFAULT) == pytest.approx([0.8])
+    loss = decision.detectable_loss(error, np.array([DELTA]), free, alpha=np.array([0.03]), rule=DEFAULT)
+    assert decision.block_probability(-loss, error, DELTA, free, alpha=0.03, rule=DEFAULT) == pytest.approx([0.8])
 
 
 def test_the_loss_that_behaviour_could_show_is_larger_among_more_of_it():
     """Holm asks the first of k rows for a k-th of the budget's 1%."""
     for k in (1, 4):
         values = np.random.default_rng(0).normal(0, 0.05, 400)
-        means = [Paired(str(i), "health", "mean", values * 0, values, np.arange(400)) for i in range(k)]
+        means = [PairedRow(str(i), "health", "mean", values * 0, values, np.arange(400)) for i in range(k)]
         row = by_name(search(0), *means)["0"]
         demand = stats.t_quantile(1 - 0.01 / k / 2, 399) + stats.t_quantile(0.8, 399)
         assert row.detectable == pytest.approx(row.delta / 2 + demand * row.error)
 
 
 def test_to_pass_the_bound_has_to_stay_above_one_and_a_half_deltas():
-    chance = decision.passes(0.0, 0.02, DELTA, 24.0, rule=DEFAULT)
+    chance = decision.pass_probability(0.0, 0.02, DELTA, 24.0, rule=DEFAULT)
     assert chance == pytest.approx(stats.t_cdf(0.03 / 0.02 - stats.t_quantile(0.975, 24), 24))
-    sure = decision.passes(-0.019, 0.0005, DELTA, 24.0, rule=DEFAULT)
+    sure = decision.pass_probability(-0.019, 0.0005, DELTA, 24.0, rule=DEFAULT)
     assert sure == pytest.approx(stats.t_cdf(0.001 / 0.0005, 24))
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from encheck.checks import test_binding, test_jumble, test_number, test_roles, test_swapchain
 from encheck.claims import claim_of
-from encheck.gating.decision import decide
-from encheck.gating.gate_rows import group_into_rows, pool_rows, row_parts
-from encheck.gating.pairing import compare
+from encheck.gating.decision import decide_by_rows
+from encheck.gating.gate_rows import group_into_rows, pool_rows, split_rows
+from encheck.gating.pairing import compare_case
 from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import Scale
 from encheck.types import Declaration
@@ -32,7 +32,7 @@ def case(tested, level="1", *, check="a_is_b", wins=0.7, n=200, clusters=50, cro
 
 
 def compared(*tables):
-    return [compare(one, one, (SCALE, SCALE)) for one in tables]
+    return [compare_case(one, one, (SCALE, SCALE)) for one in tables]
 
 
 def names(found):
@@ -57,7 +57,7 @@ def test_a_property_without_a_capability_is_one():
 def looked_at(table, *, wins, n=200):
     """The case with other items by which a gate tells what the baseline sees: so many of them are won."""
     aside = case(table.property, table.level, wins=wins, n=n, first=10_000)
-    return replace(compare(table, table, (SCALE, SCALE)), aside=compare(aside, aside, (SCALE, SCALE)))
+    return replace(compare_case(table, table, (SCALE, SCALE)), held_out=compare_case(aside, aside, (SCALE, SCALE)))
 
 
 def test_what_the_baseline_does_not_see_is_a_part_that_leaves_its_rows_mean():
@@ -104,7 +104,7 @@ def test_an_item_that_is_a_side_of_a_crossed_group_counts_once():
 
 def test_the_surface_directions_of_crossed_groups_are_parts():
     crossed = case("roles", check="both", crossed=True, gates="directions_mean")
-    found = row_parts(compared(crossed, case("roles", first=500)))
+    found = split_rows(compared(crossed, case("roles", first=500)))
     assert {name: (part.row, len(part.cases[0].old)) for name, part in found.items()} == {
         "roles/d/1/direction-1": ("roles/d/1", 100), "roles/d/1/direction-2": ("roles/d/1", 100),
     }  # fmt: skip
@@ -115,7 +115,7 @@ def test_directions_that_differ_alike_in_every_group_leave_no_error():
     crossed = case("roles", check="both", crossed=True, gates="directions_mean", wins=0.5)
     moved = np.where(np.arange(200) % 2, 0.8, 0.5)
     before, after = (CaseScores(**{**vars(crossed), "near": near}) for near in (np.full(200, 0.8), moved))
-    row = decide(pool_rows([compare(before, after, (SCALE, SCALE))])).rows[0]
+    row = decide_by_rows(pool_rows([compare_case(before, after, (SCALE, SCALE))])).rows[0]
     assert (row.change, row.error) == (-0.5, 0)
 
 

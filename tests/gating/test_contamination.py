@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from encheck.gating.contamination import CLEAR, TURNED, contamination, contaminations, data_pairs, says
+from encheck.gating.contamination import (
+    MORE_ON_FRESH,
+    MORE_ON_PUBLIC,
+    contamination_text,
+    estimate_contamination,
+    estimate_contaminations,
+    pair_probe_data,
+)
 from encheck.gating.pairing import ModelScores
 from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import Scale
@@ -39,7 +46,7 @@ def share(won, of=60):
 
 
 def rows(older, candidate, editions=EDITIONS):
-    return list(contaminations(older, candidate, editions, names=NAMES))
+    return list(estimate_contaminations(older, candidate, editions, names=NAMES))
 
 
 def test_the_figure_is_the_gain_on_written_probes_less_the_gain_on_fresh_ones():
@@ -68,7 +75,7 @@ def test_the_interval_is_that_of_two_independent_bootstraps_over_clusters():
     moved = np.repeat(np.random.default_rng(3).integers(-1, 2, 40), 3) / 2
     older = side(*(table(name, np.full(120, 0.5), clusters=clusters) for name in DATA))
     new = side(*(table(name, 0.5 + moved, clusters=clusters) for name in DATA))
-    found = contamination(older, new, data=DATA, names=NAMES)
+    found = estimate_contamination(older, new, data=DATA, names=NAMES)
     assert found.value == 0
     assert (found.high - found.low) / 2 == pytest.approx(1.96 * np.sqrt(2 * moved.var() / 40), rel=0.05)
 
@@ -90,7 +97,7 @@ def _drawn(rng):
         learnt = rng.choice([0, 2 * gain / 0.6], count)[of]
         older.append(table(name, is_won, clusters=of))
         new.append(table(name, is_won | (rng.random(len(of)) < learnt), clusters=of))
-    return contamination(side(*older), side(*new), data=DATA, names=NAMES)
+    return estimate_contamination(side(*older), side(*new), data=DATA, names=NAMES)
 
 
 def test_only_the_part_that_gates_counts():
@@ -141,15 +148,22 @@ def test_there_is_no_row_where_the_models_share_no_check():
 
 
 def test_each_seed_of_fresh_probes_has_its_row():
-    assert data_pairs({"probes-fresh=1": "", "probes": "3.0.0", "mrpc": "", "probes-fresh=2": ""}) == [
+    assert pair_probe_data({"probes-fresh=1": "", "probes": "3.0.0", "mrpc": "", "probes-fresh=2": ""}) == [
         ("probes", "probes-fresh=1"), ("probes", "probes-fresh=2"),
     ]  # fmt: skip
 
 
 def test_the_row_says_what_it_means():
-    assert says(0.123, 0.08, 0.165, is_small=False) == f"+12.3 points [+8.0, +16.5]: {CLEAR}"
-    assert says(0.004, -0.012, 0.02, is_small=False) == "none seen: +0.4 points [-1.2, +2.0]"
-    assert says(-0.1, -0.2, -0.05, is_small=False) == f"none seen: -10.0 points [-20.0, -5.0]: {TURNED}"
-    assert says(0.123, 0.08, 0.165, is_small=True) == "too few clusters to tell: +12.3 points [+8.0, +16.5]"
-    assert "too few clusters to tell" in says(0.1, np.nan, np.nan, is_small=True)
-    assert says(0.01, 0.0004, 0.02, is_small=False) == "none seen: +1.0 points [0.0, +2.0]".replace("[0.0", "[+0.0")
+    assert contamination_text(0.123, 0.08, 0.165, is_small=False) == f"+12.3 points [+8.0, +16.5]: {MORE_ON_PUBLIC}"
+    assert contamination_text(0.004, -0.012, 0.02, is_small=False) == "none seen: +0.4 points [-1.2, +2.0]"
+    assert (
+        contamination_text(-0.1, -0.2, -0.05, is_small=False)
+        == f"none seen: -10.0 points [-20.0, -5.0]: {MORE_ON_FRESH}"
+    )
+    assert (
+        contamination_text(0.123, 0.08, 0.165, is_small=True) == "too few clusters to tell: +12.3 points [+8.0, +16.5]"
+    )
+    assert "too few clusters to tell" in contamination_text(0.1, np.nan, np.nan, is_small=True)
+    assert contamination_text(0.01, 0.0004, 0.02, is_small=False) == "none seen: +1.0 points [0.0, +2.0]".replace(
+        "[0.0", "[+0.0"
+    )

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from encheck.gating.gate_rows import choose_slices, group_into_rows, lost_queries, pool_rows
-from encheck.gating.pairing import ENDPOINTS, compare, endpoint_of, graded_endpoint, secondary_metrics
+from encheck.gating.gate_rows import choose_slices, group_into_rows, pool_rows, worst_lost_queries
+from encheck.gating.pairing import ENDPOINTS, compare_case, graded_endpoint, primary_metric, secondary_metrics
 from encheck.gating.types import DEFAULT
 from encheck.scoring.documents import Answers
 from encheck.scoring.frame import CaseScores
@@ -38,7 +38,7 @@ def table(ranks, *, clusters=None, slices=(), more=(), declared=DECLARED):
 
 
 def compared(before, after, **how):
-    return compare(before, after, RANKS, **how)
+    return compare_case(before, after, RANKS, **how)
 
 
 def test_where_one_document_is_right_the_endpoint_is_recall_at_1_and_a_rate():
@@ -47,7 +47,7 @@ def test_where_one_document_is_right_the_endpoint_is_recall_at_1_and_a_rate():
         "recall@1", "rate", 0.02, "primary",
     )  # fmt: skip
     assert (found.old.tolist(), found.new.tolist()) == ([1, 1, 0], [1, 0, 1])
-    assert (found.flips(-1), found.flips(1)) == (["q1"], ["q2"])
+    assert (found.flipped_items(-1), found.flipped_items(1)) == (["q1"], ["q2"])
 
 
 def test_where_a_query_has_two_right_documents_it_is_ndcg_at_10():
@@ -57,22 +57,22 @@ def test_where_a_query_has_two_right_documents_it_is_ndcg_at_10():
 
 @pytest.mark.parametrize("name", ENDPOINTS)
 def test_the_user_may_name_another_one(name):
-    found = endpoint_of(table([1, 4], more=[0]), name)
+    found = primary_metric(table([1, 4], more=[0]), name)
     assert (found.name, found.delta, found.kind, found.why_reported) == (ENDPOINTS[name].name, 0.02, "mean", "")
 
 
 def test_a_share_of_right_documents_is_a_rate_only_where_one_is_right():
-    assert [endpoint_of(table([1, 4], more=more), "recall@10").kind for more in ([], [1])] == ["rate", "mean"]
+    assert [primary_metric(table([1, 4], more=more), "recall@10").kind for more in ([], [1])] == ["rate", "mean"]
 
 
 def test_other_checks_of_search_have_no_endpoint():
-    assert endpoint_of(table([1], declared=replace(DECLARED, primary=False))) is None
-    assert endpoint_of(replace(table([1]), answers=())) is None
+    assert primary_metric(table([1], declared=replace(DECLARED, primary=False))) is None
+    assert primary_metric(replace(table([1]), answers=())) is None
 
 
 def test_the_other_rank_metrics_stand_beside_it_with_their_change():
     before, after = table([1] * 40), table([1] * 30 + [2] * 10)
-    found = {one.metric: one for one in secondary_metrics(before, after, endpoint_of(before))}
+    found = {one.metric: one for one in secondary_metrics(before, after, primary_metric(before))}
     assert set(found) == {"nDCG@10", "recall@10", "recall@100", "MRR@10", "MAP"}
     mrr = found["MRR@10"]
     assert (mrr.baseline, mrr.candidate, mrr.change) == (1, 0.875, -0.125)
@@ -136,7 +136,7 @@ def test_lost_queries_are_of_several_clusters_and_those_whose_first_answer_chang
     before = table([1, 1, 1, 1, 1], clusters=[0, 0, 0, 1, 2])
     after = table([2, 2, 2, 2, 1], clusters=[0, 0, 0, 1, 2])
     same_first = replace(after, answers=(str(Answers(((3, 1),), first=(100, 7))), *after.answers[1:]))
-    found = lost_queries({"row": [compared(before, same_first)]})["row"]
+    found = worst_lost_queries({"row": [compared(before, same_first)]})["row"]
     assert [one.item for one in found] == ["q1", "q3", "q2"]
     assert [(one.before, one.now) for one in found] == [(101, 2), (103, 2), (102, 2)]
 

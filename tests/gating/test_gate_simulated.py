@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from encheck.gating.decision import decide
+from encheck.gating.decision import decide_by_rows
 from encheck.gating.types import DEFAULT, Noise
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab" / "benchmarks"))
@@ -25,7 +25,7 @@ RUNS, FALSE_ALARM = 120, 1e-6
 def outcomes(setting, *, told=0.0):
     rng = np.random.default_rng(7)
     noise = Noise(told / DEFAULT.rate_delta, {name: told / DEFAULT.rate_delta for name, _ in NAMES})
-    return Counter(decide(draw(setting, rng), seed_noise=noise).outcome for _ in range(RUNS))
+    return Counter(decide_by_rows(draw(setting, rng), seed_noise=noise).outcome for _ in range(RUNS))
 
 
 def at_least(share):

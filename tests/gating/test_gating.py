@@ -14,13 +14,13 @@ from recorded import result, run_file
 import encheck
 from encheck.datasets.probes import VERSION
 from encheck.errors import BaselineError
-from encheck.gating.balance import balanced, shares_above_chance, win_rates
-from encheck.gating.baseline import read, save, tables_of
-from encheck.gating.decision import decide
+from encheck.gating.balance import balanced_score, property_wins, shares_above_chance
+from encheck.gating.baseline import model_tables, read_baseline, save_baseline
+from encheck.gating.comparison import apply_seed_noise, gate_against_baseline
+from encheck.gating.decision import decide_by_rows
 from encheck.gating.gate_rows import calibration_error, pool_rows
-from encheck.gating.pairing import compare, gating_metric
-from encheck.gating.types import DEFAULT, TOLERANCE, Balanced, GateDecision, Noise, Paired
-from encheck.gating.weighing import doubt_seed_noise, weigh
+from encheck.gating.pairing import compare_case, gating_metric
+from encheck.gating.types import DEFAULT, TOLERANCE, Balanced, GateDecision, Noise, PairedRow
 from encheck.metrics import find_metric
 from encheck.run_file import Selection
 from encheck.scoring.frame import CaseScores
@@ -35,13 +35,13 @@ def against(tmp_path):
 
     def against(near, far, *, said=None, old=None, new=None, reverse=False, **more):
         before = {f"{CASE}/m-d-1": columns(*(old or scores()), **more)}
-        save(tmp_path / "base", results(), tables_of(results(), before, "m"), model="m")
+        save_baseline(tmp_path / "base", results(), model_tables(results(), before, "m"), model="m")
         now = {f"{CASE}/m-d-1": columns(near, far, **more)} if near is not None else {}
         if reverse:
             now = {case: {name: column[::-1] for name, column in table.items()} for case, table in now.items()}
         if new:
             now[new] = columns(*scores(seed=1))
-        return weigh(read(tmp_path / "base"), said or results(), now, model="m")
+        return gate_against_baseline(read_baseline(tmp_path / "base"), said or results(), now, model="m")
 
     return against
 
@@ -123,18 +123,18 @@ def test_an_older_edition_is_refused_with_what_to_type_before_anything_is_encode
     row = {"data": "probes", "id": f"{CASE}/m-probes-1/margin_rate"}
     old, new = (changed(row, data={"name": "probes", "version": version}) for version in ("2.1.0", VERSION))
     items = {f"{CASE}/m-probes-1": columns(*scores())}
-    save(tmp_path / "base", old, tables_of(old, items, "m"), model="m")
+    save_baseline(tmp_path / "base", old, model_tables(old, items, "m"), model="m")
     said = re.escape(
         f"{tmp_path}/base was made on probes 2.1.0, but this run is on probes {VERSION}, which has other items. "
         f"Make it again: encheck run --model=m --save-baseline={tmp_path}/base"
     )
     with pytest.raises(BaselineError, match=said):
-        weigh(read(tmp_path / "base"), new, items, model="m")
+        gate_against_baseline(read_baseline(tmp_path / "base"), new, items, model="m")
     with pytest.raises(BaselineError, match=said):
         encheck.gate(Unused(), str(tmp_path / "base"), checks="number")
     given = replace(new, run=replace(new.run, settings=replace(new.run.settings, models=("nets/other", "nets/m"))))
     with pytest.raises(BaselineError, match="encheck run --model=nets/m --save-baseline="):
-        weigh(read(tmp_path / "base"), given, items, model="m")
+        gate_against_baseline(read_baseline(tmp_path / "base"), given, items, model="m")
 
 
 def test_other_items_are_refused_and_what_differs_is_said(against):
@@ -260,7 +260,7 @@ def test_what_is_unchanged_in_a_gap_leaves_the_change_of_the_others():
     labels, near = [1, 1, 0, 0], np.array([0.9, 0.7, 0.3, 0.1])
     both = near, near + np.array([0.2, 0, 0, 0])
     before, after = (table(n, kind="labelled", labels=labels, tested="paraphrase") for n in both)
-    found = compare(before, after, (Scale(0.0, 1.0), Scale(0.0, 1.0)))
+    found = compare_case(before, after, (Scale(0.0, 1.0), Scale(0.0, 1.0)))
     assert (found.new - found.old).mean() == pytest.approx(0.1)
 
 
@@ -300,16 +300,18 @@ def test_the_error_of_a_change_is_that_of_pools_drawn_again_for_both_models(labe
     scales = tuple(Scale(float(p.mean()), 1.0, pairs=1_000, spread=float(p.std())) for p in pools)
     tables = [table([0.2 if label == 0 < sum(labels) else 0.8 for label in labels], kind="labelled", labels=labels)] * 2
     tables[1] = replace(tables[1], near=tables[1].near + 1e-4)
-    case = compare(*tables, scales)
-    pool = compare(*(table(p, kind="pair", tested="health", check="random_pairs_are_apart") for p in pools), scales)
+    case = compare_case(*tables, scales)
+    pool = compare_case(
+        *(table(p, kind="pair", tested="health", check="random_pairs_are_apart") for p in pools), scales
+    )
     assert calibration_error([case], pool) == pytest.approx(drawn_again(gap, pools), rel=0.06)
     assert calibration_error([case]) > calibration_error([case], pool)
-    assert calibration_error([compare(tables[0], tables[0], scales)], pool) == 0
+    assert calibration_error([compare_case(tables[0], tables[0], scales)], pool) == 0
 
 
 def test_cases_that_share_a_pool_share_its_error():
     before, after = (table([near] * 4, kind="labelled", labels=[1] * 4) for near in (0.6, 0.7))
-    one = compare(before, after, (Scale(0.1, 1.0, 900, 0.1), Scale(0.1, 1.0, 900, 0.1)))
+    one = compare_case(before, after, (Scale(0.1, 1.0, 900, 0.1), Scale(0.1, 1.0, 900, 0.1)))
     assert calibration_error([one, one]) == pytest.approx(calibration_error([one]))
 
 
@@ -318,7 +320,7 @@ def test_cases_that_share_a_pool_share_its_error():
 def test_the_health_of_a_similarity_does_not_depend_on_its_unit(check, scale):
     pool = table(np.random.default_rng(0).normal(scale.reference, 0.1, 500), kind="pair", tested="health", check=check)
     larger = replace(pool, near=1.02 * pool.near)
-    grown = compare(pool, larger, (scale, Scale(1.02 * scale.reference, 1.02 * scale.identity)))
+    grown = compare_case(pool, larger, (scale, Scale(1.02 * scale.reference, 1.02 * scale.identity)))
     np.testing.assert_allclose(grown.new, grown.old, rtol=0, atol=1e-9)
 
 
@@ -335,13 +337,13 @@ def test_what_needs_no_scale_blocks_a_model_that_has_none():
     pool = table(np.random.default_rng(0).normal(0.1, 0.1, 400), kind="pair", tested="health")
     scales = (Scale(0.1, 1.0, 400, 0.1), Scale(1.0, 1.0, 400, 0.0))
     found = [
-        compare(
+        compare_case(
             *(replace(t, check=check, declared=DECLARED[check]) for t in (pool, replace(pool, near=np.ones(400)))),
             scales,
         )
         for check in ("random_pairs_are_apart", "random_pairs_are_alike_in_distance")
     ]
-    room, spread = decide(pool_rows(found)).rows
+    room, spread = decide_by_rows(pool_rows(found)).rows
     assert (room.outcome, spread.outcome) == ("block", "inconclusive")
     assert spread.why.startswith("under the candidate, random pairs and identical texts score the same")
 
@@ -360,14 +362,14 @@ def chains(*margins, tested="swapchain"):
 def test_a_chain_gates_as_its_check_counts_it():
     """By whether the paraphrase is on top; among equals it is there by a share."""
     before, after = chains([0.1, 0.2, 0.3], [0.1, 0, 0]), chains([0.1, -0.1, 0.3], [0.1, 0, 0])
-    found = compare(before, after, (Scale(0, 1), Scale(0, 1)))
+    found = compare_case(before, after, (Scale(0, 1), Scale(0, 1)))
     assert (found.metric.name, found.old.tolist(), found.new.tolist()) == ("r_precision", [1, 1 / 3], [0, 1 / 3])
-    assert found.flips(-1) == ["d/0/1"]
+    assert found.flipped_items(-1) == ["d/0/1"]
 
 
 def test_a_share_of_a_win_counts_as_a_share():
     old, new = np.ones(400), np.where(np.arange(400) < 40, 0.25, 1.0)
-    (row,) = decide([Paired("swapchain/d/1", "order", "rate", old, new, np.arange(400))]).rows
+    (row,) = decide_by_rows([PairedRow("swapchain/d/1", "order", "rate", old, new, np.arange(400))]).rows
     assert (row.lost, row.gained, row.change) == (30, 0, pytest.approx(-0.075))
     assert row.low < row.change < row.high < 0
 
@@ -379,7 +381,7 @@ def test_what_an_exchange_changes_is_weighed_on_the_calibrated_scale():
         (Scale(0.5, 1.0), [-0.2, 0]),
         (Scale(-9.0, 11.0), [-0.005, 0]),
     ):
-        found = compare(turned, turned, (scale, scale))
+        found = compare_case(turned, turned, (scale, scale))
         assert found.metric.name == "symmetry"
         np.testing.assert_allclose(found.old, expected, atol=1e-12)
 
@@ -387,7 +389,8 @@ def test_what_an_exchange_changes_is_weighed_on_the_calibrated_scale():
 def test_cases_of_one_check_and_level_are_one_row():
     near, far = scores(200)
     pairs = [
-        compare(table(near, far, check=c), table(near, far, check=c), (Scale(0, 1), Scale(0, 1))) for c in ("a", "b")
+        compare_case(table(near, far, check=c), table(near, far, check=c), (Scale(0, 1), Scale(0, 1)))
+        for c in ("a", "b")
     ]
     (one,) = pool_rows(pairs)
     assert (len(one.baseline), len(set(one.things.tolist()))) == (400, 200)
@@ -398,7 +401,7 @@ def test_figures_of_another_kind_are_a_row_of_their_own():
     scales = (Scale(0, 1), Scale(0, 1))
     won = table(near, far, tested="paraphrase")
     gap = table(near, kind="labelled", tested="paraphrase", labels=[1, 0] * 100, check="gap")
-    found = pool_rows([compare(won, won, scales), compare(gap, gap, scales)])
+    found = pool_rows([compare_case(won, won, scales), compare_case(gap, gap, scales)])
     assert [p.name for p in found] == ["paraphrase/d/1/rate", "paraphrase/d/1/mean"]
     assert [p.kind for p in found] == ["rate", "mean"]
 
@@ -406,15 +409,15 @@ def test_figures_of_another_kind_are_a_row_of_their_own():
 def test_the_balanced_score_falls_when_recall_pays_for_antonyms():
     before = {"antonym": 0.8, "synonym": 0.9, "invariance": 0.9, "retrieval": 0.9}
     families = {"antonym": "meaning changed", "synonym": "meaning kept"} | {n: n for n in ("invariance", "retrieval")}
-    assert balanced(before | {"antonym": 0.9, "retrieval": 0.7}, families) < balanced(before, families)
-    assert balanced(before, families) == pytest.approx((0.8 * 0.9 * 0.9) ** (1 / 3))
-    assert balanced({"antonym": 0.8, "synonym": 0.9}, families) is None
+    assert balanced_score(before | {"antonym": 0.9, "retrieval": 0.7}, families) < balanced_score(before, families)
+    assert balanced_score(before, families) == pytest.approx((0.8 * 0.9 * 0.9) ** (1 / 3))
+    assert balanced_score({"antonym": 0.8, "synonym": 0.9}, families) is None
 
 
 def test_win_rates_pool_the_claims_of_a_check():
     near, far = scores(100, wins=0.9)
     tables = {"a": table(near, far), "b": table(far, near), "c": table(near, kind="pair", tested="synonym")}
-    assert win_rates(tables, {}) == {"antonym": pytest.approx(0.5)}
+    assert {name: one.rate for name, one in property_wins(tables, {}).items()} == {"antonym": pytest.approx(0.5)}
 
 
 @pytest.mark.parametrize(("wins", "share"), [(0.9, 0.8), (0.5, 0.0), (0.2, 0.0), (1.0, 1.0)])
@@ -424,19 +427,19 @@ def test_the_score_counts_from_chance_and_below_it_nothing(wins, share):
 
 
 def test_a_blocked_model_has_no_score(against, monkeypatch):
-    monkeypatch.setattr("encheck.gating.weighing._balanced", lambda *_: 0.8)
+    monkeypatch.setattr("encheck.gating.comparison._model_balanced_score", lambda *_: 0.8)
     assert against(*scores()).decision.balanced == Balanced(0.8, 0.8)
     assert against(*scores(lost=range(40))).decision.balanced == Balanced(0.8, None)
 
 
 def test_more_luck_than_the_widest_delta_covers_lets_nothing_pass():
     decision = GateDecision("pass", (), ())
-    assert doubt_seed_noise(decision, Noise(0.41), DEFAULT) is decision
-    found = doubt_seed_noise(decision, Noise(2.8), DEFAULT)
+    assert apply_seed_noise(decision, Noise(0.41), DEFAULT) is decision
+    found = apply_seed_noise(decision, Noise(2.8), DEFAULT)
     assert found.outcome == "inconclusive"
     assert (
         "a standard deviation of 5.6 points), but with more than 0.8 points of seed variance nothing can pass"
         in found.reasons[0]
     )
     blocked = GateDecision("block", ("x",), ())
-    assert doubt_seed_noise(blocked, Noise(2.8), DEFAULT) is blocked
+    assert apply_seed_noise(blocked, Noise(2.8), DEFAULT) is blocked

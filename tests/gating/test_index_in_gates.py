@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 import encheck
 from encheck.cli import app
 from encheck.errors import UsageError
-from encheck.gating.advice import required_changes
+from encheck.gating.advice import list_required_changes
 from encheck.gating.old_index import IndexFaults, OldIndex
 from encheck.gating.reindex import Reindex
-from encheck.gating.scale_shift import threshold_shift
+from encheck.gating.scale_shift import measure_threshold_shift
 from encheck.run_file import ModelEntry
 from encheck.system.typed_files import as_values, read_typed
 
@@ -152,12 +152,14 @@ def about(**more):
 
 def test_a_ticket_lists_index_prompts_thresholds_and_licence_in_this_order():
     scores = np.linspace(0, 1, 400)
-    found = required_changes(
+    found = list_required_changes(
         replace(OLD, prompts_used={"query": "", "document": "p: "}),
         about(prompts_used={"query": "q: ", "document": ""}, dimension=12, licence=""),
         reindex=Reindex(True, "yes", "why"),
         index=OldIndex(7, Reindex(True, "yes", "why"), IndexFaults("2 are zero", (3, 4))),
-        thresholds=[threshold_shift(scores, scores / 2, threshold=0.8, data=name) for name in ("probes", "own")],
+        thresholds=[
+            measure_threshold_shift(scores, scores / 2, threshold=0.8, data=name) for name in ("probes", "own")
+        ],
     )
     assert list(found) == [
         "Repair these rows of the old index, or rebuild the index: 3-4.",
@@ -172,20 +174,20 @@ def test_a_ticket_lists_index_prompts_thresholds_and_licence_in_this_order():
 
 def test_the_same_model_and_a_scorer_of_pairs_change_nothing_but_thresholds():
     scores = np.linspace(0, 1, 400)
-    shift = threshold_shift(scores, scores / 2, threshold=0.8, data="own")
+    shift = measure_threshold_shift(scores, scores / 2, threshold=0.8, data="own")
     same = Reindex(False, "no", "why", same_model=True)
-    assert list(required_changes(OLD, about(), reindex=same, index=None, thresholds=[])) == []
-    assert list(required_changes(OLD, about(), reindex=None, index=None, thresholds=[shift])) == [
+    assert list(list_required_changes(OLD, about(), reindex=same, index=None, thresholds=[])) == []
+    assert list(list_required_changes(OLD, about(), reindex=None, index=None, thresholds=[shift])) == [
         "Move the threshold 0.8 to 0.4, which accepts the same share of own."
     ]
-    few = threshold_shift(scores[:20], scores[:20], threshold=0.8, data="own")
-    found = [list(required_changes(OLD, about(), reindex=same, index=None, thresholds=[few])),
-             list(required_changes(OLD, about(), reindex=None, index=None, thresholds=[few]))]  # fmt: skip
+    few = measure_threshold_shift(scores[:20], scores[:20], threshold=0.8, data="own")
+    found = [list(list_required_changes(OLD, about(), reindex=same, index=None, thresholds=[few])),
+             list(list_required_changes(OLD, about(), reindex=None, index=None, thresholds=[few]))]  # fmt: skip
     assert found[0] == []
     assert found[1][0].startswith("Choose a new value for the threshold 0.8")
-    built_in = threshold_shift(scores, scores / 2, threshold=0.8, data="probes")
-    (moved,) = required_changes(OLD, about(), reindex=None, index=None, thresholds=[few, built_in])
+    built_in = measure_threshold_shift(scores, scores / 2, threshold=0.8, data="probes")
+    (moved,) = list_required_changes(OLD, about(), reindex=None, index=None, thresholds=[few, built_in])
     assert moved == "Move the threshold 0.8 to 0.4, which accepts the same share of probes."
     cosine = Reindex(None, "no, if ...", "why", only_by_cosine=True)
-    (said,) = required_changes(OLD, about(), reindex=cosine, index=None, thresholds=[])
+    (said,) = list_required_changes(OLD, about(), reindex=cosine, index=None, thresholds=[])
     assert said.startswith("Compare by cosine in your index, or encode all documents again")

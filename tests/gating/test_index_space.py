@@ -7,7 +7,7 @@ import pytest
 from index_places import made, model
 
 from encheck.datasets.load import load
-from encheck.gating.old_index import IndexSearch, IndexVectors, old_index
+from encheck.gating.old_index import IndexSearch, IndexVectors, check_old_index
 from encheck.gating.reindex import Reindex
 from encheck.statistics.bootstrap import LogBootstrap
 
@@ -36,7 +36,10 @@ def of(place):
                 IndexVectors(one.encode(search.documents), one.encode(search.queries), one.similarity)
                 for one in map(model, (old, new))
             ]
-            known[new, old, labels, few] = old_index(*sides, search, Reindex(True, "yes", "vectors differ")), search
+            known[new, old, labels, few] = (
+                check_old_index(*sides, search, Reindex(True, "yes", "vectors differ")),
+                search,
+            )
         return known[new, old, labels, few]
 
     return of
@@ -63,7 +66,7 @@ def test_what_becomes_of_the_index_is_what_was_done_to_the_space(of, new, old, l
 
 def test_an_index_that_serves_new_queries_and_no_new_vectors_is_made_again(of):
     found, _ = of("LongerByDot", "WordsByDot")
-    assert found.as_it_comes.is_as_good
+    assert found.direct.is_as_good
     assert not found.mixed.is_as_good
 
 
@@ -73,7 +76,7 @@ def test_figures_on_the_old_index_are_those_by_hand(of):
     vectors = new(search.queries), new(search.documents), old(search.documents)
     q, own, index = (one / np.linalg.norm(one, axis=1, keepdims=True) for one in vectors)
     right = np.array([next(iter(grades)) for grades in search.grades])
-    for figure, at in zip(found.as_it_comes.figures, (1, 10), strict=True):
+    for figure, at in zip(found.direct.figures, (1, 10), strict=True):
         for side, name in ((own, "own"), (index, "old_index")):
             ranks = (np.argsort(-(q @ side.T), axis=1) == right[:, None]).argmax(axis=1)
             gain = np.where(ranks < at, 1 / np.log2(ranks + 2), 0)
@@ -82,7 +85,7 @@ def test_figures_on_the_old_index_are_those_by_hand(of):
 
 def test_without_labels_the_new_models_own_answers_stand_for_the_right_ones(of):
     found, _ = of("Near", labels=False)
-    first, ten = found.as_it_comes.figures
+    first, ten = found.direct.figures
     assert (first.metric, first.own, first.old_index < 0.9) == ("its own first answer first", 1, True)
     assert ten.metric == "nDCG@10 by its own ten"
 
@@ -110,7 +113,7 @@ def test_a_map_is_judged_on_texts_that_it_has_not_seen():
         LogBootstrap.of([1] * 150, queries, seed=0),
     )  # fmt: skip
     new, old = (rng.standard_normal((150, 40)).astype(np.float32) for _ in range(2))
-    found = old_index(
+    found = check_old_index(
         IndexVectors(old, old, "cosine"), IndexVectors(new, new, "cosine"), search, Reindex(True, "yes", "")
     )
     assert found.mapped.figures[0].old_index < 0.2
@@ -119,8 +122,8 @@ def test_a_map_is_judged_on_texts_that_it_has_not_seen():
 
 def test_few_documents_offer_nothing_and_vectors_that_stay_need_nothing(of):
     found, search = of("Turned", few=25)
-    assert (found.documents, found.as_it_comes, found.adapter, found.reindex.needed) == (25, None, None, True)
+    assert (found.documents, found.direct, found.adapter, found.reindex.needed) == (25, None, None, True)
     assert len(search.documents) == 25
     stays = Reindex(False, "no", "the same vectors within rounding")
     vectors = IndexVectors(np.eye(25, dtype=np.float32), np.eye(25, dtype=np.float32), "cosine")
-    assert old_index(vectors, vectors, search, stays).reindex == stays
+    assert check_old_index(vectors, vectors, search, stays).reindex == stays

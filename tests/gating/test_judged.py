@@ -6,27 +6,27 @@ import numpy as np
 import pytest
 
 from encheck.errors import UsageError
-from encheck.gating.unjudged import (
-    ComparedQuery,
+from encheck.gating.unlabelled_search import (
     Judgements,
-    Pool,
+    JudgingPool,
+    JudgingQuery,
     decide_at_looks,
-    judge_pool,
+    decide_by_judgements,
+    estimate_loss,
     judgements_path,
-    looks,
-    loss_of,
+    loss_statistic,
+    plan_looks,
     read_judgements,
     save_answers,
-    statistic,
 )
 from encheck.statistics.hypothesis_tests import tango_z
 
 
 def pool(queries=3_000, differ=426, *, seed=0, weights=None, pairs=None, clusters=None):
     """A log of which the first queries have other answers, by default each other documents."""
-    return Pool(
+    return JudgingPool(
         tuple(
-            ComparedQuery(f"i{i}", 1 if weights is None else int(weights[i]),
+            JudgingQuery(f"i{i}", 1 if weights is None else int(weights[i]),
                           f"c{i}" if clusters is None else clusters[i],
                   f"q{i}", f"d{i if pairs is None else pairs[i]}",
                   f"e{i if pairs is None else pairs[i]}" if i < differ else f"d{i if pairs is None else pairs[i]}")
@@ -47,28 +47,28 @@ def test_looks_are_fixed_by_what_differs_and_not_by_answers():
     assert pool(500, 12).looks == (12,)
     heavy = pool(weights=[50] * 40 + [1] * 2_960)
     assert heavy.looks[-1] == 426  # few of the answers count, so all are asked
-    assert looks(pool(500, 0).share, np.ones(0), delta=0.02) == ()
+    assert plan_looks(pool(500, 0).share, np.ones(0), delta=0.02) == ()
 
 
 def test_27_of_36_decisive_answers_block_as_soon_as_they_are_there():
     found = pool()
-    said = judge_pool(found, answered(found, 27, 9, 44), baseline="sbert")
+    said = decide_by_judgements(found, answered(found, 27, 9, 44), baseline="sbert")
     assert (said.outcome, said.asked, said.left) == ("block", 80, 0)
-    assert said.favoured == "27 of 36 decisive answers favour sbert"
+    assert said.favoured_in_words == "27 of 36 decisive answers favour sbert"
     assert said.loss == pytest.approx(0.142 * 18 / 80)
     assert 0 < said.low < said.loss < said.high
     assert len(said.lost) == 3
     assert {answered(found, 27, 9, 44)[item] for item in said.lost} == {"before"}
     more = answered(found, 27, 9, 44) | {q.item: "after" for q in found.order[80:120]}
-    assert judge_pool(found, more, baseline="sbert") == replace(said, answered=120, better=49)
+    assert decide_by_judgements(found, more, baseline="sbert") == replace(said, answered=120, better=49)
 
 
 def test_as_many_for_one_as_for_the_other_pass_once_a_loss_of_delta_is_ruled_out():
     found = pool()
-    early = judge_pool(found, answered(found, 20, 20, 40), baseline="b")
+    early = decide_by_judgements(found, answered(found, 20, 20, 40), baseline="b")
     assert (early.outcome, early.left) == ("inconclusive", 254 - 80)
     assert early.why == "at most 174 more answers decide"
-    late = judge_pool(found, answered(found, 40, 40, 80), baseline="b")
+    late = decide_by_judgements(found, answered(found, 40, 40, 80), baseline="b")
     assert (late.outcome, late.asked) == ("pass", 160)
     assert late.high < 0.02
 
@@ -76,35 +76,42 @@ def test_as_many_for_one_as_for_the_other_pass_once_a_loss_of_delta_is_ruled_out
 def test_nothing_is_decided_between_looks_nor_across_a_gap():
     found = pool()
     all_old = {q.item: "before" for q in found.order[:19]}
-    assert judge_pool(found, all_old, baseline="b").outcome == "inconclusive"
-    assert judge_pool(found, all_old | {found.order[19].item: "before"}, baseline="b").outcome == "block"
+    assert decide_by_judgements(found, all_old, baseline="b").outcome == "inconclusive"
+    assert decide_by_judgements(found, all_old | {found.order[19].item: "before"}, baseline="b").outcome == "block"
     gap = all_old | {q.item: "before" for q in found.order[20:60]}
-    said = judge_pool(found, gap, baseline="b")
+    said = decide_by_judgements(found, gap, baseline="b")
     assert (said.outcome, said.answered, said.left) == ("inconclusive", 19, 254 - 59)
 
 
 def test_another_model_is_blocked_by_half_the_loss_that_has_to_be_ruled_out():
     found = replace(pool(), delta=0.04, least=0.02)
-    said = judge_pool(found, answered(found, 27, 9, 44), baseline="b")
+    said = decide_by_judgements(found, answered(found, 27, 9, 44), baseline="b")
     assert (said.outcome, said.why) == ("block", "the loss is certain, and is at least 2 points by this estimate")
-    open_ = judge_pool(found, answered(found, 24, 14, 42), baseline="b")  # 1.8 points, and 4 are not ruled out
+    open_ = decide_by_judgements(
+        found, answered(found, 24, 14, 42), baseline="b"
+    )  # 1.8 points, and 4 are not ruled out
     assert (open_.outcome, open_.low < 0, open_.high > 0.04) == ("inconclusive", True, True)
-    assert judge_pool(found, answered(found, 12, 12, 40), baseline="b").outcome == "pass"
+    assert decide_by_judgements(found, answered(found, 12, 12, 40), baseline="b").outcome == "pass"
 
 
 def test_the_best_of_many_candidates_takes_clearer_judgements():
     found = pool()
-    one, many = (judge_pool(replace(found, alpha=0.05 / k), answered(found, 27, 9, 44), baseline="b") for k in (1, 20))
+    one, many = (
+        decide_by_judgements(replace(found, alpha=0.05 / k), answered(found, 27, 9, 44), baseline="b") for k in (1, 20)
+    )
     assert (one.outcome, many.outcome) == ("block", "inconclusive")
     assert many.low < one.low < one.high < many.high
 
 
 def test_what_people_said_of_these_queries_is_a_count_that_waits_for_no_look():
     found = pool(60, 11)
-    said = judge_pool(found, answered(found, 3, 7, 1), baseline="b")
-    assert said.here == "in these 60 queries: 7 better, 3 worse, 1 tie of 11 changed"
-    some = judge_pool(found, {q.item: "after" for q in found.order[2:4]}, baseline="b")
-    assert (some.asked, some.here) == (0, "in these 60 queries: 2 better, 0 worse, 0 ties of 11 changed (9 not judged)")
+    said = decide_by_judgements(found, answered(found, 3, 7, 1), baseline="b")
+    assert said.counts_in_words == "in these 60 queries: 7 better, 3 worse, 1 tie of 11 changed"
+    some = decide_by_judgements(found, {q.item: "after" for q in found.order[2:4]}, baseline="b")
+    assert (some.asked, some.counts_in_words) == (
+        0,
+        "in these 60 queries: 2 better, 0 worse, 0 ties of 11 changed (9 not judged)",
+    )
 
 
 @pytest.mark.parametrize(
@@ -122,14 +129,14 @@ def test_five_pairs_are_shown_again_before_the_first_look_and_not_at_once(differ
 
 def test_a_certain_loss_that_is_small_passes():
     found = pool(3_000, 60)
-    said = judge_pool(found, answered(found, 24, 6, 30), baseline="b")
+    said = decide_by_judgements(found, answered(found, 24, 6, 30), baseline="b")
     assert said.outcome == "pass"
     assert said.loss == pytest.approx(18 / 3_000)
 
 
 def test_what_is_neither_shown_nor_ruled_out_stays_open():
     found = pool(600, 60)
-    said = judge_pool(found, answered(found, 20, 12, 28), baseline="b")
+    said = decide_by_judgements(found, answered(found, 20, 12, 28), baseline="b")
     assert (said.outcome, said.asked, said.left) == ("inconclusive", 60, 0)
     assert "neither shown nor ruled out" in said.why
 
@@ -137,10 +144,10 @@ def test_what_is_neither_shown_nor_ruled_out_stays_open():
 def test_without_clusters_and_weights_the_test_is_tangos_and_at_no_loss_the_sign_test():
     found = pool()
     losses = np.repeat([1.0, -1.0, 0.0], [27, 9, 44])
-    z = statistic(found.sample, losses, np.array([0.0]))
+    z = loss_statistic(found.sample, losses, np.array([0.0]))
     assert z == pytest.approx(-tango_z(80, 9, 27, 0.0), rel=0.06)  # t in place of z
     assert z < 3.0
-    assert loss_of(found.sample, losses) == pytest.approx(0.142 * 18 / 80)
+    assert estimate_loss(found.sample, losses) == pytest.approx(0.142 * 18 / 80)
 
 
 def test_queries_that_lose_the_same_article_count_as_fewer():
@@ -150,13 +157,15 @@ def test_queries_that_lose_the_same_article_count_as_fewer():
     pairs = np.arange(3_000)
     pairs[order[:27]] = 5_000 + np.arange(27) // 9
     together = pool(pairs=pairs)
-    assert statistic(together.sample, losses, np.zeros(1)) < 0.8 * statistic(alone.sample, losses, np.zeros(1))
+    assert loss_statistic(together.sample, losses, np.zeros(1)) < 0.8 * loss_statistic(
+        alone.sample, losses, np.zeros(1)
+    )
     named = [f"c{i}" for i in range(3_000)]
     for at in order[:27]:
         named[at] = "one"
     by_log = pool(clusters=named)
     assert len(by_log.sample.clusters) == 1
-    assert statistic(by_log.sample, losses, np.zeros(1)) < 1.7
+    assert loss_statistic(by_log.sample, losses, np.zeros(1)) < 1.7
 
 
 def test_heavy_queries_count_for_more_and_say_less():
@@ -165,8 +174,8 @@ def test_heavy_queries_count_for_more_and_say_less():
     weights = np.ones(3_000)
     weights[order[0]] = 100
     heavy = pool(weights=weights)
-    assert loss_of(heavy.sample, losses) > 4 * loss_of(even.sample, losses)
-    assert statistic(heavy.sample, losses, np.zeros(1)) < statistic(even.sample, losses, np.zeros(1))
+    assert estimate_loss(heavy.sample, losses) > 4 * estimate_loss(even.sample, losses)
+    assert loss_statistic(heavy.sample, losses, np.zeros(1)) < loss_statistic(even.sample, losses, np.zeros(1))
 
 
 def test_hardly_ever_blocked_without_a_loss_nor_passed_with_one_of_delta():
@@ -188,7 +197,7 @@ def test_order_and_sides_are_random_by_seed_and_the_same_for_the_next_candidate(
     assert [q.item for q in one.order] != [q.item for q in other.order]
     sides = [q.is_swapped(0) for q in one.order]
     assert 150 < sum(sides) < 276
-    later = Pool(tuple(replace(q, after=f"{q.after}x") if q.differs else q for q in one.queries))
+    later = JudgingPool(tuple(replace(q, after=f"{q.after}x") if q.differs else q for q in one.queries))
     assert [q.item for q in later.order] == [q.item for q in one.order]
     turned = [replace(q, before=q.after, after=q.before).is_swapped(0) for q in one.order]
     assert turned == [not side for side in sides]  # the same text stands first, whichever model gave it
@@ -199,7 +208,7 @@ def test_order_and_sides_are_random_by_seed_and_the_same_for_the_next_candidate(
 
 def test_judgements_are_kept_as_qrels_and_found_by_what_was_shown(tmp_path):
     log = tmp_path / "log.txt"
-    first, second = ComparedQuery("i1", 1, "", "q1", "aa", "bb"), ComparedQuery("i2", 1, "", "q2", "dd", "cc")
+    first, second = JudgingQuery("i1", 1, "", "q1", "aa", "bb"), JudgingQuery("i2", 1, "", "q2", "dd", "cc")
     save_answers(judgements_path(log), [(first, "before"), (second, "neither")])
     assert judgements_path(log).read_text() == (
         "query-id\tcorpus-id\tscore\tagainst\nq1\taa\t1\tbb\nq1\tbb\t0\taa\nq2\tcc\t0\tdd\nq2\tdd\t0\tcc\n"

@@ -8,9 +8,18 @@ import pytest
 from gate_fakes import CASE, columns, results, scores
 
 from encheck.errors import BaselineError
-from encheck.gating.baseline import STEPS, BaselineSummary, SavedScores, read, rounded, save, tables_of, write
+from encheck.gating.baseline import (
+    STEPS,
+    BaselineSummary,
+    SavedScores,
+    model_tables,
+    read_baseline,
+    round_scores,
+    save_baseline,
+    write_baseline,
+)
+from encheck.gating.comparison import gate_against_baseline
 from encheck.gating.types import TOLERANCE
-from encheck.gating.weighing import weigh
 from encheck.system.typed_files import as_values, schema_of
 
 SHIPPED = Path(__file__).resolve().parents[2] / "reports/baselines/sbert"
@@ -24,20 +33,20 @@ def case_of(near, far, **more):
 
 
 def table_of(**more):
-    (table,) = tables_of(results(), case_of(*scores(), **more), "m").values()
+    (table,) = model_tables(results(), case_of(*scores(), **more), "m").values()
     return table
 
 
 def test_the_baseline_that_ships_is_small_and_the_same_bytes_again(tmp_path):
     assert sum((SHIPPED / name).stat().st_size for name in FILES) < MOST
-    found = read(SHIPPED)
+    found = read_baseline(SHIPPED)
     for name in ("one", "two"):
-        write(tmp_path / name, found.summary, found.cases)
+        write_baseline(tmp_path / name, found.summary, found.cases)
     one, two = ([(tmp_path / folder / name).read_bytes() for name in FILES] for folder in ("one", "two"))
     assert one == two
     assert sum(map(len, one)) < MOST
-    again = read(tmp_path / "one")
-    write(tmp_path / "three", again.summary, again.cases)
+    again = read_baseline(tmp_path / "one")
+    write_baseline(tmp_path / "three", again.summary, again.cases)
     assert [(tmp_path / "three" / name).read_bytes() for name in FILES] == one
     jsonschema.validate(as_values(again.summary), schema_of(BaselineSummary), cls=jsonschema.Draft202012Validator)
 
@@ -45,13 +54,13 @@ def test_the_baseline_that_ships_is_small_and_the_same_bytes_again(tmp_path):
 def test_rounding_is_ten_times_below_the_tolerance_of_equal_scores():
     assert 10 * 0.5 / STEPS <= TOLERANCE
     exact = np.random.default_rng(0).uniform(-3, 3, 10_000)
-    assert 10 * np.abs(rounded(exact) - exact).max() <= TOLERANCE
+    assert 10 * np.abs(round_scores(exact) - exact).max() <= TOLERANCE
 
 
 def test_scores_are_those_of_the_item_in_whatever_order_a_run_has_them():
     table = table_of()
     order = np.random.default_rng(0).permutation(len(table.items))
-    found = SavedScores.of(table).facing(table.select(order))
+    found = SavedScores.of(table).align_to(table.select(order))
     np.testing.assert_array_equal(found.near, table.near[order])
     np.testing.assert_array_equal(found.far, table.far[order])
 
@@ -75,13 +84,13 @@ def spoilt(**fields):
     ],
 )
 def test_other_items_are_refused(tmp_path, now, says):
-    save(tmp_path / "base", results(), tables_of(results(), case_of(*scores()), "m"), model="m")
+    save_baseline(tmp_path / "base", results(), model_tables(results(), case_of(*scores()), "m"), model="m")
     with pytest.raises(BaselineError, match=says):
-        weigh(read(tmp_path / "base"), results(), now, model="m")
+        gate_against_baseline(read_baseline(tmp_path / "base"), results(), now, model="m")
 
 
 def test_clusters_are_those_of_the_run(tmp_path):
-    save(tmp_path / "base", results(), tables_of(results(), case_of(*scores()), "m"), model="m")
+    save_baseline(tmp_path / "base", results(), model_tables(results(), case_of(*scores()), "m"), model="m")
     now = case_of(*scores(), clusters=[i // 10 for i in range(400)])
-    (row,) = weigh(read(tmp_path / "base"), results(), now, model="m").decision.rows
+    (row,) = gate_against_baseline(read_baseline(tmp_path / "base"), results(), now, model="m").decision.rows
     assert (row.n, row.clusters) == (400, 40)

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from encheck.errors import DataError
-from encheck.gating.purpose import pairs_endpoint
+from encheck.gating.purpose import compare_labelled_pairs
 
 LABELS = np.repeat([1, 0], [200, 1_000])
 ALONE = np.arange(1_200)
@@ -20,7 +20,7 @@ def scored(positives, negatives, seed=0):
 
 
 def endpoint(old, new, *, labels=LABELS, things=ALONE, budget=0.02):
-    return pairs_endpoint(old, new, labels=labels, things=things, budget=budget)
+    return compare_labelled_pairs(old, new, labels=labels, things=things, budget=budget)
 
 
 def test_each_model_has_its_own_threshold_and_the_hits_of_both_are_paired():
@@ -55,7 +55,7 @@ def test_ties_are_accepted_together_or_not_at_all():
 def test_a_constant_score_is_no_threshold_however_few_negatives_there_are(negatives):
     n = 200 + negatives
     old = scored(4, 0)[:n]
-    found = pairs_endpoint(old, np.full(n, 0.5), labels=LABELS[:n], things=ALONE[:n], budget=0.02)
+    found = compare_labelled_pairs(old, np.full(n, 0.5), labels=LABELS[:n], things=ALONE[:n], budget=0.02)
     assert found.answer == "no"
     assert "no threshold of the candidate keeps 2%" in found.reason
     assert not found.new.hits.any()

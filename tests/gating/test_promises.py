@@ -8,10 +8,10 @@ import pytest
 from gate_fakes import CASE, columns, results
 from scipy import stats
 
-from encheck.gating.baseline import read, save, tables_of
-from encheck.gating.decision import decide
-from encheck.gating.types import Noise, Paired
-from encheck.gating.weighing import weigh
+from encheck.gating.baseline import model_tables, read_baseline, save_baseline
+from encheck.gating.comparison import gate_against_baseline
+from encheck.gating.decision import decide_by_rows
+from encheck.gating.types import Noise, PairedRow
 from encheck.scoring.scale import Scale
 from encheck.types import Estimate, FloorAndAim
 from encheck.verdict import decide_verdict
@@ -20,14 +20,14 @@ from encheck.verdict import decide_verdict
 def rate(name="a", *, n=1_000, lost=0, clusters=None):
     """A capability whose baseline wins all items, of which the candidate loses the first."""
     labels = np.arange(n) if clusters is None else clusters
-    return Paired(name, "order", "rate", np.ones(n), (np.arange(n) >= lost).astype(float), labels)
+    return PairedRow(name, "order", "rate", np.ones(n), (np.arange(n) >= lost).astype(float), labels)
 
 
 @pytest.fixture(scope="module")
 def apart_and_together():
     """Thirty lost items: each in a cluster of its own, and in three clusters of ten."""
     one = rate(lost=30)
-    return [decide([p]).rows[0] for p in (one, replace(one, things=np.arange(1_000) // 10))]
+    return [decide_by_rows([p]).rows[0] for p in (one, replace(one, things=np.arange(1_000) // 10))]
 
 
 @pytest.mark.quick
@@ -47,19 +47,19 @@ def test_both_bounds_are_as_much_wider_as_the_clusters_tell_less(apart_and_toget
 
 @pytest.mark.quick
 def test_a_loss_that_twins_have_by_luck_does_not_block_however_many_items_show_it():
-    lucky = decide([rate(n=50_000, lost=1_600)], seed_noise=Noise(1.0)).rows[0]
+    lucky = decide_by_rows([rate(n=50_000, lost=1_600)], seed_noise=Noise(1.0)).rows[0]
     assert lucky.change == -0.032
     assert lucky.change < -lucky.delta / 2  # beyond what is too small to matter, luck or none
     assert lucky.p == pytest.approx(2 * stats.norm.cdf(-1.6), abs=0.001)
     assert lucky.outcome != "block"
-    assert decide([rate(n=50_000, lost=3_000)], seed_noise=Noise(1.0)).rows[0].outcome == "block"
+    assert decide_by_rows([rate(n=50_000, lost=3_000)], seed_noise=Noise(1.0)).rows[0].outcome == "block"
 
 
 @pytest.mark.quick
 def test_what_only_reports_takes_nothing_from_what_gates():
     gates, reported = rate(lost=17), [rate(f"few {i}", n=149, lost=i) for i in range(6)]
-    alone, *_ = decide([gates]).rows
-    among, *others = decide([gates, *reported]).rows
+    alone, *_ = decide_by_rows([gates]).rows
+    among, *others = decide_by_rows([gates, *reported]).rows
     assert 0.01 < alone.p < 0.05
     assert (alone.outcome, among.outcome) == ("block", "block")
     assert among.adjusted == alone.adjusted == alone.p
@@ -68,7 +68,7 @@ def test_what_only_reports_takes_nothing_from_what_gates():
 
 @pytest.mark.quick
 def test_each_capability_that_gates_makes_the_others_proof_harder():
-    two = decide([rate(lost=16), rate("b")]).rows[0]
+    two = decide_by_rows([rate(lost=16), rate("b")]).rows[0]
     assert two.adjusted == pytest.approx(2 * two.p)
 
 
@@ -83,9 +83,9 @@ def turned(tmp_path):
         old = new = results(tested="symmetry")
         moved = replace(new.data[0], calibration={"m": Scale(reference, identity)})
         new = replace(new, data=(moved,))
-        save(tmp_path / "base", old, tables_of(old, before, "m"), model="m")
+        save_baseline(tmp_path / "base", old, model_tables(old, before, "m"), model="m")
         now = {f"{CASE}/m-d-1": columns(start, start + change, **by_hand)}
-        return weigh(read(tmp_path / "base"), new, now, model="m").decision.rows[0]
+        return gate_against_baseline(read_baseline(tmp_path / "base"), new, now, model="m").decision.rows[0]
 
     return turned
 

@@ -7,8 +7,8 @@ from recorded import run_file
 
 from encheck.datasets.load import load
 from encheck.encoders.fake import Oracle
-from encheck.gating.baseline import read, save, tables_of
-from encheck.gating.weighing import weigh
+from encheck.gating.baseline import model_tables, read_baseline, save_baseline
+from encheck.gating.comparison import gate_against_baseline
 from encheck.ids import CaseId
 from encheck.items import crossed
 
@@ -27,8 +27,8 @@ def gate(folder, items):
     said = run_file(given(tested="number", check=CASE) | {"claims": {CASE: claim}})
     cheats = Oracle()  # it has the embedded probes by heart; a random direction elsewhere
     before = tables(Oracle(fresh=SEED), items)
-    save(folder, said, tables_of(said, before, "m"), model="m")
-    return weigh(read(folder), said, tables(cheats, items), model="m").decision
+    save_baseline(folder, said, model_tables(said, before, "m"), model="m")
+    return gate_against_baseline(read_baseline(folder), said, tables(cheats, items), model="m").decision
 
 
 @pytest.mark.parametrize(("data", "outcome"), [("probes", "pass"), (f"probes:fresh={SEED}", "block")])

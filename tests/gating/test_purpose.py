@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from encheck.errors import UsageError
-from encheck.gating.purpose import Purpose, Weighable, decide_for
-from encheck.gating.types import ChangedShare, Paired, UnjudgedSearch
+from encheck.gating.purpose import Purpose, PurposeFigures, decide_for_purpose
+from encheck.gating.types import ChangedShare, PairedRow, UnjudgedSearch
 
 SEARCH = Purpose("search")
 
@@ -19,7 +19,7 @@ def paired(name, *, lost=0, won=0, n=300, right=0.7, budget="behaviour", cluster
     after[n - won :] = 1
     things = np.arange(n) if clusters is None else np.arange(n) % clusters
     endpoint = "recall@1" if budget == "primary" else ""
-    return Paired(name, "retrieval", "rate", before, after, things, budget=budget, endpoint=endpoint, chance=0.5)
+    return PairedRow(name, "retrieval", "rate", before, after, things, budget=budget, endpoint=endpoint, chance=0.5)
 
 
 def search(**how):
@@ -27,8 +27,10 @@ def search(**how):
 
 
 def decided(purpose=SEARCH, *, endpoint=None, behaviours=(), slices=(), rows=(), **how):
-    found = Weighable([search(won=9) if endpoint is None else endpoint], slices, {b.name: b for b in behaviours}, rows)
-    return decide_for(purpose, found, **how)
+    found = PurposeFigures(
+        [search(won=9) if endpoint is None else endpoint], slices, {b.name: b for b in behaviours}, rows
+    )
+    return decide_for_purpose(purpose, found, **how)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +110,7 @@ def graded(change, *, n=400, error=0.005, clusters=None):
     moves = error * n**0.5 * (noise - noise.mean()) / noise.std()
     things = np.arange(n) if clusters is None else np.arange(n) % clusters
     before = np.full(n, 0.82)
-    return Paired("sts/mine/1", "meaning kept", "mean", before, before + change + moves, things, budget="primary",
+    return PairedRow("sts/mine/1", "meaning kept", "mean", before, before + change + moves, things, budget="primary",
                   endpoint="Spearman")  # fmt: skip
 
 
@@ -155,9 +157,9 @@ def moved(changed, n):
 
 
 def test_a_log_that_nobody_judged_passes_where_few_answers_change():
-    found = Weighable([], [], {}, [])
-    assert decide_for(SEARCH, found, moved=[moved(2, 300)]).outcome == "pass"
-    assert decide_for(SEARCH, found, moved=[moved(30, 300)]).outcome == "inconclusive"
+    found = PurposeFigures([], [], {}, [])
+    assert decide_for_purpose(SEARCH, found, moved=[moved(2, 300)]).outcome == "pass"
+    assert decide_for_purpose(SEARCH, found, moved=[moved(30, 300)]).outcome == "inconclusive"
 
 
 @pytest.mark.parametrize(
@@ -178,4 +180,4 @@ def test_what_nobody_measured_is_refused():
     with pytest.raises(UsageError, match=r"unknown --protect 'ngation'; did you mean 'negation'"):
         decided(Purpose("search", protect=("ngation",)), behaviours=[paired("negation")])
     with pytest.raises(UsageError, match="--for pairs needs data that decide: pairs labelled 0 and 1"):
-        decide_for(Purpose("pairs"), Weighable([], [], {}, []))
+        decide_for_purpose(Purpose("pairs"), PurposeFigures([], [], {}, []))

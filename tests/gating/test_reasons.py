@@ -9,12 +9,11 @@ from recorded import run_file
 
 from encheck.checks.test_antonym import test_antonym_is_farther_than_paraphrase as antonym_check
 from encheck.claims import claim_of
-from encheck.gating.advice import remedies
-from encheck.gating.baseline import read, save, tables_of
-from encheck.gating.decision import decide
-from encheck.gating.partial import with_partial
-from encheck.gating.types import Noise, Paired, PartialGate
-from encheck.gating.weighing import weigh
+from encheck.gating.advice import apply_partial, suggest_remedies
+from encheck.gating.baseline import model_tables, read_baseline, save_baseline
+from encheck.gating.comparison import gate_against_baseline
+from encheck.gating.decision import decide_by_rows
+from encheck.gating.types import Noise, PairedRow, PartialGate
 from encheck.reporting import markdown, terminal
 from encheck.reporting.gate import record, rows, words
 from encheck.reporting.junit import cases_of
@@ -27,7 +26,7 @@ def rate(name, *, n=1_000, lost=0, gained=0):
     new = old.copy()
     new[np.flatnonzero(old == 1)[:lost]] = 0
     new[np.flatnonzero(old == 0)[:gained]] = 1
-    return Paired(name, "order", "rate", old, new, np.arange(n))
+    return PairedRow(name, "order", "rate", old, new, np.arange(n))
 
 
 @pytest.fixture
@@ -38,13 +37,13 @@ def weighed(tmp_path):
         said = given()
         said["claims"] = {CASE: asdict(ANTONYM) | {"says": "", "title": "", "why": ""}}
         before = {f"{CASE}/m-d-1": columns(*scores(), **more)}
-        save(tmp_path / "base", run_file(said), tables_of(run_file(said), before, "m"), model="m")
+        save_baseline(tmp_path / "base", run_file(said), model_tables(run_file(said), before, "m"), model="m")
         if params:
             broken = {"check": "it_is_finite", "property": "contract", "verdict": "fail", "params": params}
             said["checks"].append({**said["checks"][0], **broken, "id": "it_is_finite/m-d-1/share"})
             said["claims"]["it_is_finite"] = {"family": "contract", "means": "Nothing works."}
         now = {f"{CASE}/m-d-1": columns(near, far, **more)}
-        found = weigh(read(tmp_path / "base"), run_file(said), now, model="m")
+        found = gate_against_baseline(read_baseline(tmp_path / "base"), run_file(said), now, model="m")
         return record.with_texts([found], inconclusive, record.GateEvidence(now)), found
 
     return weighed
@@ -125,7 +124,7 @@ def test_junit_takes_an_inconclusive_gate_for_what_its_owner_chose(weighed, coun
 
 def test_a_partial_gate_is_called_one_everywhere(weighed):
     _, found = weighed(*scores())
-    decision = with_partial(found.decision, PartialGate(("antonym",), ("roles",), "-m left out roles"))
+    decision = apply_partial(found.decision, PartialGate(("antonym",), ("roles",), "-m left out roles"))
     part = record.with_texts([replace(found, decision=decision)], "pass")
     assert (part.outcome, part.exit_code, part.partial.weighed) == ("inconclusive", 10, ("antonym",))
     (headline,) = words.headline(part)
@@ -142,7 +141,7 @@ def test_a_partial_gate_is_called_one_everywhere(weighed):
 
 
 def test_rows_that_do_not_gate_are_folded_and_show_no_interval():
-    few = decide([rate("few/d/1", n=10, lost=1), rate("many/d/1")])
+    few = decide_by_rows([rate("few/d/1", n=10, lost=1), rate("many/d/1")])
     assert rows.row_cells(few.rows[0])[5] == "-"
     against = gate_against(few.rows[0], reported_only={"a": "b", "c": "d"})
     assert rows.weighed_rows(against) == []
@@ -156,8 +155,8 @@ def test_an_interval_that_holds_nearly_anything_is_no_finding():
 
 
 def test_an_open_gate_says_which_data_would_decide_and_how_few_flips():
-    decision = decide([rate("number/probes/1", n=250, lost=16, gained=16)])
-    more, flips, seeds = remedies(decision, sampled=["mrpc"])
+    decision = decide_by_rows([rate("number/probes/1", n=250, lost=16, gained=16)])
+    more, flips, seeds = suggest_remedies(decision, sampled=["mrpc"])
     (row,), (family,) = decision.rows, decision.families
     assert more.startswith(f"more data: {family.more:.1f} times the items would decide number/probes/1, family order")
     assert "--data probes:fresh=SEED" in more
@@ -168,12 +167,12 @@ def test_an_open_gate_says_which_data_would_decide_and_how_few_flips():
 
 
 def test_a_loss_close_to_what_matters_is_not_sent_for_more_data():
-    (first, *_) = remedies(decide([rate("number/d/1", n=400, lost=17, gained=10)]))
+    (first, *_) = suggest_remedies(decide_by_rows([rate("number/d/1", n=400, lost=17, gained=10)]))
     assert first.startswith("more data alone will hardly decide number/d/1")
 
 
 def test_luck_that_was_measured_is_not_asked_for_and_a_verdict_needs_no_remedy():
     small = [rate("number/d/1", n=200, lost=20, gained=20)]
-    open_gates = [decide(small), decide(small, seed_noise=Noise(0.1))]
-    assert [any("--twin" in text for text in remedies(one)) for one in open_gates] == [True, False]
-    assert remedies(decide([rate("number/d/1", lost=90)])) == ()
+    open_gates = [decide_by_rows(small), decide_by_rows(small, seed_noise=Noise(0.1))]
+    assert [any("--twin" in text for text in suggest_remedies(one)) for one in open_gates] == [True, False]
+    assert suggest_remedies(decide_by_rows([rate("number/d/1", lost=90)])) == ()

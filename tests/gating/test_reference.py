@@ -12,9 +12,9 @@ from gate_fakes import CASE, columns, results, scores
 from recorded import run_file, schema
 
 from encheck.datasets.load import load
-from encheck.gating.baseline import read, save, tables_of
-from encheck.gating.reference import SHIPPED, property_differences, shipped
-from encheck.gating.weighing import scores_of_baseline, scores_of_run
+from encheck.gating.baseline import model_tables, read_baseline, save_baseline
+from encheck.gating.comparison import baseline_scores, run_scores
+from encheck.gating.reference import SHIPPED, property_differences, shipped_baselines
 from encheck.reporting import reference
 from encheck.run_file import Reference
 from encheck.system.typed_files import as_values
@@ -24,7 +24,7 @@ MOST = 450_000  # bytes of all that ships
 
 
 def side(near, far, **more):
-    return scores_of_run(results(**more), {f"{CASE}/m-d-1": columns(near, far)}, "m")
+    return run_scores(results(**more), {f"{CASE}/m-d-1": columns(near, far)}, "m")
 
 
 def differences(before, now):
@@ -32,7 +32,7 @@ def differences(before, now):
 
 
 def against(baseline, now):
-    return differences(scores_of_baseline(baseline, now), now)
+    return differences(baseline_scores(baseline, now), now)
 
 
 def said(before, now, *, role="reference", **more):
@@ -46,13 +46,13 @@ def test_what_ships_is_small_and_of_the_probes_that_ship():
     assert sum(path.stat().st_size for path in files) < MOST
     probes = load("probes")
     data = {"name": "probes", "fingerprint": probes.fingerprint}
-    for found in shipped(run_file({"data": [data], "checks": []})):
+    for found in shipped_baselines(run_file({"data": [data], "checks": []})):
         (kept,) = found.summary.data
         assert (kept.version, kept.fingerprint) == (probes.version, probes.fingerprint), (
             "the references are of other probes. Remedy: python lab/recipes/reference.py"
         )
         assert sum(map(len, found.cases.values())) > 30_000
-    assert not list(shipped(run_file({"data": [data | {"fingerprint": "x"}], "checks": []})))
+    assert not list(shipped_baselines(run_file({"data": [data | {"fingerprint": "x"}], "checks": []})))
 
 
 def test_a_loss_is_certain_and_noise_is_not():
@@ -83,10 +83,14 @@ def test_certain_is_rarely_said_of_models_that_differ_by_chance():
 
 
 def test_other_items_are_no_comparison(tmp_path):
-    save(tmp_path / "base", results(), tables_of(results(), {f"{CASE}/m-d-1": columns(*scores(399))}, "m"), model="m")
-    assert not against(read(tmp_path / "base"), side(*scores()))
-    save(tmp_path / "same", results(), tables_of(results(), {f"{CASE}/m-d-1": columns(*scores())}, "m"), model="m")
-    assert len(against(read(tmp_path / "same"), side(*scores()))) == 1
+    save_baseline(
+        tmp_path / "base", results(), model_tables(results(), {f"{CASE}/m-d-1": columns(*scores(399))}, "m"), model="m"
+    )
+    assert not against(read_baseline(tmp_path / "base"), side(*scores()))
+    save_baseline(
+        tmp_path / "same", results(), model_tables(results(), {f"{CASE}/m-d-1": columns(*scores())}, "m"), model="m"
+    )
+    assert len(against(read_baseline(tmp_path / "same"), side(*scores()))) == 1
 
 
 def test_every_report_says_the_change_and_whether_it_is_certain():

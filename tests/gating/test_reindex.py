@@ -16,7 +16,7 @@ import encheck
 from encheck.encoders.settings import EncodingSettings
 from encheck.errors import BaselineError
 from encheck.gating import reindex
-from encheck.gating.baseline import checksum_of, read
+from encheck.gating.baseline import read_baseline, summary_checksum
 from encheck.gating.reindex import (
     FIXED_TEXTS,
     KEPT_DIMENSIONS,
@@ -26,8 +26,8 @@ from encheck.gating.reindex import (
     RoleVectors,
     TextLength,
     VectorSample,
-    cuts_more,
-    long_text,
+    make_long_text,
+    truncation_faults,
 )
 from encheck.gating.types import PartialGate
 from encheck.reporting.gate.words import gate_story, headline
@@ -169,7 +169,7 @@ def test_a_half_precision_copy_is_not_the_same_model(place, gate):
 
 def test_texts_lie_on_both_sides_of_the_usual_maximum_lengths():
     assert len(set(FIXED_TEXTS)) == len(FIXED_TEXTS) == 32
-    texts = [long_text(words) for words in LONG_WORDS]
+    texts = [make_long_text(words) for words in LONG_WORDS]
     assert [len(text.split()) for text in texts] == [*LONG_WORDS]
     tokens = [4 * words / 3 for words in (8, *LONG_WORDS)]
     for limit in (2**n for n in range(5, 14)):
@@ -198,7 +198,7 @@ def sample(some, *, role="", similarity="cosine", first=0):
 
 @pytest.mark.parametrize("noise", [0, 1e-4, 3e-3])
 def test_rounding_needs_no_new_index_of_what_was_compared(noise):
-    found = reindex.compare(sample(vectors()), sample(vectors() + noise * vectors(seed=1)))
+    found = reindex.compare_samples(sample(vectors()), sample(vectors() + noise * vectors(seed=1)))
     assert found.says.startswith("re-index: no, for texts of up to 5 words; longer ones were not compared (the same")
     assert (found.related, found.same_model) == (True, noise == 0)
 
@@ -213,7 +213,7 @@ def test_rounding_needs_no_new_index_of_what_was_compared(noise):
     ],
 )
 def test_other_vectors_need_a_new_index(new, related, says):
-    found = reindex.compare(sample(vectors()), sample(new))
+    found = reindex.compare_samples(sample(vectors()), sample(new))
     assert (found.needed, found.related) == (True, related)
     assert says in found.why
 
@@ -221,7 +221,7 @@ def test_other_vectors_need_a_new_index(new, related, says):
 def test_one_text_that_moved_is_enough():
     new = vectors().copy()
     new[7] *= -1
-    found = reindex.compare(sample(vectors()), sample(new))
+    found = reindex.compare_samples(sample(vectors()), sample(new))
     assert (found.needed, found.median, found.lowest) == (True, pytest.approx(1), pytest.approx(-1))
 
 
@@ -229,7 +229,7 @@ def test_one_text_that_moved_is_enough():
 def test_other_lengths_matter_unless_the_index_compares_by_cosine(similarity, needed):
     uneven = vectors() * np.where(np.arange(32) % 2, 0.5, 2)[:, None].astype(np.float32)
     for new in (3 * vectors(), uneven):
-        found = reindex.compare(sample(vectors(), similarity=similarity), sample(new, similarity=similarity))
+        found = reindex.compare_samples(sample(vectors(), similarity=similarity), sample(new, similarity=similarity))
         assert found.needed is needed
         assert "times as long" in found.why
 
@@ -237,33 +237,33 @@ def test_other_lengths_matter_unless_the_index_compares_by_cosine(similarity, ne
 def test_vectors_of_zeros_are_the_same_as_each_other_and_nothing_else():
     old = vectors()
     old[0] = 0
-    assert reindex.compare(sample(old), sample(old)).answer.startswith("no, for texts")
-    assert reindex.compare(sample(old), sample(vectors())).lowest == 0
+    assert reindex.compare_samples(sample(old), sample(old)).answer.startswith("no, for texts")
+    assert reindex.compare_samples(sample(old), sample(vectors())).lowest == 0
 
 
 def test_another_dimension_needs_a_new_index_and_another_role_tells_nothing():
     says = "re-index: yes (vectors of 64 dimensions before, of 32 now)"
-    assert reindex.compare(sample(vectors()), sample(vectors(d=32))).says == says
-    found = reindex.compare(sample(vectors()), sample(vectors(), role="document"))
+    assert reindex.compare_samples(sample(vectors()), sample(vectors(d=32))).says == says
+    found = reindex.compare_samples(sample(vectors()), sample(vectors(), role="document"))
     assert found.says.startswith("re-index: cannot tell (no text")
 
 
 def test_only_texts_that_both_have_are_compared():
-    assert reindex.compare(sample(vectors()), sample(vectors(20), first=20)).texts == 12
+    assert reindex.compare_samples(sample(vectors()), sample(vectors(20), first=20)).texts == 12
 
 
 @pytest.mark.parametrize("d", [3, 384, 3072])
 def test_a_sample_is_kept_in_few_bytes_and_read_as_it_was(d):
     big = sample(7 * vectors(40, d), role="document", similarity="dot")
-    kept = as_values(big.packed())
-    again = VectorSample.unpacked(read_typed(PackedSample, kept))
+    kept = as_values(big.pack())
+    again = VectorSample.unpack(read_typed(PackedSample, kept))
     assert len(json.dumps(kept)) < 40 * (1.4 * min(d, KEPT_DIMENSIONS) + 60) + 400
     assert (again.similarity, again.dimension, again.lengths, again.settings) == ("dot", d, big.lengths, big.settings)
-    moved = VectorSample.unpacked(sample(7 * vectors(40, d) + 1e-3 * vectors(40, d, 1), role="document").packed())
-    other = VectorSample.unpacked(sample(7 * vectors(40, d, seed=1), role="document").packed())
-    assert reindex.compare(again, again).same_model
-    assert not reindex.compare(again, moved).same_model
-    assert reindex.compare(again, other).needed is True
+    moved = VectorSample.unpack(sample(7 * vectors(40, d) + 1e-3 * vectors(40, d, 1), role="document").pack())
+    other = VectorSample.unpack(sample(7 * vectors(40, d, seed=1), role="document").pack())
+    assert reindex.compare_samples(again, again).same_model
+    assert not reindex.compare_samples(again, moved).same_model
+    assert reindex.compare_samples(again, other).needed is True
 
 
 def test_a_damaged_sample_is_refused_with_its_baseline(place, gate, tmp_path):
@@ -274,9 +274,9 @@ def test_a_damaged_sample_is_refused_with_its_baseline(place, gate, tmp_path):
         said = json.loads((folder / "baseline.json").read_text("utf-8"))
         del said["checksum"]
         said["vectors"]["roles"][""]["vectors"] = vectors64
-        (folder / "baseline.json").write_text(json.dumps(said | {"checksum": checksum_of(said)}), "utf-8")
+        (folder / "baseline.json").write_text(json.dumps(said | {"checksum": summary_checksum(said)}), "utf-8")
         with pytest.raises(BaselineError, match=says):
-            read(folder)
+            read_baseline(folder)
 
 
 @pytest.mark.parametrize(
@@ -292,5 +292,5 @@ def test_a_damaged_sample_is_refused_with_its_baseline(place, gate, tmp_path):
     ],
 )
 def test_a_search_minds_how_many_more_documents_are_cut(limits, lengths, share):
-    found = cuts_more(*(EncodingSettings(maximum_length=limit) for limit in limits), lengths)
+    found = truncation_faults(*(EncodingSettings(maximum_length=limit) for limit in limits), lengths)
     assert [f"cuts {share} of your documents" in one for one in found] == [True] * (share is not None)

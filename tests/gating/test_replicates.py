@@ -8,7 +8,13 @@ from gate_fakes import CASE, scores
 
 from encheck.errors import BaselineError
 from encheck.gating.pairing import ModelScores
-from encheck.gating.replicates import check_replicates, is_copy, refuse_few, refuse_other_dimension, seed_noise
+from encheck.gating.replicates import (
+    check_replicates,
+    estimate_seed_noise,
+    is_same_model,
+    refuse_few_replicates,
+    refuse_other_dimension,
+)
 from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import Scale
 
@@ -44,10 +50,10 @@ def test_seed_noise_is_what_replicates_differ_beyond_the_sampling_of_items():
     rng = np.random.default_rng(0)
     still = [side(*scores(2_000)) for _ in range(4)]
     moved = [side(*scores(2_000, lost=rng.permutation(1_800)[:count])) for count in (0, 60, 120, 60)]
-    assert seed_noise(still).pooled == 0
+    assert estimate_seed_noise(still).pooled == 0
     expected = np.sqrt((4 * 0.03**2 + 0.06**2) / 6) / 0.02
-    assert seed_noise(moved).pooled == pytest.approx(expected, rel=0.1)
-    assert seed_noise(moved).replicates == 3
+    assert estimate_seed_noise(moved).pooled == pytest.approx(expected, rel=0.1)
+    assert estimate_seed_noise(moved).replicates == 3
 
 
 def test_the_seed_noise_of_a_row_is_drawn_towards_that_of_all_and_widens_by_no_more_than_its_own():
@@ -56,15 +62,15 @@ def test_the_seed_noise_of_a_row_is_drawn_towards_that_of_all_and_widens_by_no_m
         ModelScores({f"{CASE}/d/1": table(*scores(2_000, lost=range(lost))), "steady/d/1": steady}, {"d": Scale(0, 1)})
         for lost in (0, 120, 120, 120)
     ]
-    noise = seed_noise(moved)
+    noise = estimate_seed_noise(moved)
     own = (0.06 / 0.02) ** 2 / 2  # three pairs of six differ
     assert noise.pooled**2 == pytest.approx(own / 2, rel=0.05)
     assert noise.of("antonym/d/1") ** 2 == pytest.approx((4 * own / 2 + 3 * own) / 7, rel=0.05)
     assert noise.of("synonym/d/1") ** 2 == pytest.approx(4 * own / 2 / 7, rel=0.05)
-    assert noise.widens("antonym/d/1") == noise.of("antonym/d/1")
-    assert noise.widens("synonym/d/1") == 0
+    assert noise.widening_noise("antonym/d/1") == noise.of("antonym/d/1")
+    assert noise.widening_noise("synonym/d/1") == 0
     unknown = "a row that no seed replicate measured"
-    assert (noise.of(unknown), noise.widens(unknown)) == (noise.pooled, 0)
+    assert (noise.of(unknown), noise.widening_noise(unknown)) == (noise.pooled, 0)
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -72,8 +78,8 @@ def test_fewer_than_three_replicates_are_refused_with_the_reason(count):
     with pytest.raises(
         BaselineError, match=rf"names {count} seed replicates?, but it takes at least 3: with fewer, one"
     ):
-        seed_noise([checkpoint(seed) for seed in range(count + 1)])
-    refuse_few(3)
+        estimate_seed_noise([checkpoint(seed) for seed in range(count + 1)])
+    refuse_few_replicates(3)
 
 
 def test_replicates_whose_rows_go_up_and_down_are_kept_in_the_baselines_order():
@@ -135,4 +141,4 @@ def test_a_replicate_of_another_dimension_is_refused():
 @pytest.mark.parametrize(("scales", "moved", "copied"), [({}, 0.003, False), ({"d": Scale(0, 2)}, 0.003, True)])
 def test_a_copy_is_one_in_units_of_identical_text_and_of_one_without_a_scale(scales, moved, copied):
     one, other = side([0.5] * 20, [0.1] * 20), side([0.5 + moved] * 20, [0.1 + moved] * 20)
-    assert is_copy(replace(one, scales=scales), other) == copied
+    assert is_same_model(replace(one, scales=scales), other) == copied

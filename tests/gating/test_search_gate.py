@@ -8,9 +8,9 @@ import pytest
 from gate_fakes import columns, given
 from recorded import run_file
 
-from encheck.gating.baseline import read, save, tables_of
+from encheck.gating.baseline import model_tables, read_baseline, save_baseline
+from encheck.gating.comparison import gate_against_baseline
 from encheck.gating.types import Gate
-from encheck.gating.weighing import weigh
 from encheck.reporting import markdown, terminal
 from encheck.reporting.answers import write_unjudged
 from encheck.reporting.gate import record
@@ -55,8 +55,8 @@ def weighed(tmp_path):
             {CASE: searched(ranks, slices=slices, each=each, unjudged=count, other=other)}
             for ranks, count, other in zip(both, unjudged, (98, 99), strict=True)
         )
-        save(tmp_path / "base", said(), tables_of(said(), before, "m"), model="m")
-        return weigh(read(tmp_path / "base"), said(), after, model="m", **how), after
+        save_baseline(tmp_path / "base", said(), model_tables(said(), before, "m"), model="m")
+        return gate_against_baseline(read_baseline(tmp_path / "base"), said(), after, model="m", **how), after
 
     return weighed
 
@@ -73,11 +73,11 @@ def test_a_loss_that_only_unjudged_first_answers_show_asks_for_judgements(weighe
     row = against.rows[0]
     assert (row.outcome, row.unjudged) == ("inconclusive", 40)
     assert row.why == (
-        "40 queries have an unjudged first answer: no if all of these are wrong (-26.7 points), yes if all "
+        "for 40 queries, the first document is not judged: no if all of these are wrong (-26.7 points), yes if all "
         "are right (+0.0 points)"
     )
     first = next(iter(terminal.gate_lines(entry)))
-    asks = "40 queries have an unjudged first answer: add judgements for these (unjudged.tsv)"
+    asks = "For 40 queries, the first document is not judged: add judgements (unjudged.tsv)"
     assert first.endswith(f"INCONCLUSIVE. {asks}")
     assert len(row.unjudged_answers) == 40
     write_unjudged(tmp_path, entry)
@@ -149,9 +149,9 @@ def test_queries_that_overlap_in_a_chain_are_not_taken_for_one_cluster(tmp_path)
         {CASE: searched(ranks, each=150, slices=False) | {"shares": [f"d{i} d{i + 1}" for i in range(150)]}}
         for ranks in ([1] * 150, [3] * 40 + [1] * 110)
     )
-    save(tmp_path / "base", said(), tables_of(said(), before, "m"), model="m")
+    save_baseline(tmp_path / "base", said(), model_tables(said(), before, "m"), model="m")
     assert b"d149" not in (tmp_path / "base" / "items.parquet").read_bytes()
-    row = weigh(read(tmp_path / "base"), said(), after, model="m").decision.rows[0]
+    row = gate_against_baseline(read_baseline(tmp_path / "base"), said(), after, model="m").decision.rows[0]
     assert (row.outcome, row.gates, row.clusters) == ("block", True, 50)
 
 
@@ -171,9 +171,9 @@ def with_contrasts(found):
 @pytest.mark.parametrize(("lost", "outcome"), [(0, "inconclusive"), (40, "block")])
 def test_contrasts_that_a_baseline_of_searches_alone_lacks_are_named_and_never_pass(tmp_path, lost, outcome):
     before, after = ({CASE: searched([3] * worse + [1] * (150 - worse))} for worse in (0, lost))
-    save(tmp_path / "base", said(), tables_of(said(), before, "m"), model="m")
+    save_baseline(tmp_path / "base", said(), model_tables(said(), before, "m"), model="m")
     results, items = with_contrasts(after)
-    found = weigh(read(tmp_path / "base"), results, items, model="m")
+    found = gate_against_baseline(read_baseline(tmp_path / "base"), results, items, model="m")
     assert (found.decision.outcome, found.decision.missing) == (outcome, ())
     assert (found.decision.partial.weighed, found.decision.partial.left_out) == (("retrieval",), ("number",))
     why = found.decision.reported_only[f"{NUMBER}/d/1"]
@@ -187,20 +187,20 @@ def test_contrasts_that_a_baseline_of_searches_alone_lacks_are_named_and_never_p
 
 def test_contrasts_that_a_baseline_has_are_weighed_and_missed(tmp_path):
     results, items = with_contrasts({CASE: searched([1] * 150)})
-    save(tmp_path / "base", results, tables_of(results, items, "m"), model="m")
-    found = weigh(read(tmp_path / "base"), results, items, model="m")
+    save_baseline(tmp_path / "base", results, model_tables(results, items, "m"), model="m")
+    found = gate_against_baseline(read_baseline(tmp_path / "base"), results, items, model="m")
     assert (found.decision.outcome, found.decision.partial) == ("pass", None)
     assert "number/d/1" in [row.name for row in found.decision.rows]
-    without = weigh(read(tmp_path / "base"), said(), {CASE: items[CASE]}, model="m")
+    without = gate_against_baseline(read_baseline(tmp_path / "base"), said(), {CASE: items[CASE]}, model="m")
     assert without.decision.outcome == "inconclusive"
     assert without.decision.missing == (f"{NUMBER}/d/1 (the baseline)",)
 
 
 def test_a_new_case_beside_contrasts_that_the_baseline_has_keeps_the_gate_from_passing(tmp_path):
     results, items = with_contrasts({CASE: searched([1] * 150)})
-    save(tmp_path / "base", results, tables_of(results, items, "m"), model="m")
+    save_baseline(tmp_path / "base", results, model_tables(results, items, "m"), model="m")
     row = replace(results.checks[1], id="new/m-d-1/margin_rate", check="new")
     results = replace(results, checks=(*results.checks, row), claims={**results.claims, "new": results.claims[NUMBER]})
     newer = {**items, "new/m-d-1": items[f"{NUMBER}/m-d-1"] | {"case": ["new/m-d-1"] * 200}}
-    found = weigh(read(tmp_path / "base"), results, newer, model="m")
+    found = gate_against_baseline(read_baseline(tmp_path / "base"), results, newer, model="m")
     assert (found.decision.outcome, found.decision.missing) == ("inconclusive", ("new/d/1 (the candidate)",))

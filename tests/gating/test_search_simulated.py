@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from encheck.gating.decision import decide
+from encheck.gating.decision import decide_by_rows
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab" / "benchmarks"))
 from search import Setting, changes, outcomes, paired, rates
@@ -51,4 +51,4 @@ def test_a_rounded_model_passes_and_a_loss_too_small_to_matter_is_hardly_ever_bl
 def test_weighing_many_searches_at_once_says_of_each_what_a_gate_of_its_own_does():
     drawn, clusters = changes(replace(FEW, loss=0.08, discordance=0.1), np.random.default_rng(0), 25)
     many = [paired(str(i), one, clusters, graded=i % 2 == 0) for i, one in enumerate(drawn)]
-    assert outcomes(many) == [decide([one]).outcome for one in many]
+    assert outcomes(many) == [decide_by_rows([one]).outcome for one in many]

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from encheck.gating.types import Paired
+from encheck.gating.types import PairedRow
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lab" / "benchmarks"))
 from shape import Change, Shape, candidate, losing, outcomes, unchanged
@@ -23,11 +23,11 @@ def shape():
     easy = np.where(np.arange(N) < 300, (np.arange(N) % 100 < 99).astype(float), wins)
     values = np.random.default_rng(0).normal(0.5, 0.1, N)
     rows = [
-        Paired("a", "order", "rate", easy, easy, clusters, chance=0.5),
-        Paired("b", "retrieval", "rate", wins, wins, clusters, chance=0.5),
-        Paired("m", "health", "mean", values, values, clusters, delta=0.05),
+        PairedRow("a", "order", "rate", easy, easy, clusters, chance=0.5),
+        PairedRow("b", "retrieval", "rate", wins, wins, clusters, chance=0.5),
+        PairedRow("m", "health", "mean", values, values, clusters, delta=0.05),
     ]
-    part = Paired("p", "order", "rate", easy[:300], easy[:300], clusters[:300], chance=0.5, part_of="a")
+    part = PairedRow("p", "order", "rate", easy[:300], easy[:300], clusters[:300], chance=0.5, part_of="a")
     units = {"a": (np.arange(N) >= 300).astype(np.intp), "b": np.zeros(N, np.intp), "m": np.zeros(N, np.intp)}
     flips = (np.arange(N) % 20 == 7) * 1.0
     changes = {"a": flips, "b": flips, "m": np.random.default_rng(1).normal(0.1, 0.01, N)}

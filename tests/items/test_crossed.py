@@ -12,7 +12,7 @@ from recorded import run_file
 from encheck.datasets import probes
 from encheck.datasets.reader import BadRows
 from encheck.errors import NothingToMeasure
-from encheck.gating.baseline import tables_of
+from encheck.gating.baseline import model_tables
 from encheck.generators.invariance import casing
 from encheck.generators.phenomenon import phenomenon
 from encheck.ids import CaseId
@@ -213,7 +213,7 @@ def test_a_row_a_side_goes_to_the_item_file_and_comes_back_to_the_gate(roles):
     assert columns["item"][:2] == [f"{items[0].id}/1", f"{items[0].id}/2"]
     assert [columns["near"][i] for i in (0, 1)] == [side.near for side in items[0].sides]
     row = {"check": "roles", "model": "m", "data": "probes", "level": "1", "property": "roles"}
-    (table,) = tables_of(run_file({"checks": [row]}), {str(case): columns}, "m").values()
+    (table,) = model_tables(run_file({"checks": [row]}), {str(case): columns}, "m").values()
     values = directions_mean.values(table, Scale(0.1))
     assert values.mean() == directions_mean(scores(items)).value
     assert both_directions.values(table, Scale(0.1)).mean() == both_directions(scores(items)).value

@@ -17,9 +17,9 @@ from encheck.cli import app
 from encheck.engine.conclusion import add_contamination
 from encheck.engine.measured import CaseOutcome, ProcessDescription
 from encheck.engine.recorder import Conclusion, Recorder
-from encheck.gating.baseline import read, save
-from encheck.gating.contamination import CLEAR
-from encheck.gating.weighing import scores_of_run
+from encheck.gating.baseline import read_baseline, save_baseline
+from encheck.gating.comparison import run_scores
+from encheck.gating.contamination import MORE_ON_PUBLIC
 from encheck.options import Settings
 from encheck.run_file import Selection
 from encheck.scoring.run_items import item_table
@@ -70,7 +70,7 @@ def test_who_knows_the_public_probes_alone_is_found_out(found):
     assert (row.written, row.fresh) == ("probes", "probes-fresh=1")
     assert row.low > 0.3
     assert row.value == pytest.approx(row.written_gain - row.fresh_gain)
-    assert row.says.endswith(CLEAR)
+    assert row.says.endswith(MORE_ON_PUBLIC)
     jsonschema.validate(as_values(found.raw), schema(), cls=jsonschema.Draft202012Validator)
 
 
@@ -93,9 +93,9 @@ def test_a_comparison_has_the_row_on_page_and_in_json(found, folder, tmp_path):
 
 
 def test_a_gate_has_the_row_of_the_candidate_since_its_baseline(found, tmp_path):
-    older = scores_of_run(found.raw, found.items, "bag-of-words")
-    save(tmp_path / "old", found.raw, older.tables, model="bag-of-words")
-    (row,) = rows(recorded(found), settings("oracle", replicates=("bag-of-words",)), [read(tmp_path / "old")])
+    older = run_scores(found.raw, found.items, "bag-of-words")
+    save_baseline(tmp_path / "old", found.raw, older.tables, model="bag-of-words")
+    (row,) = rows(recorded(found), settings("oracle", replicates=("bag-of-words",)), [read_baseline(tmp_path / "old")])
     assert (row.candidate, row.older) == ("oracle", "old")
     assert row.value == pytest.approx(found.raw.contamination[0].value, abs=1e-6)
 

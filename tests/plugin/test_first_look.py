@@ -285,8 +285,8 @@ def test_the_reference_is_held_against_the_items_of_a_look_where_its_case_has_th
     whole = CaseScores("c/d/1", "c", "p", "d", "1", "pair", names, names, names, ("",) * 5, (None,) * 5, scores, scores)
     mine = whole.select(np.array([3, 0]))
     part = FirstLookItems.of(mine, whole)
-    assert SavedScores.of(whole).facing_part(mine, part).near.tolist() == [0.3, 0.0]
-    assert SavedScores.of(whole.select(np.arange(4))).facing_part(mine, part) is None
+    assert SavedScores.of(whole).align_to_part(mine, part).near.tolist() == [0.3, 0.0]
+    assert SavedScores.of(whole.select(np.arange(4))).align_to_part(mine, part) is None
     assert FirstLookItems.of(whole, mine) is None
 
 

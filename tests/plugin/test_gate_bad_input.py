@@ -12,7 +12,7 @@ import scipy.special  # noqa: F401 - pytester forgets modules between runs, and 
 from gate_fakes import CASE, columns, results, scores
 from gated import or_gate
 
-from encheck.gating.baseline import save, tables_of
+from encheck.gating.baseline import model_tables, save_baseline
 
 WORDS = (
     "apple bridge candle dragon engine forest garden hammer island jacket kettle ladder marble needle orange pepper "
@@ -124,8 +124,11 @@ def saved(run, pytester, shelf):
 @pytest.fixture
 def plain(pytester):
     """The folder of a baseline of one case, made by hand."""
-    save(
-        pytester.path / "plain", results(), tables_of(results(), {f"{CASE}/m-d-1": columns(*scores())}, "m"), model="m"
+    save_baseline(
+        pytester.path / "plain",
+        results(),
+        model_tables(results(), {f"{CASE}/m-d-1": columns(*scores())}, "m"),
+        model="m",
     )
     return pytester.path / "plain"
 

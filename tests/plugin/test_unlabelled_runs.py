@@ -13,7 +13,7 @@ import scipy.special  # noqa: F401 - pytester forgets modules between runs, and 
 from gated import or_gate
 from recorded import schema
 
-from encheck.gating.unjudged import read_judgements, save_answers
+from encheck.gating.unlabelled_search import read_judgements, save_answers
 from encheck.operations.judge.judging import gate_with_judgements, open_judging
 from encheck.reporting.answers import disagreements
 from encheck.reporting.gate.words import headline
@@ -157,7 +157,7 @@ def test_a_gate_that_people_have_judged_says_what_judging_said(run, baseline, se
     against = read_results(again).gate.against[0]
     assert said.against[0].reasons == against.reasons
     favoured = f"{judged.old} of {judged.old} decisive answers favour base"
-    shown = [f"GATE (partial: search): BLOCKED. {favoured}; {judged.here}"]
+    shown = [f"GATE (partial: search): BLOCKED. {favoured}; {judged.counts_in_words}"]
     assert list(headline(said)) == shown == outcome.outlines[-1:]
     (search,) = against.searches
     assert search.lost_queries == said.against[0].searches[0].lost_queries

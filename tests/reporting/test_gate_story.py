@@ -73,9 +73,8 @@ def test_a_broken_contract_comes_first_with_its_cause():
 
 
 def test_an_open_gate_says_how_large_the_loss_may_be_and_what_would_decide():
-    found = gate_against(
-        gate_row(outcome="inconclusive"), outcome="inconclusive", remedies=("more data: 2 times the items",)
-    )
+    row = gate_row(outcome="inconclusive")
+    found = gate_against(row, outcome="inconclusive", remedies=(f"more data: 2 times the items decide {row.name}",))
     told = gate_story(found, candidate="new")
     assert told.answer.startswith("Not yet: ")
     assert told.lead.startswith("Search may have got worse: 29 of 456 queries lost")
@@ -84,7 +83,7 @@ def test_an_open_gate_says_how_large_the_loss_may_be_and_what_would_decide():
     )
     assert [(step.says, step.ways) for step in next_steps(found)][:2] == [
         ("Keep old in use until the gate can tell.", ()),
-        ("To decide:", ("More data: 2 times the items.",)),
+        ("To decide:", ('More data: 2 times the items decide "Search".',)),
     ]
 
 

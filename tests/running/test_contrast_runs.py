@@ -10,8 +10,8 @@ from encheck.datasets.dataset import Dataset
 from encheck.encoders.fake import BagOfWords
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import NothingToMeasure
-from encheck.gating.baseline import read, save, tables_of
-from encheck.gating.pairing import compare
+from encheck.gating.baseline import model_tables, read_baseline, save_baseline
+from encheck.gating.pairing import compare_case
 from encheck.ids import CaseId, ItemId
 from encheck.items import contrasts
 from encheck.items.variants import VariantMaker
@@ -111,7 +111,7 @@ def test_the_gate_weighs_both_queries_of_each_contrast(store):
     _, worse = measured(store, Partial())
     before, after = (_table(one, items) for one in (scores, worse))
     assert (before.kind, len(before.chain_rows)) == ("triplet", 2)
-    found = compare(before, after, (Scale(0.0), Scale(0.0)))
+    found = compare_case(before, after, (Scale(0.0), Scale(0.0)))
     assert found.metric.name == "directions_mean"
     assert (found.old.tolist(), found.new[:2].mean()) == ([1.0, 1.0, 1.0, 0.0], 0.5)
     assert found.sides.tolist() == [1, 2, 1, 2]
@@ -122,7 +122,7 @@ def _table(scores, items):
     assert set(columns["source_role"]) == {"query"}
     row = {"check": CASE.check, "data": "own", "property": "contrast"}
     claims = {CASE.check: {"family": "meaning changed", "metric": "both_directions", "gates": "directions_mean"}}
-    return tables_of(run_file({"checks": [row], "claims": claims}), {str(CASE): columns}, "m")[CASE.of_any_model]
+    return model_tables(run_file({"checks": [row], "claims": claims}), {str(CASE): columns}, "m")[CASE.of_any_model]
 
 
 def test_a_baseline_of_contrasts_is_read_back_though_nothing_calibrates_them(store, tmp_path):
@@ -131,11 +131,11 @@ def test_a_baseline_of_contrasts_is_read_back_though_nothing_calibrates_them(sto
     about = given(check=CASE.check, tested="contrast")
     about["data"][0] |= {"name": "own", "calibration": {}}
     about["checks"][0]["data"] = "own"
-    save(tmp_path / "base", run_file(about), {kept.case: kept}, model="m")
-    found = read(tmp_path / "base").cases[kept.case]
+    save_baseline(tmp_path / "base", run_file(about), {kept.case: kept}, model="m")
+    found = read_baseline(tmp_path / "base").cases[kept.case]
     assert found.unscaled
-    assert found.facing(kept).items == kept.items
-    assert found.facing(kept).near.tolist() == kept.near.tolist()
+    assert found.align_to(kept).items == kept.items
+    assert found.align_to(kept).near.tolist() == kept.near.tolist()
 
 
 def test_other_data_have_no_contrasts():

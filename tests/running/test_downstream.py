@@ -9,7 +9,7 @@ from encheck.encoders.fake import BagOfWords, Constant, Nan, Overlap
 from encheck.encoders.model_config import ModelConfig
 from encheck.engine.first_look import missing_task_texts
 from encheck.errors import EncoderError, NothingToMeasure, missing_need
-from encheck.gating.baseline import scored_table
+from encheck.gating.baseline import make_case_scores
 from encheck.gating.pairing import gating_metric
 from encheck.ids import CaseId
 from encheck.items.variants import VariantMaker
@@ -191,9 +191,9 @@ def test_items_travel_and_pair_by_their_texts(store):
     items, scores = measured(store, BagOfWords(), "MRPC")
     frame = read_item_frame(CASE, scores.to_item_frame(CASE, items.included).to_columns())
     assert (frame.kind.name, set(frame.near.scores)) == ("classified", {1.0})
-    table = scored_table(CASE, "downstream", frame.to_columns(), the_claim().declared)
+    table = make_case_scores(CASE, "downstream", frame.to_columns(), the_claim().declared)
     other = measured(store, Constant(), "MRPC")[1].to_item_frame(CASE, items.included)
-    assert table.texts == scored_table(CASE, "downstream", other.to_columns(), the_claim().declared).texts
+    assert table.texts == make_case_scores(CASE, "downstream", other.to_columns(), the_claim().declared).texts
     assert gating_metric(table) == (None, the_claim().declared.reported)
 
 

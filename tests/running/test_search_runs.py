@@ -12,8 +12,8 @@ from encheck.encoders.base import TextEncoder
 from encheck.encoders.fake import BagOfWords, Overlap
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import NothingToMeasure
-from encheck.gating.baseline import scored_table
-from encheck.gating.pairing import compare, unchanged_items
+from encheck.gating.baseline import make_case_scores
+from encheck.gating.pairing import compare_case, unchanged_items
 from encheck.ids import CaseId
 from encheck.items import ranked_queries
 from encheck.items.variants import VariantMaker
@@ -194,14 +194,14 @@ def test_a_scorer_of_pairs_reranks_what_bm25_puts_first(store, monkeypatch):
 
 def results_of(bench, items, scores):
     declared = Declaration("retrieval", "retrieval", metric="ndcg_at_10", gates="ndcg_at_10")
-    return scored_table(CASE, "retrieval", scores.to_item_frame(CASE, items.included).to_columns(), declared)
+    return make_case_scores(CASE, "retrieval", scores.to_item_frame(CASE, items.included).to_columns(), declared)
 
 
 def test_the_gate_weighs_ndcg_query_by_query_and_pairs_the_same_texts(store, tmp_path):
     before = results_of(*measured(store, BagOfWords()))
     worse = results_of(*measured(store, Prompted(query="snow snow snow snow ")))
     assert before.texts == worse.texts
-    found = compare(before, worse, (Scale(0.0), Scale(0.0)))
+    found = compare_case(before, worse, (Scale(0.0), Scale(0.0)))
     assert found.metric.name == "ndcg_at_10"
     assert found.old.tolist()[:2] == [1.0, 1.0]
     assert found.new[1] < 1.0

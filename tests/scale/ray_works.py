@@ -9,8 +9,7 @@ from pathlib import Path
 
 from encheck.errors import DataError, EncoderError
 from encheck.scale import storage
-from encheck.scale.shards import Done
-from encheck.scale.sources import table_of
+from encheck.scale.shards import ShardResult, read_shard_table
 from encheck.similarity import jaccard
 
 
@@ -34,7 +33,7 @@ class Overlap:
         return self._read(shard) if storage.exists(self.path(shard)) else None
 
     def _read(self, shard):
-        return Done(shard, self.path(shard), json.loads(storage.read_whole(self.path(shard))))
+        return ShardResult(shard, self.path(shard), json.loads(storage.read_whole(self.path(shard))))
 
     def begin(self):
         _happen(self, "begin")
@@ -45,11 +44,11 @@ class Overlap:
         _log(self.folder, shard)
         if shard.number == self.trouble:
             _happen(self, "shard")
-        table = table_of(shard)
+        table = read_shard_table(shard)
         overlap = jaccard(table["first"].to_pylist(), table["second"].to_pylist())
         counts = {"rows": table.num_rows, "overlap": round(float(overlap.sum()) * 1000)}
         storage.write_whole(self.path(shard), json.dumps(counts).encode())
-        return Done(shard, self.path(shard), counts, 0.1, ("seen",))
+        return ShardResult(shard, self.path(shard), counts, 0.1, ("seen",))
 
 
 def _log(folder, shard):

@@ -13,8 +13,7 @@ from encheck.datasets.reader import BadRows
 from encheck.errors import DataError
 from encheck.scale import storage
 from encheck.scale.ray_engine import RayEngine
-from encheck.scale.shards import LocalEngine
-from encheck.scale.sources import plan_shards, table_of
+from encheck.scale.shards import LocalEngine, plan_shards, read_shard_table
 
 pytest_plugins = ("ray_fixtures",)
 
@@ -72,7 +71,7 @@ def test_a_bucket_is_read_and_written_as_a_folder_is(store, in_files, tmp_path):
     place = f"s3://{BUCKET}/logs"
     made = plan_shards(place, rows=25)
     assert made.rows == 300
-    assert table_of(made.shards[5]).equals(table_of(plan_shards(in_files, rows=25).shards[5]))
+    assert read_shard_table(made.shards[5]).equals(read_shard_table(plan_shards(in_files, rows=25).shards[5]))
     finished = f"s3://{BUCKET}/finished"
     expected = counted(LocalEngine(), Overlap(str(tmp_path / "finished")), in_files)
     assert counted(LocalEngine(), Overlap(finished), place) == expected

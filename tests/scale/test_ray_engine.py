@@ -13,15 +13,14 @@ from ray_works import Overlap, begun
 
 from encheck.errors import DataError, EncoderError
 from encheck.scale.ray_engine import RayEngine
-from encheck.scale.shards import LocalEngine
-from encheck.scale.sources import plan_shards
+from encheck.scale.shards import LocalEngine, plan_shards
 
 ROWS = 25  # of a shard
 DRIVER = """
 import sys
 from ray_works import Overlap
 from encheck.scale.ray_engine import RayEngine
-from encheck.scale.sources import plan_shards
+from encheck.scale.shards import plan_shards
 
 pytest_plugins = ("ray_fixtures",)
 data, folder = sys.argv[1:]

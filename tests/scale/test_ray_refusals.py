@@ -9,8 +9,7 @@ import ray_works
 import encheck
 from encheck.errors import UsageError
 from encheck.scale.ray_engine import RayEngine, RayWorker, TryLedger, check_node, connect_ray
-from encheck.scale.shards import Shard
-from encheck.scale.sources import plan_shards
+from encheck.scale.shards import Shard, plan_shards
 
 pytest_plugins = ("ray_fixtures",)
 

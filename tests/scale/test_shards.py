@@ -21,7 +21,7 @@ from encheck.options.settings import settings_from_keywords
 from encheck.running.bench import Bench
 from encheck.running.resources import shard_loader
 from encheck.running.subject import Subject
-from encheck.scale import sources
+from encheck.scale import shards
 from encheck.scale.large import LargeDataLoader
 from encheck.scale.pairs import ColumnPairs
 from encheck.scale.shards import LocalEngine
@@ -204,7 +204,7 @@ def test_the_report_holds_the_worst_and_a_sample(tmp_path, maker, monkeypatch):
 
 
 def test_a_run_goes_on_from_finished_shards(tmp_path, maker, monkeypatch):
-    monkeypatch.setattr(sources.plan_shards, "__kwdefaults__", {"rows": 70})
+    monkeypatch.setattr(shards.plan_shards, "__kwdefaults__", {"rows": 70})
     file = write(tmp_path / "pairs.parquet", ROWS)
     asked = []
     for run, gone in enumerate((None, "000001.parquet", None)):

@@ -6,7 +6,7 @@ from pyarrow import parquet
 
 from encheck.datasets.reader import BadRows
 from encheck.errors import DataError
-from encheck.scale.sources import batches_of, plan_shards, table_of
+from encheck.scale.shards import plan_shards, read_shard_batches, read_shard_table
 
 
 def pairs(count, *, start=0, **more):
@@ -49,7 +49,7 @@ def test_row_groups_are_put_together_up_to_the_limit_and_a_bigger_one_is_its_own
 
 
 def test_shards_hold_every_row_once_under_the_names_of_the_roles(folder):
-    tables = [table_of(shard) for shard in plan_shards(folder, rows=25).shards]
+    tables = [read_shard_table(shard) for shard in plan_shards(folder, rows=25).shards]
     texts = [text for table in tables for text in table["first"].to_pylist()]
     assert texts == [f"The price of ticket {n} rose." for n in range(125)]
     assert tables[0].column_names == ["first", "second", "label"]
@@ -57,7 +57,7 @@ def test_shards_hold_every_row_once_under_the_names_of_the_roles(folder):
 
 def test_a_large_row_group_is_read_in_batches(folder):
     shard = plan_shards(folder).shards[1]
-    assert [batch.num_rows for batch in batches_of(shard, rows=12)] == [12, 12, 6]
+    assert [batch.num_rows for batch in read_shard_batches(shard, rows=12)] == [12, 12, 6]
 
 
 def test_the_fingerprint_follows_the_data(folder):
@@ -78,7 +78,7 @@ def test_an_object_store_is_read_as_a_folder_is(folder):
     store.put(str(folder), "/scale-sources", recursive=True)
     made = plan_shards("memory://scale-sources", rows=25)
     assert [shard.rows for shard in made.shards] == [20, 20, 20, 20, 15, 30]
-    assert table_of(made.shards[-1])["second"][0].as_py() == "Ticket 95 got dearer."
+    assert read_shard_table(made.shards[-1])["second"][0].as_py() == "Ticket 95 got dearer."
     assert plan_shards("memory://scale-sources/a.parquet").rows == 95
     store.rm("/scale-sources", recursive=True)
 
@@ -136,14 +136,14 @@ def test_a_shard_that_changed_after_planning_is_named(folder):
     shards = plan_shards(folder, rows=25).shards
     write(folder / "a.parquet", pairs(5))
     with pytest.raises(DataError, match=r"a.parquet, row groups 2 to 3: no longer exists"):
-        table_of(shards[1])
+        read_shard_table(shards[1])
     with pytest.raises(DataError, match="no longer exists"):
-        table_of(shards[0])
+        read_shard_table(shards[0])
 
 
 def test_a_shard_that_unpacks_too_far_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("encheck.scale.sources.FREE_BYTES", 1000)
+    monkeypatch.setattr("encheck.scale.shards.FREE_BYTES", 1000)
     texts = pyarrow.table({"first": ["a" * 500] * 1000, "second": ["b" * 500] * 1000, "label": [1] * 1000})
     write(tmp_path / "a.parquet", texts, rows=1000)
     with pytest.raises(DataError, match="unpacks to more than 100 times"):
-        table_of(plan_shards(tmp_path).shards[0])
+        read_shard_table(plan_shards(tmp_path).shards[0])

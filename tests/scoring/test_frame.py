@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from recorded import run_file
 
-from encheck.gating.baseline import tables_of
+from encheck.gating.baseline import model_tables
 from encheck.ids import CaseId, ItemId
 from encheck.reporting.results import read_items, write_items
 from encheck.scoring.both_orders import BothOrders
@@ -291,7 +291,7 @@ def results():
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_gate_s_table_has_the_scores_and_hashes_of_a_frame(kind):
     made = frame(kind)
-    ((case, table),) = tables_of(results(), {str(CASE): made.to_columns()}, CASE.model).items()
+    ((case, table),) = model_tables(results(), {str(CASE): made.to_columns()}, CASE.model).items()
     assert (case, table.kind, table.items) == (CASE.of_any_model, KINDS[kind].score_form, made.ids)
     assert table.near == pytest.approx(made.near.scores, rel=0, abs=0.51e-6)
     assert np.isnan(table.far).all() == (made.far is None)

@@ -13,7 +13,7 @@ from encheck.encoders.files import read_json
 from encheck.encoders.models_file import known_models, read_models, with_args
 from encheck.engine.results import read_run as read_run
 from encheck.errors import ConfigError, DataError, EncheckError
-from encheck.gating.baseline import read as read_baseline
+from encheck.gating.baseline import read_baseline as read_baseline
 from encheck.options import project_table
 from encheck.system import documents as parquet
 from encheck.system.documents import MOST_DEPTH, parse_json, read_text

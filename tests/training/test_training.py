@@ -13,9 +13,9 @@ from encheck.datasets.load import load
 from encheck.encoders.fake import BagOfWords, Constant, Oracle, Overlap, Random
 from encheck.engine.checks import packaged_checks
 from encheck.errors import EncoderError, UsageError
-from encheck.gating.decision import decide
+from encheck.gating.decision import decide_by_rows
 from encheck.gating.gate_rows import pool_rows
-from encheck.gating.pairing import compare_all
+from encheck.gating.pairing import compare_cases
 from encheck.training import PlannedCases, behaviour, select_dev_part
 
 FEW = ("antonym", "synonym", "retrieval")
@@ -109,7 +109,7 @@ def test_a_property_changes_by_what_the_row_of_the_gate_says():
     plan = PlannedCases(
         [check for check in packaged_checks() if check.property == "retrieval"], "probes", select_dev_part
     )
-    (row,) = decide(pool_rows(compare_all(plan.score_model(before), plan.score_model(after))[0])).rows
+    (row,) = decide_by_rows(pool_rows(compare_cases(plan.score_model(before), plan.score_model(after))[0])).rows
     found = behaviour(after, checks="retrieval", baseline=before)
     bounds = [found[f"retrieval_change{end}"] for end in ("", "_low", "_high")]
     assert row.change < 0

@@ -22,8 +22,8 @@ from encheck.comparing.differences import CaseDifference, case_differences, in_c
 from encheck.comparing.dilemma import Dilemma, dilemma
 from encheck.comparing.models import ComparedModel, read_models
 from encheck.errors import UsageError
-from encheck.gating.contamination import contaminations
-from encheck.gating.pairing import RANKS, itemwise_metric
+from encheck.gating.contamination import estimate_contaminations
+from encheck.gating.pairing import NO_CALIBRATION, itemwise_metric
 from encheck.gating.reference import beats_chance, measured_items, metric_values, property_differences
 from encheck.ids import CaseId
 from encheck.metrics import find_metric
@@ -199,7 +199,7 @@ def _of_case(
     if metric is None or metric.kind != "rate" or metric.unit != "item" or not len(tables[0].items):
         return
     cut = [measured_items(table) for table in tables]
-    scales = [m.side.scales.get(table.data, RANKS) for m, table in zip(models, cut, strict=True)]
+    scales = [m.side.scales.get(table.data, NO_CALIBRATION) for m, table in zip(models, cut, strict=True)]
     won = np.array([
         metric_values(metric, table, scale, epsilon=epsilon)
         for table, scale in zip(cut, scales, strict=True)
@@ -286,7 +286,7 @@ def compare(
     rows = [  # the reference counts as the older model
         row
         for m in models[1:]
-        for row in contaminations(first.side, m.side, first.editions, names=(first.name, m.name), seed=seed)
+        for row in estimate_contaminations(first.side, m.side, first.editions, names=(first.name, m.name), seed=seed)
     ]
     return ModelComparison(
         models, differences, whole, dilemma(models, behaviour=behaviour, seed=seed), lines,

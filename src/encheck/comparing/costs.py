@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from encheck.comparing.differences import in_common
 from encheck.comparing.models import ComparedModel
-from encheck.gating.balance import part_of
-from encheck.gating.pairing import RANKS, chance_of, declared_of, endpoint_of, gating_metric
+from encheck.gating.balance import score_part
+from encheck.gating.pairing import NO_CALIBRATION, chance_level, declaration_of, gating_metric, primary_metric
 from encheck.gating.reference import beats_chance
 from encheck.running.speed import BYTES_A_NUMBER, Speed, bytes_per_million_vectors
 from encheck.scoring.frame import CaseScores
@@ -231,8 +231,8 @@ def _behaving(models: Sequence[ComparedModel], cost: Mapping[str, Cost]) -> list
 def _quality(tables: Tables, data: str, seed: int) -> tuple[str, BootstrapFigure] | None:
     """The primary endpoint of the search, by the gate's name."""
     for table in tables.values():
-        if table.data == data and (metric := endpoint_of(table)):
-            values = metric.item_values(table, RANKS)
+        if table.data == data and (metric := primary_metric(table)):
+            values = metric.item_values(table, NO_CALIBRATION)
             return metric.label, _resampled(values, Resampler(table.clusters, seed=seed))
     return None
 
@@ -241,7 +241,7 @@ def check_shares(tables: Tables, seed: int, *, but: str | None) -> tuple[CheckSh
     """The share of each case that gates by a rate and counts in the balanced score, with shared bootstrap draws."""
     known = [
         (table, metric) for table in tables.values()
-        if table.data != but and table.items and part_of(declared_of(table).family)
+        if table.data != but and table.items and score_part(declaration_of(table).family)
         and (metric := gating_metric(table)[0]) and metric.kind == "rate"
     ]  # fmt: skip
     universe = sorted({cluster for table, metric in known for cluster in metric.value_rows(table).clusters})
@@ -249,13 +249,13 @@ def check_shares(tables: Tables, seed: int, *, but: str | None) -> tuple[CheckSh
     for table, metric in known:
         heads, values, chance = (
             metric.value_rows(table),
-            metric.item_values(table, RANKS),
-            chance_of(table, metric) or 0.0,
+            metric.item_values(table, NO_CALIBRATION),
+            chance_level(table, metric) or 0.0,
         )
         rate = _resampled(values, Resampler(heads.clusters, universe=universe, seed=seed))
         value, replicates = (np.maximum(one - chance, 0.0) / (1 - chance) for one in (rate.value, rate.replicates))
         shares.append(CheckShare(
-            table.case, table.property, declared_of(table).family, BootstrapFigure(float(value), replicates),
+            table.case, table.property, declaration_of(table).family, BootstrapFigure(float(value), replicates),
             beats_chance(heads, metric, values, values),
         ))  # fmt: skip
     return tuple(shares)

@@ -12,8 +12,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from encheck.gating.pairing import RANKS, ModelScores, common_items, itemwise_metric
-from encheck.gating.reference import beats_chance, counted_clusters, measured_items, metric_values, unchanged
+from encheck.gating.pairing import NO_CALIBRATION, ModelScores, common_items, itemwise_metric
+from encheck.gating.reference import beats_chance, effective_clusters, measured_items, metric_values, unchanged_values
 from encheck.metrics import Metric, find_metric
 from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import Scale
@@ -87,7 +87,7 @@ def case_differences(
         if case in other.tables and metric and has_scale:
             before, after = map(measured_items, common_items(table, other.tables[case]))
             if len(before.items) > 1:
-                scales = (first.scales.get(table.data, RANKS), other.scales.get(table.data, RANKS))
+                scales = (first.scales.get(table.data, NO_CALIBRATION), other.scales.get(table.data, NO_CALIBRATION))
                 found.append(_difference(metric, before, after, scales, epsilons.get(case, 0.0)))
     return found
 
@@ -111,7 +111,7 @@ def _difference(
         metric_values(metric, table, scale, epsilon=epsilon)
         for table, scale in zip((before, after), scales, strict=True)
     )
-    same = unchanged(metric, before, after, old == new)
+    same = unchanged_values(metric, before, after, old == new)
     heads = metric.value_rows(before)
     moved = np.where(same, 0.0, new - old)
     sharing = cached_sharing(number_units(heads.shared_units))
@@ -121,6 +121,6 @@ def _difference(
     lost, gained = (tuple(heads.items[i] for i in np.flatnonzero(moved == sign)) if is_won else () for sign in (-1, 1))
     return CaseDifference(
         before.case, before.check, before.property, before.data, before.level, metric.name, len(moved),
-        counted_clusters(sharing), float(old.mean()), float(new.mean()), float(moved.mean()), float(low), float(high),
+        effective_clusters(sharing), float(old.mean()), float(new.mean()), float(moved.mean()), float(low), float(high),
         lost, gained, beats_chance(heads, metric, old, new),
     )  # fmt: skip

@@ -13,13 +13,13 @@ from encheck.comparing.models import ComparedModel
 from encheck.errors import UsageError, unknown_name_message
 from encheck.gating.balance import (
     PropertyWins,
-    balanced,
-    families_of,
+    balanced_score,
+    bootstrap_rates,
+    bootstrap_scores,
     part_means,
-    part_of,
+    property_families,
     property_wins,
-    rate_replicates,
-    score_replicates,
+    score_part,
 )
 from encheck.metrics.classification import task_accuracy
 from encheck.run_file import Result
@@ -87,7 +87,7 @@ def dilemma(models: Sequence[ComparedModel], *, behaviour: str | None = None, se
     some = [model for model in models if model.name in scores]
     tables = in_common([model.side.tables for model in some]) if some else []
     wins = [property_wins(one, model.side.scales) for model, one in zip(some, tables, strict=True)]
-    families = {name: family for one in tables for name, family in families_of(one).items()}
+    families = {name: family for one in tables for name, family in property_families(one).items()}
     said, figures = _behaviour(wins, families, behaviour, seed)
     points = [
         DilemmaPoint(m.name, scores[m.name], found) for m, found in zip(some, figures, strict=True) if found is not None
@@ -160,21 +160,21 @@ def _behaviour(
                 unknown_name_message("property", wanted, there) if there else f"no share of {wanted} was measured"
             )
         return f"{wanted}, share won", [
-            _with_interval(own[wanted].rate, rate_replicates({"": own[wanted]}, seed)[""][0]) if wanted in own else None
+            _with_interval(own[wanted].rate, bootstrap_rates({"": own[wanted]}, seed)[""][0]) if wanted in own else None
             for own in several
         ]
     shares = [{name: one.share for name, one in own.items()} for own in several]
-    whole = [balanced(one, families) for one in shares]
+    whole = [balanced_score(one, families) for one in shares]
     if whole and all(score is not None for score in whole):
         return BALANCED, [
-            None if score is None else _with_interval(score, score_replicates(own, families, seed))
+            None if score is None else _with_interval(score, bootstrap_scores(own, families, seed))
             for score, own in zip(whole, several, strict=True)
         ]
     figures: list[Figure | None] = []
     for own in several:
-        some = {name: one for name, one in own.items() if part_of(families[name]) == "sensitivity"}
+        some = {name: one for name, one in own.items() if score_part(families[name]) == "sensitivity"}
         value = part_means({name: one.share for name, one in some.items()}, families).get("sensitivity")
-        figures.append(None if value is None else _with_interval(value, score_replicates(some, families, seed)))
+        figures.append(None if value is None else _with_interval(value, bootstrap_scores(some, families, seed)))
     return SENSITIVITY, figures
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from encheck.errors import UsageError, unknown_name_message
+from encheck.gating.comparison import run_scores
 from encheck.gating.pairing import ModelScores
-from encheck.gating.weighing import scores_of_run
 from encheck.reporting.profile import headlines
 from encheck.reporting.results import read_items, read_results
 from encheck.reporting.view import Items, full_name, measured_in_shards
@@ -146,7 +146,7 @@ def model_of(name: str, label: str, results: RunFile, items: Items, *, folder: s
     if first := results.first_look:
         look = f"a first look at {first.clusters:,} of {first.of_clusters:,} clusters"
     return ComparedModel(
-        name, label, scores_of_run(results, items, label), rows, items, data, editions, results.declarations, best,
+        name, label, run_scores(results, items, label), rows, items, data, editions, results.declarations, best,
         folder, results.run.started, look, full_name(own, name),
         next((m for m in results.models if m.label == label), None), results.run.settings.seed,
     )  # fmt: skip

@@ -12,7 +12,7 @@ from encheck.comparing.differences import CaseDifference, flips_count
 from encheck.comparing.models import ComparedModel
 from encheck.errors import UsageError
 from encheck.gating import contamination
-from encheck.gating.reference import has_better_side
+from encheck.gating.reference import is_higher_better
 from encheck.metrics import find_metric
 from encheck.metrics.health import recall_at_1
 from encheck.reporting.decisions import NextStep, VerdictBanner
@@ -111,7 +111,7 @@ def render(found: ModelComparison) -> str:
         counts=flips_count,
         whole=found.whole,
         looks=found.looks,
-        contamination=list(contamination.lines(found.contamination)),
+        contamination=list(contamination.contamination_lines(found.contamination)),
         clusters=MIN_CLUSTERS,
     )
 
@@ -201,7 +201,7 @@ def _label(figure: str) -> str:
 
 def _colour(d: CaseDifference) -> str:
     """Whether a single difference is better or worse; empty if it is not clear."""
-    if not d.is_clear or not has_better_side(d.figure):
+    if not d.is_clear or not is_higher_better(d.figure):
         return ""
     return "better" if d.difference > 0 else "worse"
 

@@ -13,10 +13,10 @@ from itertools import combinations
 from pathlib import Path
 
 from encheck.errors import BaselineError, UsageError
+from encheck.gating.comparison import run_scores
 from encheck.gating.pairing import ModelScores
-from encheck.gating.replicates import WHAT_IT_IS, check_replicates, noise_between, paired_rows
+from encheck.gating.replicates import WHAT_IT_IS, check_replicates, compare_checkpoints, pool_seed_noise
 from encheck.gating.types import DEFAULT, Noise
-from encheck.gating.weighing import scores_of_run
 from encheck.reporting.results import read_items, read_results
 from encheck.reporting.text import table
 from encheck.reporting.view import sentence
@@ -81,14 +81,14 @@ def over_seeds(folders: Sequence[Path], *, everything: bool = False) -> OverSeed
         sides = check_replicates(first.side, {one.place: one.side for one in others}, of=first.place, option="")
     except BaselineError as error:
         raise UsageError(f"these are not seeds of one model. {error}") from error
-    pairs = [paired_rows(*both, rule=DEFAULT) for both in combinations([first.side, *sides.values()], 2)]
+    pairs = [compare_checkpoints(*both, rule=DEFAULT) for both in combinations([first.side, *sides.values()], 2)]
     spreads = []
     for key, of_key in values.items():
         some = [value for value, _ in of_key.values()]
         if len(some) > 1:
             of_mean = statistics.stdev(some) / len(some) ** 0.5
             spreads.append(Spread(*key, len(some), statistics.mean(some), of_mean, min(some), max(some)))
-    return OverSeeds(tuple(spreads), noise_between(pairs, replicates=len(others)))
+    return OverSeeds(tuple(spreads), pool_seed_noise(pairs, replicates=len(others)))
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def _checkpoints(runs: Sequence[tuple[Path, RunFile]]) -> list[_Checkpoint]:
             )
         for model in results.models:
             if not model.error:
-                side = scores_of_run(results, items, model.label)
+                side = run_scores(results, items, model.label)
                 known = found.get(model.fingerprint)
                 if known:
                     side = ModelScores({**known.side.tables, **side.tables}, {**known.side.scales, **side.scales})
@@ -166,8 +166,8 @@ def lines(found: OverSeeds) -> Iterator[str]:
         for s in found.spreads
     ]  # fmt: skip
     yield from table([head, *rows])
-    if found.noise and found.noise.pooled > DEFAULT.covered_noise:
-        points, most = (100 * DEFAULT.rate_delta * one for one in (found.noise.pooled, DEFAULT.covered_noise))
+    if found.noise and found.noise.pooled > DEFAULT.max_seed_noise:
+        points, most = (100 * DEFAULT.rate_delta * one for one in (found.noise.pooled, DEFAULT.max_seed_noise))
         yield (
             f"These models differ by a standard deviation of {points:.1f} points beyond what the items explain, and a "
             f"gate allows {most:.1f} for seeds. Are they checkpoints of one training that differ only in the seed?"

@@ -39,7 +39,7 @@ def lines(found: ModelComparison, *, everything: bool = False) -> Iterator[str]:
         yield from table([("model", "benchmark [95% CI]", "behaviour [95% CI]"), *rows])
         yield dilemma.words
         yield ""
-    yield from contamination.lines(found.contamination)
+    yield from contamination.contamination_lines(found.contamination)
     if found.whole and (everything or not found.matrix):
         yield "figures of whole sets, each with its own interval: not paired, since they are not computed from items"
         heads = ("check", "level", "data", "figure", *(m.name for m in found.models))

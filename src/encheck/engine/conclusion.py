@@ -12,23 +12,30 @@ from encheck.engine.folder import relative_to_here
 from encheck.engine.measure import measure_case
 from encheck.engine.recorder import Conclusion, Recorder
 from encheck.errors import BaselineError
-from encheck.gating import unjudged
-from encheck.gating.baseline import Baseline, refuse_place, save, tables_of
-from encheck.gating.contamination import contaminations, data_pairs
+from encheck.gating import unlabelled_search
+from encheck.gating.baseline import Baseline, model_tables, refuse_baseline_folder, save_baseline
+from encheck.gating.comparison import (
+    GateComparison,
+    LogAnswers,
+    baseline_scores,
+    gate_against_baseline,
+    refuse_other_kind,
+    run_scores,
+)
+from encheck.gating.contamination import estimate_contaminations, pair_probe_data
 from encheck.gating.pairing import ModelScores
 from encheck.gating.purpose import Purpose
-from encheck.gating.reference import SHIPPED, property_differences, shipped
+from encheck.gating.reference import SHIPPED, property_differences, shipped_baselines
 from encheck.gating.replicates import (
     WHAT_IT_IS,
     check_replicates,
-    is_copy,
-    refuse_few,
+    estimate_seed_noise,
+    is_same_model,
+    refuse_few_replicates,
     refuse_other_dimension,
-    seed_noise,
 )
-from encheck.gating.types import ExitCode, Judged, Noise, UnjudgedSearch
-from encheck.gating.unjudged import Pool, judge_pool
-from encheck.gating.weighing import LogAnswers, Weighed, refuse_other_kind, scores_of_baseline, scores_of_run, weigh
+from encheck.gating.types import ExitCode, JudgementSummary, Noise, UnjudgedSearch
+from encheck.gating.unlabelled_search import JudgingPool, decide_by_judgements
 from encheck.options import Settings, settings_for_results
 from encheck.reporting.answers import asked_queries
 from encheck.reporting.gate import record
@@ -56,16 +63,16 @@ def refuse_unusable_options(
     replicates; UsageError if the queries' judgements cannot be read.
     """
     if queries:
-        unjudged.read_judgements(unjudged.judgements_path(queries))
+        unlabelled_search.read_judgements(unlabelled_search.judgements_path(queries))
     if replicates:
-        refuse_few(replicates)
+        refuse_few_replicates(replicates)
     if save and save.resolve() in [folder.resolve() for folder in baselines]:
         raise BaselineError(
             f"--save-baseline={save} would overwrite the baseline that the candidate is compared with: name another "
             f"folder, and replace the old one after the gate has passed"
         )
     if save:
-        refuse_place(save)
+        refuse_baseline_folder(save)
 
 
 def refuse_models(baselines: Sequence[Baseline], subjects: Mapping[str, Subject]) -> None:
@@ -117,12 +124,12 @@ def conclude(recorder: Recorder, settings: Settings, status: int, options: GateO
     results = recorder.results(settings=settings_for_results(settings), end=Conclusion(status))
     dimensions = {one.label: one.dimension for one in results.models}
     model, *names = model_labels(settings.models)
-    side = scores_of_run(results, recorder.items, model)
-    replicates = {label: scores_of_run(results, recorder.items, label) for label in names}
-    end, weighed = Conclusion(status), list[Weighed]()
+    side = run_scores(results, recorder.items, model)
+    replicates = {label: run_scores(results, recorder.items, label) for label in names}
+    end, weighed = Conclusion(status), list[GateComparison]()
     if is_weighed:
         for label, replicate in replicates.items():  # its loss would count as seed variance
-            if is_copy(side, replicate):
+            if is_same_model(side, replicate):
                 raise BaselineError(
                     f"the gate could not be used: --twin={label} gives the same scores as {model} up to rounding: it "
                     f"is the candidate again, in another precision or file. {WHAT_IT_IS}"
@@ -131,10 +138,10 @@ def conclude(recorder: Recorder, settings: Settings, status: int, options: GateO
             for baseline in options.baselines:
                 noise = None
                 if replicates:
-                    before = scores_of_baseline(baseline, next(iter(replicates.values())))
+                    before = baseline_scores(baseline, next(iter(replicates.values())))
                     noise = _replicate_noise(before, baseline.model.dimension, replicates, dimensions, options.primary)
                 weighed.append(
-                    weigh(
+                    gate_against_baseline(
                         baseline, results, recorder.items, model=model, seed_noise=noise,
                         people=lambda one, name, found: _judge_answers_by_people(one, name, found, recorder, settings),
                         primary=options.primary, purpose=options.purpose, vectors=recorder.vector_sample(model),
@@ -157,7 +164,9 @@ def conclude(recorder: Recorder, settings: Settings, status: int, options: GateO
             noise = weighed[0].noise if weighed[0].decision.replicates else None
         elif replicates:
             noise = _replicate_noise(side, dimensions[model], replicates, dimensions)
-        save(options.save, results, side.tables, model=model, seed_noise=noise, vectors=recorder.vector_sample(model))
+        save_baseline(
+            options.save, results, side.tables, model=model, seed_noise=noise, vectors=recorder.vector_sample(model)
+        )
     return end
 
 
@@ -167,25 +176,25 @@ def _replicate_noise(
 ) -> Noise | None:  # fmt: skip
     """The seed noise of replicates; BaselineError if one is not a replicate. `dimension` is the baseline's."""
     refuse_other_dimension(dimension, {label: dimensions[label] for label in replicates})
-    return seed_noise([baseline, *check_replicates(baseline, replicates).values()], primary=primary)
+    return estimate_seed_noise([baseline, *check_replicates(baseline, replicates).values()], primary=primary)
 
 
 def _judge_answers_by_people(
     one: LogAnswers, baseline: str, found: UnjudgedSearch, recorder: Recorder, settings: Settings
-) -> Judged | None:
+) -> JudgementSummary | None:
     """People's judgements of a search's answers; None without a query log. UsageError for an invalid file."""
     if settings.queries is None:
         return None
     every = recorder.items.table
     texts = dict(zip(every["item"].to_pylist(), every["source"].to_pylist(), strict=True))
     questions = asked_queries(one, texts, recorder.documents[one.after.case])
-    pool = Pool(questions, settings.seed, found.delta, found.least, found.alpha)
-    answers = unjudged.read_judgements(unjudged.judgements_path(settings.queries)).answers(pool.order)
-    return judge_pool(pool, answers, baseline=baseline)
+    pool = JudgingPool(questions, settings.seed, found.delta, found.least, found.alpha)
+    answers = unlabelled_search.read_judgements(unlabelled_search.judgements_path(settings.queries)).answers(pool.order)
+    return decide_by_judgements(pool, answers, baseline=baseline)
 
 
 def _conclude_gate(
-    weighed: Sequence[Weighed],
+    weighed: Sequence[GateComparison],
     results: RunFile,
     recorder: Recorder,
     settings: Settings,
@@ -193,7 +202,7 @@ def _conclude_gate(
     options: GateOptions,
 ) -> Conclusion:
     """The conclusion of a gate; a failed check, or data without any measurement, fails the run."""
-    judged = relative_to_here(unjudged.judgements_path(settings.queries)) if settings.queries else ""
+    judged = relative_to_here(unlabelled_search.judgements_path(settings.queries)) if settings.queries else ""
     shown = record.GateEvidence(recorder.items, recorder.documents, options.folder, judged)
     gate = record.with_texts(weighed, options.inconclusive, shown)
     rows, declared = printed_rows(results, next(iter(model_labels(settings.models)))), results.declarations
@@ -222,19 +231,19 @@ def add_contamination(
     """
     results = recorder.results(settings=settings_for_results(settings), end=Conclusion(0))
     editions = {data.name: data.version for data in results.data}
-    used = {name for pair in data_pairs(editions) for name in pair}
+    used = {name for pair in pair_probe_data(editions) for name in pair}
     if not used:
         return end
     results = replace(results, checks=tuple(row for row in results.checks if row.data in used))
     first, *later = model_labels(settings.models)
-    side = scores_of_run(results, recorder.items, first)
-    pairs = [((one.name, first), scores_of_baseline(one, side), side) for one in baselines]
+    side = run_scores(results, recorder.items, first)
+    pairs = [((one.name, first), baseline_scores(one, side), side) for one in baselines]
     if not baselines and not settings.seed_replicates:
-        pairs = [((first, label), side, scores_of_run(results, recorder.items, label)) for label in later]
+        pairs = [((first, label), side, run_scores(results, recorder.items, label)) for label in later]
     rows = (
         row
         for names, older, candidate in pairs
-        for row in contaminations(older, candidate, editions, names=names, seed=settings.seed)
+        for row in estimate_contaminations(older, candidate, editions, names=names, seed=settings.seed)
     )
     return replace(end, contamination=tuple(rows))
 
@@ -253,14 +262,14 @@ def _compare_with_references(recorder: Recorder, settings: Settings) -> Iterator
     A parent that does not ship comes first, without properties if the store lacks its vectors.
     """
     results = recorder.results(settings=settings_for_results(settings), end=Conclusion(0))
-    baselines = list(shipped(results))
+    baselines = list(shipped_baselines(results))
     for model in results.models if baselines else ():
-        side, parent = scores_of_run(results, recorder.items, model.label), recorder.parent_of(model.label)
+        side, parent = run_scores(results, recorder.items, model.label), recorder.parent_of(model.label)
         rows = printed_rows(results, model.label)
         if parent and parent.label not in SHIPPED:
             scores = recorder.parent_scores.items()
             items = {case: {**recorder.items[case], **table.to_pydict()} for case, table in scores}
-            before = ModelScores(tables_of(results, items, model.label), parent.scales)
+            before = ModelScores(model_tables(results, items, model.label), parent.scales)
             is_same = model.weights is not None and model.weights == parent.weights
             found = property_differences(rows, before, side)
             yield Reference(model.label, parent.label, "parent", is_same, found, parent.named_by)
@@ -268,7 +277,7 @@ def _compare_with_references(recorder: Recorder, settings: Settings) -> Iterator
             name = baseline.model.label
             is_same = model.weights is not None and model.weights == baseline.model.weights
             is_itself = model.fingerprint == baseline.model.fingerprint
-            before = scores_of_baseline(baseline, side, recorder.parts)
+            before = baseline_scores(baseline, side, recorder.parts)
             found = () if is_itself else property_differences(rows, before, side)
             is_parent = parent is not None and parent.label == name
             role: Role = "parent" if is_parent else SHIPPED[name]

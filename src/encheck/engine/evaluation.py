@@ -25,9 +25,9 @@ from encheck.engine.first_look import (
 from encheck.engine.locks import Locks
 from encheck.engine.measured import ProcessDescription
 from encheck.errors import NOT_IN_FIRST_LOOK, EncheckError, NothingToMeasure
-from encheck.gating.baseline import Baseline, FirstLookItems, scored_table
-from encheck.gating.pairing import is_weighed
-from encheck.gating.reference import has_shipped
+from encheck.gating.baseline import Baseline, FirstLookItems, make_case_scores
+from encheck.gating.pairing import is_used_by_gate
+from encheck.gating.reference import has_shipped_baseline
 from encheck.generators.phenomenon import validity_of
 from encheck.ids import ItemId
 from encheck.items import OwnProperty
@@ -315,14 +315,14 @@ class Evaluation:
 
         None for a run on all items.
         """
-        if self.measured_cases is None or not has_shipped(case.data, self.whole.data[case.data].fingerprint):
+        if self.measured_cases is None or not has_shipped_baseline(case.data, self.whole.data[case.data].fingerprint):
             return None
         items = self.whole.items(case.data, case.claim, case.level)
         listed = (
             self.whole.scorer.list_with_placeholder_scores(items).to_item_frame(case.id, items.included).to_columns()
         )
         both = (self.item_columns(case), listed)
-        mine, every = (scored_table(case.id, case.property, some, case.claim.declared) for some in both)
+        mine, every = (make_case_scores(case.id, case.property, some, case.claim.declared) for some in both)
         return FirstLookItems.of(mine, every)
 
     def parent_scores(self, case: Case) -> Table | None:
@@ -367,7 +367,7 @@ class Evaluation:
             look=self.decision.look,
             rest=self.decision.rest,
             parents={model: parent.with_scales(self.bench.data) for model, parent in self.parents.items()},
-            vectors={label: one.packed() for label, s in subjects.items() if (one := s.state.sample)},
+            vectors={label: one.pack() for label, s in subjects.items() if (one := s.state.sample)},
             documents={label: some for label, s in subjects.items() if (some := s.state.documents)},
         )
 
@@ -378,7 +378,7 @@ class Evaluation:
         """
         selected = {case.id.of_any_model for case in self.cases}
         unselected = {name: case for name, case in self.existing.items() if name not in selected}
-        weighed = {name: case for name, case in unselected.items() if is_weighed(case.claim.declared)}
+        weighed = {name: case for name, case in unselected.items() if is_used_by_gate(case.claim.declared)}
         left_out = list(weighed.values())
         if self.against:
             baselines = self.against.baselines

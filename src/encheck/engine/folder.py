@@ -9,9 +9,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 from encheck.errors import EncheckError, UsageError
-from encheck.gating.advice import ADAPTER
+from encheck.gating.advice import ADAPTER_FILE
 from encheck.gating.baseline import SUMMARY
-from encheck.gating.weighing import LogAnswers
+from encheck.gating.comparison import LogAnswers
 from encheck.options import Settings
 from encheck.reporting import markdown
 from encheck.reporting.answers import AGAIN, ANSWERS, DOCUMENTS, PLAN, SHEET, UNJUDGED, write_answers, write_unjudged
@@ -30,7 +30,7 @@ GATE = "gate.html"
 CLEARED = (
     *WRITTEN,
     GATE,
-    ADAPTER,
+    ADAPTER_FILE,
     ANSWERS,
     DOCUMENTS,
     PLAN,

@@ -177,11 +177,11 @@ class FinishedGate:
     def write(self, place: Path) -> None:
         """Write the report; EncheckError if that fails."""
         from encheck.engine.folder import write_report
-        from encheck.gating.advice import ADAPTER
+        from encheck.gating.advice import ADAPTER_FILE
 
         write_report(place, self.raw, self.items, searched=self.end.searched, documents=self.documents)
         if self.end.weighed and (index := self.end.weighed[0].index) and index.adapter:
-            index.adapter.save(place / ADAPTER, {"new": self.raw.models[0].fingerprint})
+            index.adapter.save(place / ADAPTER_FILE, {"new": self.raw.models[0].fingerprint})
 
     @property
     def result(self) -> GateResult:
@@ -229,7 +229,7 @@ def run_gate(
     """
     from encheck.datasets.load import with_property
     from encheck.engine.conclusion import GateOptions, refuse_unusable_options
-    from encheck.gating.baseline import read as read_baseline
+    from encheck.gating.baseline import read_baseline as read_baseline
     from encheck.gating.pairing import ENDPOINTS
     from encheck.gating.purpose import DECIDED_BY, Purpose
     from encheck.options import Settings, parse_threshold, project_table, refuse_unwritable_folder
@@ -336,7 +336,7 @@ def decidable_purposes(data: Sequence[str], *, has_log: bool) -> list[str]:
 
 def purposes_decided_by(data: Iterable[Dataset]) -> dict[str, bool]:
     """Whether the data can decide each purpose, in order of precedence."""
-    from encheck.gating.weighing import is_user_data
+    from encheck.gating.comparison import is_user_data
 
     own = [one for one in data if is_user_data(one.name)]
     return {
@@ -348,8 +348,8 @@ def purposes_decided_by(data: Iterable[Dataset]) -> dict[str, bool]:
 
 def decidable_purposes_of_run(results: Results) -> list[str]:
     """The purposes that can be decided with a run, in order of precedence."""
+    from encheck.gating.comparison import is_user_data
     from encheck.gating.purpose import DECIDED_BY
-    from encheck.gating.weighing import is_user_data
 
     measured = {row.property for row in results.rows if is_user_data(row.data) and row.value is not None}
     return [name for name, property_ in DECIDED_BY.items() if property_ in measured]
@@ -358,7 +358,7 @@ def decidable_purposes_of_run(results: Results) -> list[str]:
 def add_built_in_data(data: list[str], old: Baseline | None) -> list[str]:
     """The data and the built-in sentences, if a saved baseline has these too."""
     from encheck.datasets.load import data_label
-    from encheck.gating.weighing import BUILT_IN
+    from encheck.gating.comparison import BUILT_IN
 
     has_them = old is None or any(kept.data == BUILT_IN for kept in old.cases.values())
     return data if not has_them or BUILT_IN in map(data_label, data) else [BUILT_IN, *data]
@@ -382,7 +382,7 @@ def _measure_and_decide(
     from encheck.engine.folder import relative_to_here, report_folder
     from encheck.engine.index import refuse_missing_document_vectors
     from encheck.engine.recorder import Conclusion
-    from encheck.gating.weighing import refuse_kinds, refuse_other_edition, refuse_other_search
+    from encheck.gating.comparison import refuse_kinds, refuse_other_edition, refuse_other_search
     from encheck.options import settings_for_results
     from encheck.reporting.view import unused_threshold
     from encheck.running.labels import model_labels
@@ -432,20 +432,20 @@ def _measure_and_decide(
 def select_gate_checks(every: Sequence[Check], chosen: Sequence[Check] | None, settings: Settings) -> list[Check]:
     """The checks to measure: those that a gate uses, or the `chosen` ones, and always the contracts."""
     from encheck.claims import CONTRACT
-    from encheck.gating.pairing import is_weighed
+    from encheck.gating.pairing import is_used_by_gate
     from encheck.running.resources import checks_with_thresholds
 
     if chosen is not None:
         return list(dict.fromkeys([*chosen, *(check for check in every if check.claim.family == CONTRACT)]))
     own = checks_with_thresholds(settings)
-    return [check for check in every if is_weighed(check.claim.declared) or check.name in own]
+    return [check for check in every if is_used_by_gate(check.claim.declared) or check.name in own]
 
 
 def _refuse_undecided(purpose: Purpose, data: Iterable[Dataset], measured: Sequence[Check]) -> None:
     """Before encoding, raise UsageError if nothing can decide, or if --protect names an unmeasured property."""
-    from encheck.gating.pairing import may_be_protected
+    from encheck.gating.comparison import is_user_data
+    from encheck.gating.pairing import can_be_protected
     from encheck.gating.purpose import DECIDED_BY, NEEDS, refuse_protected
-    from encheck.gating.weighing import is_user_data
     from encheck.language.prose import languages_of
 
     data = list(data)
@@ -459,7 +459,7 @@ def _refuse_undecided(purpose: Purpose, data: Iterable[Dataset], measured: Seque
             f"--for {purpose.name} is decided by checks of {decides}, which -m or -k leave out. Remedy: -m '... or "
             f"{decides}'"
         )
-    known = {check.property for check in measured if may_be_protected(check.claim.declared)}
+    known = {check.property for check in measured if can_be_protected(check.claim.declared)}
     if strange := [name for name in purpose.protect if name not in known]:
         raise UsageError(unknown_name_message("--protect", strange[0], known))
     own = [one for one in data if is_user_data(one.name)]
@@ -473,11 +473,11 @@ def _baseline_from_run(recorder: Recorder, settings: Settings, label: str) -> Ba
     """The baseline of the old model; NothingToCompare if nothing was measured for it."""
     from encheck.engine.recorder import Conclusion
     from encheck.gating.baseline import Baseline
-    from encheck.gating.weighing import scores_of_run
+    from encheck.gating.comparison import run_scores
     from encheck.options import settings_for_results
 
     raw = recorder.results(settings=settings_for_results(settings), end=Conclusion(0))
-    tables = scores_of_run(raw, recorder.items, label).tables
+    tables = run_scores(raw, recorder.items, label).tables
     if not tables and not recorder.index:
         why = raw.models[0].error or next((row.reason for row in raw.checks if row.reason), "")
         raise NothingToCompare(f"{label} could not be measured, so there is nothing to compare with: {why}")
@@ -489,7 +489,7 @@ def _decide_from_run(
 ) -> FinishedGate:
     """The decision on the folder of a run, without a comparison of vectors; UsageError if the run is incomplete."""
     from encheck.engine.recorder import Conclusion
-    from encheck.gating.weighing import weigh
+    from encheck.gating.comparison import gate_against_baseline
     from encheck.options import refuse_unwritable_folder
     from encheck.reporting.gate import record
 
@@ -504,7 +504,7 @@ def _decide_from_run(
     if place:
         refuse_unwritable_folder(str(place))
     weighed = [
-        weigh(b, results.raw, results.items, model=label, primary=how.primary, purpose=how.purpose)
+        gate_against_baseline(b, results.raw, results.items, model=label, primary=how.primary, purpose=how.purpose)
         for b in how.baselines
     ]
     gate = record.with_texts(weighed, how.inconclusive, record.GateEvidence(results.items))
@@ -518,8 +518,8 @@ def _decide_from_run(
 def _load_baseline(old: object) -> Baseline | None:
     """The baseline in this folder, or that of the run's only model; None for a model."""
     from encheck.gating.baseline import SUMMARY, Baseline
-    from encheck.gating.baseline import read as read_baseline
-    from encheck.gating.weighing import scores_of_run
+    from encheck.gating.baseline import read_baseline as read_baseline
+    from encheck.gating.comparison import run_scores
     from encheck.reporting.results import RESULTS
 
     folder = _run_or_baseline_folder(old)
@@ -528,7 +528,7 @@ def _load_baseline(old: object) -> Baseline | None:
     if (folder / SUMMARY).is_file() or not (folder / RESULTS).is_file():
         return read_baseline(folder)
     results, label = _read_single_model_run(folder)  # type: ignore[misc]
-    return Baseline.of(results.raw, scores_of_run(results.raw, results.items, label).tables, model=label)
+    return Baseline.of(results.raw, run_scores(results.raw, results.items, label).tables, model=label)
 
 
 def find_shipped_baseline(old: object, data: Sequence[str], options: Mapping[str, OptionValue]) -> Baseline | None:
@@ -540,18 +540,18 @@ def find_shipped_baseline(old: object, data: Sequence[str], options: Mapping[str
     from encheck.encoders.load import load
     from encheck.encoders.model_config import Device
     from encheck.encoders.models_file import known_models
-    from encheck.gating.reference import has_shipped, shipped_of
+    from encheck.gating.reference import has_shipped_baseline, load_shipped_baseline
     from encheck.options import Settings, project_table
 
     asked = {name for name, value in options.items() if value}
     settings = Settings(project=project_table(Path("pyproject.toml")))
     if not isinstance(old, str) or [*data] != ["probes"] or asked - PLAIN or settings.chosen_packages:
         return None
-    if (found := shipped_of(old)) is None:
+    if (found := load_shipped_baseline(old)) is None:
         return None
     model = load(known_models(settings.models_file)[old], device=Device("cpu"))
     is_same = model.fingerprint() == found.model.fingerprint
-    return found if is_same and has_shipped("probes", load_data("probes", sample=None).fingerprint) else None
+    return found if is_same and has_shipped_baseline("probes", load_data("probes", sample=None).fingerprint) else None
 
 
 def _expand_path(given: str | Path) -> Path:

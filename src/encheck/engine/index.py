@@ -15,9 +15,9 @@ from encheck.encoders.settings import EncodingSettings, TextRole
 from encheck.encoders.stored_index import StoredVectors
 from encheck.errors import UsageError
 from encheck.gating import reindex
-from encheck.gating.old_index import IndexSearch, IndexVectors, OldIndex, faulty_index, old_index
+from encheck.gating.old_index import IndexSearch, IndexVectors, OldIndex, check_old_index, faulty_old_index
 from encheck.gating.reindex import DocumentLengths, RoleVectors, VectorSample
-from encheck.indexes.in_use import faults_of
+from encheck.indexes.in_use import find_index_faults
 from encheck.indexes.sources import FreshVectors
 from encheck.running.service import EncoderService, count_lengths, stable_fingerprint
 from encheck.running.subject import Encoded, Role, Subject
@@ -49,12 +49,12 @@ def compare_with_old_index(evaluation: Evaluation, old: str) -> OldIndex | None:
     if isinstance(before.model, StoredVectors):
         made = dict(zip(search.documents, new.documents, strict=True))
         source = after.model.index if isinstance(after.model, StoredVectors) else after.model
-        if faults := faults_of(before.model.index, FreshVectors(after.label, source, "document", made), made):
-            return faulty_index(faults, len(search.documents))
+        if faults := find_index_faults(before.model.index, FreshVectors(after.label, source, "document", made), made):
+            return faulty_old_index(faults, len(search.documents))
     samples = [_vector_sample(before, was, search), _vector_sample(after, new, search)]
     lengths = [DocumentLengths.of([s.lengths[key] for key in s.roles["document"].keys]) for s in reversed(samples)]
     counted = next((one for one in lengths if one.unit == "tokens"), lengths[0])
-    return old_index(was, new, search, reindex.compare(*samples, documents=counted))
+    return check_old_index(was, new, search, reindex.compare_samples(*samples, documents=counted))
 
 
 def refuse_missing_document_vectors(subject: Subject, data: Iterable[Dataset]) -> None:

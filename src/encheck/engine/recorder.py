@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from encheck.engine.measured import CaseOutcome, ProcessDescription
     from encheck.gating.baseline import FirstLookItems
+    from encheck.gating.comparison import GateComparison, LogAnswers
     from encheck.gating.old_index import OldIndex
     from encheck.gating.reindex import DocumentLengths, VectorSample
     from encheck.gating.types import Gate
-    from encheck.gating.weighing import LogAnswers, Weighed
     from encheck.options.settings import RunSettings
     from encheck.run_file import (
         BaselineFigure,
@@ -52,7 +52,7 @@ class Conclusion:
     problems: tuple[str, ...] = ()
     baseline: Mapping[str, BaselineFigure] = field(default_factory=dict)
     searched: Sequence[LogAnswers] = ()
-    weighed: Sequence[Weighed] = ()
+    weighed: Sequence[GateComparison] = ()
     contamination: tuple[Contamination, ...] = ()
     references: tuple[Reference, ...] = ()
 
@@ -224,7 +224,7 @@ class Recorder:
         from encheck.gating.reindex import VectorSample
 
         packed = next((one.vectors[model] for one in self.described if model in one.vectors), None)
-        return VectorSample.unpacked(packed) if packed else None
+        return VectorSample.unpack(packed) if packed else None
 
     def document_lengths(self, model: str) -> DocumentLengths | None:
         """The lengths of the user's documents by this model's tokenizer; None without documents or a gate."""

@@ -1,23 +1,117 @@
-"""Advice after a gate: how to resolve an inconclusive one, and what has to change when the model is replaced."""
+"""What a gate says besides its verdict: the checks that it left out, remedies, and what a replacement has to change.
+
+A gate that left out checks although its data allow them is partial: it can block, but it never passes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
-from encheck.gating.baseline import STORED
+from encheck.claims import CONTRACT
+from encheck.gating.baseline import STORED, Baseline
 from encheck.gating.old_index import OldIndex
+from encheck.gating.pairing import is_used_by_gate
 from encheck.gating.reindex import Reindex
 from encheck.gating.scale_shift import ThresholdShift
-from encheck.gating.types import GateDecision
+from encheck.gating.types import GateDecision, PartialGate
 from encheck.ids import GateRowId
-from encheck.run_file import ModelEntry
+from encheck.run_file import ModelEntry, RunFile
 
-REACHABLE = 5.0  # times the items: collecting more than that is unrealistic
-NAMED = 3  # rows listed by name
+
+def unselected_cases(baseline: Baseline, results: RunFile) -> set[str]:
+    """The cases (check/data/level) that the run's selection left out, or that are on data that the run lacks."""
+    names = set(results.selection.unselected if results.selection else ())
+    checks = {name.partition("/")[0] for name in names}
+    data = {one.name for one in results.data}
+    return names | {name for name, case in baseline.cases.items() if case.data not in data and case.check in checks}
+
+
+def find_left_out_checks(
+    baseline: Baseline,
+    results: RunFile,
+    *,
+    model: str,
+    weighed: Sequence[str],
+    uncompared: Sequence[str] = (),
+    missing: Sequence[str] = (),
+    has_behaviour: bool = True,
+) -> PartialGate | None:
+    """What a gate left out; None if it used every check that its data allow.
+
+    `weighed` are the properties that both sides have, `uncompared` those that only the candidate was measured on.
+    `missing` are the cases that only one side has. `has_behaviour`: behaviour, a search with labels, or a query log
+    with a loaded old model was compared. With stored vectors, a log only shows how many answers change.
+    Checks that no gate uses, and checks without an item in the data, do not count as left out.
+    """
+    about = next(one for one in results.models if one.label == model)
+    selected_out = results.selection.left_out if results.selection else ()
+    lacking = {
+        baseline.model.label: _cases_without_vectors(baseline.model.lacks, results),
+        model: _cases_without_vectors(about.lacks, results),
+    }
+    why = []
+    if selected_out:
+        why.append(f"the selection left out checks that these data allow, such as {_name_first(selected_out)}")
+    data = {one.name for one in results.data}
+    if any(
+        baseline.cases[name].data not in data for name in unselected_cases(baseline, results) & baseline.cases.keys()
+    ):
+        why.append("the baseline has data on which no check was run")
+    then, now = ({*one.check_packages} for one in (baseline.summary.settings, results.run.settings))
+    for names, side in ((then - now, "the baseline"), (now - then, "the candidate")):
+        if names:
+            why.append(
+                f"only {side} was run with checks of the package {', '.join(sorted(names))}. Remedy: list the packages "
+                "in check-packages of [tool.encheck], and make the baseline again with --save-baseline"
+            )
+    if uncompared:
+        why.append(f"the baseline lacks cases ({', '.join(uncompared)})")
+    if missing and not about.error:  # a model that cannot encode has no case at all, and is blocked
+        why.append(f"only one side has {len(missing)} case{'s' * (len(missing) > 1)}")
+    why += [f"{label} is a file of vectors and lacks texts of {len(some)} case{'s' * (len(some) > 1)}"
+            for label, some in lacking.items() if some]  # fmt: skip
+    if not has_behaviour and not why:
+        why.append(
+            "neither behaviour nor a search with labels was compared. Remedy: name the old model, not its vectors, or "
+            "give labels (--data retrieval:PATH)"
+        )
+    if results.first_look is not None:
+        why.append("the run stopped after its first look")
+    left_out = {*selected_out, *uncompared, *(name for some in lacking.values() for name in some.values())}
+    return PartialGate(tuple(weighed), tuple(sorted(left_out)), "; ".join(why)) if why else None
+
+
+def _cases_without_vectors(cases: Sequence[str], results: RunFile) -> dict[str, str]:
+    """The cases without vectors that a gate uses, with their properties; contracts do not apply to stored vectors."""
+    properties = {row.check: row.property for row in results.checks}
+    lacking = {}
+    for case in cases:
+        check = case.partition("/")[0]
+        declared = results.declarations.get(check)
+        if declared is None or (declared.family != CONTRACT and is_used_by_gate(declared)):
+            lacking[case] = properties.get(check, check)
+    return lacking
+
+
+def apply_partial(decision: GateDecision, partial: PartialGate | None) -> GateDecision:
+    """The decision of a partial gate: a pass becomes inconclusive, since left-out checks may have got worse."""
+    if partial is None or decision.outcome != "pass":
+        return replace(decision, partial=partial, yours=() if partial else decision.yours)
+    return replace(decision, outcome="inconclusive", reasons=(partial_gate_reason(partial.why),), partial=partial)
+
+
+def partial_gate_reason(why: str) -> str:
+    """The reason why a gate that would pass is inconclusive; `why` says why checks were left out."""
+    return f"no loss that matters was found in this part, but only a gate of all checks can pass: {why}"
+
+
+MAX_DATA_FACTOR = 5.0  # times the items: collecting more than that is unrealistic
+MAX_NAMED = 3  # rows listed by name
 Wanted = tuple[str, str, float | None]  # the open row or family, its data, how many times its items would decide
 
 
-def remedies(decision: GateDecision, *, sampled: Collection[str] = ()) -> tuple[str, ...]:
+def suggest_remedies(decision: GateDecision, *, sampled: Collection[str] = ()) -> tuple[str, ...]:
     """Ways to resolve an inconclusive gate, one a line; empty if the gate decided or no row or family is open.
 
     `sampled` names the data sets that were sampled. Primary endpoints are left out: they have their own remedy.
@@ -34,14 +128,14 @@ def remedies(decision: GateDecision, *, sampled: Collection[str] = ()) -> tuple[
             wanted.append((f"family {one.family}", data.pop() if len(data) == 1 else "", one.more))
     if not wanted:
         return ()
-    said = [*_data(wanted, sampled)]
+    said = [*_more_data_remedies(wanted, sampled)]
     if rates := [row for row in rows if row.kind == "rate" and row.needed and row.gained + row.lost]:
         worst = max(rates, key=lambda row: (row.needed or 0) / row.n)
         now = (worst.gained + worst.lost) / worst.n
         enough = now * worst.n / (worst.needed or worst.n)
         said.append(
             f"a candidate that changes less: {now:.1%} of the items of {worst.name} flip, and the same change would be "
-            f"decided with {enough:.1%} (train less far, or average the weights with the baseline's)"
+            f"decided with {enough:.1%} (train for fewer steps, or average the weights with the baseline's)"
         )
     if not decision.seed_noise and decision.replicates is None:  # seed noise was not measured
         said.append(
@@ -51,38 +145,38 @@ def remedies(decision: GateDecision, *, sampled: Collection[str] = ()) -> tuple[
     return tuple(said)
 
 
-def _data(wanted: Sequence[Wanted], sampled: Collection[str]) -> Iterator[str]:
+def _more_data_remedies(wanted: Sequence[Wanted], sampled: Collection[str]) -> Iterator[str]:
     """How many more items would decide, and where to get them."""
-    near = [one for one in wanted if one[2] is not None and one[2] <= REACHABLE]
+    near = [one for one in wanted if one[2] is not None and one[2] <= MAX_DATA_FACTOR]
     if near:
         most = max(more for *_, more in near if more is not None)
-        named = _named([one[0] for one in near])
+        named = _name_first([one[0] for one in near])
         data = {one[1] for one in near}
         more_of = ["--sample all"] * bool(data & set(sampled)) + ["--data probes:fresh=SEED"] * ("probes" in data)
         options = " or ".join([*more_of, "pairs or triplets of your own"])
         yield f"more data: {most:.1f} times the items would decide {named} ({options}, in a new baseline too)"
-    far = [name for name, _, more in wanted if more is None or more > REACHABLE]
+    far = [name for name, _, more in wanted if more is None or more > MAX_DATA_FACTOR]
     if far:
         yield (
-            f"more data alone will hardly decide {_named(far)}: the loss is close to what matters, or too many items "
-            "flip both ways"
+            f"more data alone will hardly decide {_name_first(far)}: the loss is close to what matters, or too many "
+            "items flip both ways"
         )
 
 
-def _named(names: Sequence[str]) -> str:
-    more = len(names) - NAMED
-    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
+def _name_first(names: Sequence[str]) -> str:
+    more = len(names) - MAX_NAMED
+    return ", ".join(names[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 BUILT_IN = "probes"
-SAME_SHARE = 0.01  # of the pairs: a threshold stays if the share it accepts changes by no more
-ADAPTER = "adapter.npz"
+UNCHANGED_SHARE = 0.01  # of the pairs: a threshold stays if the share it accepts changes by no more
+ADAPTER_FILE = "adapter.npz"
 
 
-def spans(rows: Sequence[int], most: int = 6) -> str:
+def row_spans(rows: Sequence[int], most: int = 6) -> str:
     """Ascending row numbers as spans.
 
-    >>> spans([1, 2, 3, 7])
+    >>> row_spans([1, 2, 3, 7])
     '1-3, 7'
     """
     ends: list[list[int]] = []
@@ -95,7 +189,7 @@ def spans(rows: Sequence[int], most: int = 6) -> str:
     return ", ".join(said) + (f" and {len(ends) - most:,} more" if len(ends) > most else "")
 
 
-def required_changes(
+def list_required_changes(
     old: ModelEntry,
     new: ModelEntry,
     *,
@@ -108,10 +202,10 @@ def required_changes(
     `old` and `new` are models as results.json describes them; `index` describes the index of the old model's vectors.
     """
     if index and index.faults:
-        yield f"Repair these rows of the old index, or rebuild the index: {spans(index.faults.rows)}."
+        yield f"Repair these rows of the old index, or rebuild the index: {row_spans(index.faults.rows)}."
     if reindex and reindex.same_model:
         return
-    yield from _of_index(new.label, reindex, index) if reindex else ()
+    yield from _index_changes(new.label, reindex, index) if reindex else ()
     sizes = old.dimension, new.dimension
     if None not in sizes and sizes[0] != sizes[1]:
         yield f"Create the index with {sizes[1]} dimensions instead of {sizes[0]}."
@@ -122,25 +216,21 @@ def required_changes(
             name = {"query": "queries", "document": "documents"}[role]
             instead = f" instead of {before!r}" if before else ""
             yield f"Put {repr(after) if after else 'nothing'} before {name}{instead}."
-    yield from _threshold_changes(thresholds)
+    # The new value of each threshold, mapped on the user's data if possible, else on the built-in sentences.
+    for threshold in dict.fromkeys(one.threshold for one in thresholds):
+        shifts = [one for one in thresholds if one.threshold == threshold]
+        mapped = [one for one in shifts if one.same is not None]
+        for one in [one for one in mapped if one.data != BUILT_IN] or mapped:
+            if abs(one.now - one.before) > UNCHANGED_SHARE:
+                yield f"Move the threshold {threshold:g} to {one.same:.3g}, which accepts the same share of {one.data}."
+        if not mapped and any(one.accepted < one.pairs for one in shifts):
+            yield f"Choose a new value for the threshold {threshold:g}: too few pairs here reach it to map it."
     licences = [one.licence or "not stated" for one in (old, new)]
     if licences[0] != licences[1] and old.adapter != STORED:
         yield f"Check the licence: {licences[1]} instead of {licences[0]}."
 
 
-def _threshold_changes(thresholds: Sequence[ThresholdShift]) -> Iterator[str]:
-    """The new value of each threshold, mapped on the user's data if possible, else on the built-in sentences."""
-    for threshold in dict.fromkeys(one.threshold for one in thresholds):
-        shifts = [one for one in thresholds if one.threshold == threshold]
-        mapped = [one for one in shifts if one.same is not None]
-        for one in [one for one in mapped if one.data != BUILT_IN] or mapped:
-            if abs(one.now - one.before) > SAME_SHARE:
-                yield f"Move the threshold {threshold:g} to {one.same:.3g}, which accepts the same share of {one.data}."
-        if not mapped and any(one.accepted < one.pairs for one in shifts):
-            yield f"Choose a new value for the threshold {threshold:g}: too few pairs here reach it to map it."
-
-
-def _of_index(new: str, reindex: Reindex, index: OldIndex | None) -> Iterator[str]:
+def _index_changes(new: str, reindex: Reindex, index: OldIndex | None) -> Iterator[str]:
     """Which stored vectors have to be replaced; empty if all stay valid."""
     if reindex.needed and reindex.up_to:
         count = f"{reindex.longer:,} of {index.documents:,} documents" if index and reindex.longer else "the documents"
@@ -151,10 +241,12 @@ def _of_index(new: str, reindex: Reindex, index: OldIndex | None) -> Iterator[st
     elif reindex.needed:
         every = f"all {index.documents:,} documents" if index else "all documents"
         instead = ""
-        if index and index.as_it_comes and index.as_it_comes.is_as_good:
-            instead = f" Until then, its queries find as much in the old index ({index.as_it_comes.says})."
+        if index and index.direct and index.direct.is_as_good:
+            instead = f" Until then, its queries find as much in the old index ({index.direct.says})."
         elif index and index.adapter and index.mapped:
-            instead = f" Until then, its queries find as much in the old index after {ADAPTER} ({index.mapped.says})."
+            instead = (
+                f" Until then, its queries find as much in the old index after {ADAPTER_FILE} ({index.mapped.says})."
+            )
         yield f"Encode {every} again with {new}: old and new vectors do not mix.{instead}"
     elif reindex.only_by_cosine:
         yield f"Compare by cosine in your index, or encode all documents again with {new}: vector lengths differ."

@@ -14,7 +14,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.gating.pairing import chance_of, declared_of, gating_metric
+from encheck.gating.pairing import chance_level, declaration_of, gating_metric
 from encheck.scoring.frame import CaseScores
 from encheck.scoring.scores import Scale
 from encheck.statistics.bootstrap import Resampler
@@ -27,10 +27,10 @@ PARTS = {
 }
 
 
-def part_of(family: str) -> str | None:
+def score_part(family: str) -> str | None:
     """The part of the balanced score that a family counts towards; None for health and contracts.
 
-    >>> part_of("order"), part_of("health")
+    >>> score_part("order"), score_part("health")
     ('sensitivity', None)
     """
     return next((part for part, families in PARTS.items() if family in families), None)
@@ -61,9 +61,9 @@ def property_wins(tables: Mapping[str, CaseScores], scales: Mapping[str, Scale])
     found: dict[str, list[tuple[Floats, Floats, tuple[str, ...]]]] = {}
     for table in tables.values():
         metric, _ = gating_metric(table)
-        if metric and metric.kind == "rate" and part_of(declared_of(table).family) and len(table.items):
+        if metric and metric.kind == "rate" and score_part(declaration_of(table).family) and len(table.items):
             values = metric.item_values(table, scales.get(table.data, Scale(0.0)))
-            chances = np.full(len(values), chance_of(table, metric) or 0.0)
+            chances = np.full(len(values), chance_level(table, metric) or 0.0)
             found.setdefault(table.property, []).append((values, chances, metric.value_rows(table).clusters))
     pooled = {}
     for name, some in sorted(found.items()):
@@ -72,19 +72,14 @@ def property_wins(tables: Mapping[str, CaseScores], scales: Mapping[str, Scale])
     return pooled
 
 
-def win_rates(tables: Mapping[str, CaseScores], scales: Mapping[str, Scale]) -> dict[str, float]:
-    """The rate of each property, over all its checks and levels that gate by a rate and belong to a part."""
-    return {name: one.rate for name, one in property_wins(tables, scales).items()}
-
-
 def shares_above_chance(tables: Mapping[str, CaseScores], scales: Mapping[str, Scale]) -> dict[str, float]:
     """The share of each property (`PropertyWins.share`), from which the balanced score is computed."""
     return {name: one.share for name, one in property_wins(tables, scales).items()}
 
 
-def families_of(tables: Mapping[str, CaseScores]) -> dict[str, str]:
+def property_families(tables: Mapping[str, CaseScores]) -> dict[str, str]:
     """The family of each property."""
-    return {table.property: declared_of(table).family for table in tables.values()}
+    return {table.property: declaration_of(table).family for table in tables.values()}
 
 
 def part_means(rates: Mapping[str, float], families: Mapping[str, str]) -> dict[str, float]:
@@ -95,24 +90,24 @@ def part_means(rates: Mapping[str, float], families: Mapping[str, str]) -> dict[
     """
     found = {}
     for part in PARTS:
-        own = [rate for name, rate in rates.items() if part_of(families[name]) == part]
+        own = [rate for name, rate in rates.items() if score_part(families[name]) == part]
         if own:
             found[part] = float(np.mean(own))
     return found
 
 
-def balanced(shares: Mapping[str, float], families: Mapping[str, str]) -> float | None:
+def balanced_score(shares: Mapping[str, float], families: Mapping[str, str]) -> float | None:
     """Geometric mean of sensitivity, invariance and retrieval; None if one of them was not measured.
 
     >>> families = {"number": "meaning changed", "casing": "invariance", "retrieval": "retrieval"}
-    >>> balanced({"number": 0.4, "casing": 0.9, "retrieval": 0.6}, families)
+    >>> balanced_score({"number": 0.4, "casing": 0.9, "retrieval": 0.6}, families)
     0.6
     """
     found = part_means(shares, families)
     return round(float(np.prod(list(found.values())) ** (1 / len(PARTS))), 12) if len(found) == len(PARTS) else None
 
 
-def rate_replicates(own: Mapping[str, PropertyWins], seed: int) -> dict[str, tuple[Floats, Floats]]:
+def bootstrap_rates(own: Mapping[str, PropertyWins], seed: int) -> dict[str, tuple[Floats, Floats]]:
     """The rate and the chance level of each property in each bootstrap replicate, shape [replicates].
 
     All properties share the draws. These depend on the clusters and the seed alone, so replicates of two models on
@@ -128,14 +123,14 @@ def rate_replicates(own: Mapping[str, PropertyWins], seed: int) -> dict[str, tup
     return found
 
 
-def score_replicates(own: Mapping[str, PropertyWins], families: Mapping[str, str], seed: int) -> Floats:
+def bootstrap_scores(own: Mapping[str, PropertyWins], families: Mapping[str, str], seed: int) -> Floats:
     """The geometric mean of the parts that these properties belong to, in each replicate; shape [replicates].
 
     With all three parts this is the balanced score; with one part it is that part's mean.
     """
-    drawn = rate_replicates(own, seed).items()
+    drawn = bootstrap_rates(own, seed).items()
     shares = {name: np.maximum(rate - chance, 0) / (1 - chance) for name, (rate, chance) in drawn}
-    parts_of = {name: part_of(families[name]) for name in shares}
+    parts_of = {name: score_part(families[name]) for name in shares}
     means = [
         np.mean([shares[name] for name in shares if parts_of[name] == part], axis=0)
         for part in PARTS

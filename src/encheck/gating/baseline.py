@@ -58,10 +58,10 @@ class FirstLookItems:
     @classmethod
     def of(cls, table: CaseScores, whole: CaseScores) -> Self | None:
         """The positions of a table's items in the whole table; None if one is missing."""
-        ordered = whole.select(_order(whole))
+        ordered = whole.select(_sorted_positions(whole))
         places = {named: i for i, named in enumerate(zip(ordered.items, ordered.texts, strict=True))}
         at = [places.get(named) for named in zip(table.items, table.texts, strict=True)]
-        return None if None in at else cls(_lock(ordered), tuple(i for i in at if i is not None))
+        return None if None in at else cls(_hash_items(ordered), tuple(i for i in at if i is not None))
 
 
 @dataclass(frozen=True)
@@ -90,29 +90,29 @@ class SavedScores:
     @classmethod
     def of(cls, table: CaseScores) -> Self:
         """The saved form of a run's table."""
-        some = table.select(_order(table))
+        some = table.select(_sorted_positions(table))
         first = ItemId(table.items[0]).parts_or_none
         is_unscaled = bool(table.answers) or bool(first and first.relation == CONTRAST.name)
         return cls(
-            some.case, some.check, some.data, _lock(some), _parts(some), is_unscaled, _keys(some.items),
-            rounded(some.near), rounded(some.far), some.answers, some.weights,
+            some.case, some.check, some.data, _hash_items(some), _hash_splits(some), is_unscaled,
+            _source_keys(some.items), round_scores(some.near), round_scores(some.far), some.answers, some.weights,
         )  # fmt: skip
 
-    def has_items_of(self, table: CaseScores) -> bool:
+    def has_same_items(self, table: CaseScores) -> bool:
         """Whether a run's case has the same items: kind, ids and texts."""
-        return len(self) == len(table.items) and self.lock == _lock(table.select(_order(table)))
+        return len(self) == len(table.items) and self.lock == _hash_items(table.select(_sorted_positions(table)))
 
-    def has_parts_of(self, table: CaseScores) -> bool:
+    def has_same_splits(self, table: CaseScores) -> bool:
         """Whether these items have the same splits and labels."""
-        return self.parts == _parts(table.select(_order(table)))
+        return self.parts == _hash_splits(table.select(_sorted_positions(table)))
 
-    def facing(self, table: CaseScores) -> CaseScores:
+    def align_to(self, table: CaseScores) -> CaseScores:
         """These scores as a table in the order of a run, which has the same items."""
-        at = np.argsort(_order(table))
+        at = np.argsort(_sorted_positions(table))
         answers, weights = (tuple(some[i] for i in at) if some else () for some in (self.answers, self.weights))
         return replace(table, near=self.near[at], far=self.far[at], answers=answers, weights=weights, slices=())
 
-    def facing_part(self, table: CaseScores, part: FirstLookItems) -> CaseScores | None:
+    def align_to_part(self, table: CaseScores, part: FirstLookItems) -> CaseScores | None:
         """These scores as a table on a part of the items; None if the case has other items."""
         if part.lock != self.lock:
             return None
@@ -121,7 +121,7 @@ class SavedScores:
 
     def others(self, table: CaseScores) -> tuple[int, int]:
         """The least numbers of items that the run lacks and that it adds, judged by their source texts alone."""
-        mine, theirs = Counter(self.keys.tolist()), Counter(_keys(table.items).tolist())
+        mine, theirs = Counter(self.keys.tolist()), Counter(_source_keys(table.items).tolist())
         return (mine - theirs).total(), (theirs - mine).total()
 
 
@@ -141,31 +141,31 @@ class CaseEntry:
     unscaled: bool = False
 
 
-def rounded(scores: Floats) -> Floats:
+def round_scores(scores: Floats) -> Floats:
     """Scores rounded to six decimals, as a baseline keeps them; NaN for a missing score.
 
-    >>> rounded(np.array([0.12345678, -1.0])).tolist()
+    >>> round_scores(np.array([0.12345678, -1.0])).tolist()
     [0.123457, -1.0]
     """
     found: Floats = np.rint(scores * STEPS) / STEPS
     return found
 
 
-def _order(table: CaseScores) -> NDArray[np.intp]:
+def _sorted_positions(table: CaseScores) -> NDArray[np.intp]:
     """The positions of the items, sorted by id and texts."""
     named = list(zip(table.items, table.texts, strict=True))
     return np.array(sorted(range(len(named)), key=named.__getitem__), np.intp)
 
 
-def _lock(ordered: CaseScores) -> str:
+def _hash_items(ordered: CaseScores) -> str:
     return content_hash(ordered.kind, *ordered.items, *ordered.texts)
 
 
-def _parts(ordered: CaseScores) -> str:
+def _hash_splits(ordered: CaseScores) -> str:
     return content_hash(*ordered.splits, *map(str, ordered.labels))
 
 
-def _keys(items: Sequence[str]) -> NDArray[np.int64]:
+def _source_keys(items: Sequence[str]) -> NDArray[np.int64]:
     """The first digits of the hash of each item's source; shape [n]."""
     known = [(item, ItemId(item).parts_or_none) for item in items]
     return np.array(
@@ -175,7 +175,7 @@ def _keys(items: Sequence[str]) -> NDArray[np.int64]:
 
 VERSION: Literal[4] = 4
 SUMMARY, ITEMS = "baseline.json", "items.parquet"
-WRITTEN = (SUMMARY, ITEMS)
+FILE_NAMES = (SUMMARY, ITEMS)
 STORED = "stored-vectors"  # adapter of models that only have stored vectors of some texts
 ANSWERS = "answers"  # column that only document searches have
 WEIGHT = "weight"  # column that only queries of a log have
@@ -266,7 +266,30 @@ class Baseline:
                     f"{case.case} has the score {wrong[0]:g}, but a baseline keeps numbers below "
                     f"{LARGEST / STEPS:.0e}: there is no baseline to save"
                 )
-        summary = _summary(results, cases, model, seed_noise, vectors)
+        about = next(one for one in results.models if one.label == model)
+        used = {case.data for case in cases.values()}
+        figures: dict[str, dict[str, CaseFigure]] = {}
+        for row in results.checks:
+            if row.model == model and row.data in used:
+                value, low, high = (None if x is None else round(x, DECIMALS) for x in (row.value, row.low, row.high))
+                figures.setdefault(row.case.of_any_model, {})[row.figure] = (value, low, high, row.n)
+        summary = BaselineSummary(
+            versions=results.run.versions,
+            settings=select_settings(BaselineSettings, results.run.settings),
+            model=replace(about, name=name_without_folders(about.name, model)),
+            data=tuple(
+                BaselineData(one.name, one.fingerprint, one.language, one.calibration.get(model), one.version)
+                for one in results.data
+                if one.name in used
+            ),
+            cases={
+                name: CaseEntry(kept.check, kept.data, len(kept), kept.lock, kept.parts, kept.unscaled)
+                for name, kept in sorted(cases.items())
+            },
+            figures=dict(sorted(figures.items())),
+            seed_noise=seed_noise,
+            vectors=vectors.pack() if vectors else None,
+        )
         return cls(Path(model), summary, cases)
 
     @property
@@ -287,7 +310,7 @@ class Baseline:
     @property
     def sample(self) -> VectorSample | None:
         """Vectors of some texts, and how they are made; None for a model without vectors."""
-        return VectorSample.unpacked(self.summary.vectors) if self.summary.vectors else None
+        return VectorSample.unpack(self.summary.vectors) if self.summary.vectors else None
 
     @property
     def seed_noise(self) -> Noise | None:
@@ -296,19 +319,21 @@ class Baseline:
         return found if found and (found.replicates or 0) >= FEWEST_REPLICATES else None
 
 
-def tables_of(results: RunFile, items: Mapping[str, Mapping[str, Sequence[Any]]], model: str) -> dict[str, CaseScores]:
+def model_tables(
+    results: RunFile, items: Mapping[str, Mapping[str, Sequence[Any]]], model: str
+) -> dict[str, CaseScores]:
     """The tables of one model of a run, by case: check/data/level."""
     rows = {str(row.case): row for row in results.checks if row.model == model}
     declared = results.declarations
     tables = [
-        scored_table(rows[case].case, rows[case].property, columns, declared[rows[case].check])
+        make_case_scores(rows[case].case, rows[case].property, columns, declared[rows[case].check])
         for case, columns in sorted(items.items())
         if case in rows
     ]
     return {table.case: table for table in tables}
 
 
-def scored_table(case: CaseId, property: str, columns: Columns, declared: Declaration) -> CaseScores:  # noqa: A002
+def make_case_scores(case: CaseId, property: str, columns: Columns, declared: Declaration) -> CaseScores:  # noqa: A002
     """The table of one case, made from its items; `property` is the tested property."""
     frame = read_item_frame(case, columns)
     labels, nothing = frame.labels or (None,) * len(frame), np.full(len(frame), np.nan)
@@ -320,12 +345,12 @@ def scored_table(case: CaseId, property: str, columns: Columns, declared: Declar
     return CaseScores(
         case.of_any_model, case.check, property, case.data, case.level, frame.kind.score_form,
         frame.ids, tuple(content_hash(*some) for some in texts), clusters, frame.splits, labels,
-        rounded(frame.near.scores), rounded(frame.far.scores if frame.far else nothing), declared, frame.answers,
-        frame.weights, frame.slices if frame.answers else (), frame.shares, frame.gold,
+        round_scores(frame.near.scores), round_scores(frame.far.scores if frame.far else nothing), declared,
+        frame.answers, frame.weights, frame.slices if frame.answers else (), frame.shares, frame.gold,
     )  # fmt: skip
 
 
-def save(
+def save_baseline(
     folder: Path,
     results: RunFile,
     tables: Mapping[str, CaseScores],
@@ -339,42 +364,51 @@ def save(
     Whatever interrupts the process, the folder holds a readable baseline: the old one or the new one.
     """
     made = Baseline.of(results, tables, model=model, seed_noise=seed_noise, vectors=vectors)
-    write(folder, made.summary, made.cases)
+    write_baseline(folder, made.summary, made.cases)
 
 
-def write(folder: Path, summary: BaselineSummary, cases: Mapping[str, SavedScores]) -> None:
-    """Write a baseline from its parts, for instance one that was read. The second half of `save`."""
+def write_baseline(folder: Path, summary: BaselineSummary, cases: Mapping[str, SavedScores]) -> None:
+    """Write a baseline from its parts, for instance one that was read. The second half of `save_baseline`."""
     try:
-        _refuse_others(folder)
+        _refuse_other_files(folder)
         folder.mkdir(parents=True, exist_ok=True)
         with files.lock_folder(folder):
-            _tidy(folder)
+            _restore_items_file(folder)  # left by a save that was cut off before it renamed the file
+            files.remove_leftovers(folder, names=FILE_NAMES)
             items, head = files.partial_path(folder / ITEMS), files.partial_path(folder / SUMMARY)
             try:
                 with files.open_flushed(items, to=folder / ITEMS) as file:
                     _write_items(file, cases)
                 sealed = as_values(replace(summary, items_sha256=_hash(items.read_bytes())))
-                text = _laid_out({**sealed, "checksum": checksum_of(sealed)})
+                to_json = partial(json.dumps, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+                lines = []  # one for each case and for its figures, so that diffs are line by line
+                for name, value in {**sealed, "checksum": summary_checksum(sealed)}.items():
+                    text = to_json(value)
+                    if isinstance(value, Mapping) and value:
+                        entries = (f" {to_json(key)}: {to_json(entry)}" for key, entry in value.items())
+                        text = "{\n" + ",\n".join(entries) + "\n}"
+                    lines.append(f"{to_json(name)}: {text}")
                 with files.open_flushed(head, to=folder / SUMMARY) as file:
-                    file.write(f"{text}\n".encode())
+                    file.write(("{\n" + ",\n".join(lines) + "\n}\n").encode())
                 files.sync_folder(folder)
                 files.move_into_place(head, folder / SUMMARY)  # from here on the folder holds the new baseline
             finally:
-                _tidy(folder)
+                _restore_items_file(folder)
+                files.remove_leftovers(folder, names=FILE_NAMES)
     except OSError as error:
-        raise _unwritten(folder, error) from error
+        raise _cannot_save(folder, error) from error
 
 
-def refuse_place(folder: Path) -> None:
+def refuse_baseline_folder(folder: Path) -> None:
     """BaselineError if no baseline can be saved in this folder. Runs before the work, and leaves no file."""
     try:
-        _refuse_others(folder)
+        _refuse_other_files(folder)
         try_to_write(folder)
     except OSError as error:
-        raise _unwritten(folder, error) from error
+        raise _cannot_save(folder, error) from error
 
 
-def _refuse_others(folder: Path) -> None:
+def _refuse_other_files(folder: Path) -> None:
     remedy = "Name a new folder, or one of an older baseline, for --save-baseline"
     if folder.exists() and not folder.is_dir():
         raise BaselineError(f"{folder} is a file, but a baseline is a folder. {remedy}")
@@ -382,27 +416,22 @@ def _refuse_others(folder: Path) -> None:
         found = read_json(folder / SUMMARY)
         if not isinstance(found, dict) or "checksum" not in found:
             raise BaselineError(f"{folder}/{SUMMARY} does not belong to a baseline. {remedy}")
-    ours = {*WRITTEN, "README.md", *(path.name for path in files.leftover_files(folder, names=WRITTEN))}
+    ours = {*FILE_NAMES, "README.md", *(path.name for path in files.leftover_files(folder, names=FILE_NAMES))}
     others = sorted(path.name for path in folder.iterdir() if path.name not in ours) if folder.exists() else []
     if others:
         named = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
         raise BaselineError(f"{folder} has files that do not belong to a baseline: {named}. {remedy}")
 
 
-def _unwritten(folder: Path, error: OSError) -> BaselineError:
+def _cannot_save(folder: Path, error: OSError) -> BaselineError:
     return BaselineError(
         f"no baseline can be saved in {folder}: {files.describe_os_error(error, folder=folder)}. Make room, or name "
         "another folder with --save-baseline=DIR"
     )
 
 
-def _tidy(folder: Path) -> None:
-    """Finish a save that was cut off before it renamed the items file, then remove other leftovers of such saves."""
-    _mend(folder)
-    files.remove_leftovers(folder, names=WRITTEN)
-
-
-def _mend(folder: Path) -> None:
+def _restore_items_file(folder: Path) -> None:
+    """Rename the items file that the summary names, if a save was cut off before it did."""
     left = files.leftover_files(folder, names=(ITEMS,))
     if not left:
         return
@@ -417,52 +446,7 @@ def _mend(folder: Path) -> None:
         files.move_into_place(there, folder / ITEMS)
 
 
-def _laid_out(summary: Mapping[str, object]) -> str:
-    """JSON with one line per case and one per case's figures, so that diffs are line by line."""
-    to_json = partial(json.dumps, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    fields = []
-    for name, value in summary.items():
-        text = to_json(value)
-        if isinstance(value, Mapping) and value:
-            text = "{\n" + ",\n".join(f" {to_json(key)}: {to_json(entry)}" for key, entry in value.items()) + "\n}"
-        fields.append(f"{to_json(name)}: {text}")
-    return "{\n" + ",\n".join(fields) + "\n}"
-
-
-def _summary(
-    results: RunFile,
-    cases: Mapping[str, SavedScores],
-    model: str,
-    seed_noise: Noise | None,
-    vectors: VectorSample | None,
-) -> BaselineSummary:
-    about = next(one for one in results.models if one.label == model)
-    used = {case.data for case in cases.values()}
-    figures: dict[str, dict[str, CaseFigure]] = {}
-    for row in results.checks:
-        if row.model == model and row.data in used:
-            value, low, high = (None if x is None else round(x, DECIMALS) for x in (row.value, row.low, row.high))
-            figures.setdefault(row.case.of_any_model, {})[row.figure] = (value, low, high, row.n)
-    return BaselineSummary(
-        versions=results.run.versions,
-        settings=select_settings(BaselineSettings, results.run.settings),
-        model=replace(about, name=shown_name(about.name, model)),
-        data=tuple(
-            BaselineData(one.name, one.fingerprint, one.language, one.calibration.get(model), one.version)
-            for one in results.data
-            if one.name in used
-        ),
-        cases={
-            name: CaseEntry(kept.check, kept.data, len(kept), kept.lock, kept.parts, kept.unscaled)
-            for name, kept in sorted(cases.items())
-        },
-        figures=dict(sorted(figures.items())),
-        seed_noise=seed_noise,
-        vectors=vectors.packed() if vectors else None,
-    )
-
-
-def shown_name(name: str, label: str) -> str:
+def name_without_folders(name: str, label: str) -> str:
     """A model's name without folders or host."""
     if "://" in name:
         return label
@@ -484,7 +468,7 @@ def _write_items(file: BinaryIO, cases: Mapping[str, SavedScores]) -> None:
         some = [getattr(kept, _FIELDS[name]) or (None,) * len(kept) for kept in cases.values()]
         if any(one is not None for column in some for one in column):
             whole[name] = [one for column in some for one in column]
-    arrays = {name: pyarrow.array(v, _types()[name]) for name, v in whole.items()}
+    arrays = {name: pyarrow.array(v, _column_types()[name]) for name, v in whole.items()}
     named = [name for name in ("case", ANSWERS, WEIGHT) if name in whole]
     pyarrow.parquet.write_table(
         pyarrow.table(arrays), file, compression="zstd", compression_level=19, use_dictionary=named,
@@ -497,7 +481,7 @@ def _steps(scores: Floats) -> Iterator[int | None]:
     return (None if score != score else round(score * STEPS) for score in scores.tolist())
 
 
-def _types() -> dict[str, Any]:
+def _column_types() -> dict[str, Any]:
     """The type of each column of the items file."""
     import pyarrow
 
@@ -505,12 +489,12 @@ def _types() -> dict[str, Any]:
     return whole | dict.fromkeys(("case", ANSWERS), pyarrow.string())
 
 
-def read(folder: Path) -> Baseline:
+def read_baseline(folder: Path) -> Baseline:
     """The baseline in `folder`; BaselineError if it is missing, incomplete, edited, or of another version."""
     if files.leftover_files(folder, names=(ITEMS,)):
         with suppress(OSError), files.lock_folder(folder):
-            _mend(folder)
-    values, data = _read_parts(folder)
+            _restore_items_file(folder)
+    values, data = _read_files(folder)
     try:
         summary = read_typed(BaselineSummary, values)
         found = Baseline(folder, summary, _read_items(data, summary))
@@ -523,7 +507,7 @@ def read(folder: Path) -> Baseline:
         ) from error
 
 
-def _read_parts(folder: Path) -> tuple[dict[str, Any], bytes]:
+def _read_files(folder: Path) -> tuple[dict[str, Any], bytes]:
     """Summary and items file; read twice if they do not match, since a save may have replaced one in between."""
     for is_last in (False, True):
         summary = _read_summary(folder / SUMMARY)
@@ -556,13 +540,13 @@ def _read_summary(path: Path) -> dict[str, Any]:
             f"{path} has baseline version {version!r}, but this encheck reads version {VERSION}: make the baseline "
             f"again, or install the encheck that made it ({maker})"
         )
-    if found.get("checksum") != checksum_of(found):
+    if found.get("checksum") != summary_checksum(found):
         raise BaselineError(f"{path} was edited by hand: its checksum does not match. Make the baseline again")
     return dict(found)
 
 
 def _read_items(data: bytes, summary: BaselineSummary) -> dict[str, SavedScores]:
-    columns = _items_of(data)
+    columns = _read_columns(data)
     at: dict[str, list[int]] = {}
     for i, name in enumerate(columns["case"]):
         at.setdefault(name, []).append(i)
@@ -586,11 +570,11 @@ def _read_items(data: bytes, summary: BaselineSummary) -> dict[str, SavedScores]
     return found
 
 
-def _items_of(data: bytes) -> dict[str, list[Any]]:
+def _read_columns(data: bytes) -> dict[str, list[Any]]:
     """The columns of the items file; ValueError if one is missing, has the wrong type, or has an empty field."""
     import pyarrow
 
-    types = _types()
+    types = _column_types()
     table = parquet_table(io.BytesIO(data), columns=COLUMNS, also=(ANSWERS, WEIGHT))
     for name in table.column_names:
         if table[name].type != types[name]:
@@ -605,7 +589,7 @@ def _items_of(data: bytes) -> dict[str, list[Any]]:
     return found
 
 
-def checksum_of(summary: Mapping[str, object]) -> str:
+def summary_checksum(summary: Mapping[str, object]) -> str:
     """The hash of a summary without its `checksum` field."""
     rest = {name: value for name, value in summary.items() if name != "checksum"}
     canonical = json.dumps(rest, sort_keys=True, ensure_ascii=True)

@@ -28,15 +28,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.probes import FRESH
-from encheck.gating.pairing import RANKS, Compared, ModelScores, common_items, compare
+from encheck.gating.pairing import NO_CALIBRATION, ComparedCase, ModelScores, common_items, compare_case
 from encheck.run_file import Contamination
 from encheck.statistics.bootstrap import Resampler, percentile_interval
 from encheck.verdict import MIN_CLUSTERS
 
 Floats = NDArray[np.float64]
 PROBES = "probes"
-CLEAR = "gains on the public probes that fresh ones do not show"
-TURNED = "fresh ones gained more than the public probes"
+MORE_ON_PUBLIC = "gains on the public probes that fresh ones do not show"
+MORE_ON_FRESH = "fresh ones gained more than the public probes"
 
 
 @dataclass(frozen=True)
@@ -51,34 +51,34 @@ class Gain:
     clusters: int
 
 
-def data_pairs(editions: Mapping[str, str]) -> list[tuple[str, str]]:
+def pair_probe_data(editions: Mapping[str, str]) -> list[tuple[str, str]]:
     """Pairs of the written probes and each set of fresh ones; `editions` maps a data set to its edition, or "".
 
     A user's own file in the schema of the probes has no edition; it is not public, so it makes no pair.
 
-    >>> data_pairs({"mrpc": "", "probes": "3.0.0", "probes-fresh=1": ""})
+    >>> pair_probe_data({"mrpc": "", "probes": "3.0.0", "probes-fresh=1": ""})
     [('probes', 'probes-fresh=1')]
     """
     written = [name for name, edition in editions.items() if name == PROBES and edition]
     return list(product(written, [name for name in editions if name.startswith(f"{PROBES}-{FRESH}")]))
 
 
-def contaminations(
+def estimate_contaminations(
     older: ModelScores, candidate: ModelScores, editions: Mapping[str, str], *, names: tuple[str, str], seed: int = 0
 ) -> Iterator[Contamination]:
     """A row for each pair of written and fresh probes that both models were run on; `names` are (older, candidate).
 
     Only the gate split of the written probes counts: training may select checkpoints on the dev split.
     """
-    for written, fresh in data_pairs(editions):
-        found = contamination(
+    for written, fresh in pair_probe_data(editions):
+        found = estimate_contamination(
             older.select_split(), candidate.select_split(), data=(written, fresh), names=names, seed=seed
         )
         if found:
             yield found
 
 
-def contamination(
+def estimate_contamination(
     older: ModelScores, candidate: ModelScores, *, data: tuple[str, str], names: tuple[str, str], seed: int = 0
 ) -> Contamination | None:
     """The row of two models on `data`, (written, fresh); None if no check has shared items on both.
@@ -86,25 +86,25 @@ def contamination(
     The interval is a bootstrap percentile interval. It resamples clusters (for fresh probes: frames) within each data
     set, jointly for both models and all checks. The two data sets are resampled independently.
     """
-    of = [_rates(older, candidate, name) for name in data]
+    of = [_compare_rates(older, candidate, name) for name in data]
     checks = sorted(of[0].keys() & of[1].keys())
     if not checks:
         return None
-    written, fresh = (_gain([some[check] for check in checks], seed + i) for i, some in enumerate(of))
+    written, fresh = (_mean_gain([some[check] for check in checks], seed + i) for i, some in enumerate(of))
     value = written.value - fresh.value
     low, high = map(float, percentile_interval(written.replicates - fresh.replicates))
     is_small = min(written.clusters, fresh.clusters) < MIN_CLUSTERS or math.isnan(low)
-    said = f"contamination of {names[1]} since {names[0]}: {says(value, low, high, is_small=is_small)}"
+    said = f"contamination of {names[1]} since {names[0]}: {contamination_text(value, low, high, is_small=is_small)}"
     return Contamination(
         names[1], names[0], *data, len(checks), written.value, fresh.value, written.clusters, fresh.clusters,
         value, None if math.isnan(low) else low, None if math.isnan(high) else high, said,
     )  # fmt: skip
 
 
-def says(value: float, low: float, high: float, *, is_small: bool) -> str:
+def contamination_text(value: float, low: float, high: float, *, is_small: bool) -> str:
     """The row in words.
 
-    >>> says(0.004, -0.012, 0.02, is_small=False)
+    >>> contamination_text(0.004, -0.012, 0.02, is_small=False)
     'none seen: +0.4 points [-1.2, +2.0]'
     """
     value, low, high = (round(100 * x, 1) + 0.0 for x in (value, low, high))
@@ -112,24 +112,24 @@ def says(value: float, low: float, high: float, *, is_small: bool) -> str:
     if is_small:
         return f"too few clusters to tell: {figure}"
     if low > 0:
-        return f"{figure}: {CLEAR}"
-    return f"none seen: {figure}" + (f": {TURNED}" if high < 0 else "")
+        return f"{figure}: {MORE_ON_PUBLIC}"
+    return f"none seen: {figure}" + (f": {MORE_ON_FRESH}" if high < 0 else "")
 
 
-def _rates(older: ModelScores, candidate: ModelScores, data: str) -> dict[tuple[str, str], Compared]:
+def _compare_rates(older: ModelScores, candidate: ModelScores, data: str) -> dict[tuple[str, str], ComparedCase]:
     """The checks on this data set that gate by a rate, by name and level, on the items that both models scored."""
     found = {}
     for case, table in older.tables.items():
         if table.data == data and case in candidate.tables:
             both = common_items(table, candidate.tables[case])
-            scales = (older.scales.get(data, RANKS), candidate.scales.get(data, RANKS))
-            compared = compare(*both, scales) if len(both[0].items) else None
+            scales = (older.scales.get(data, NO_CALIBRATION), candidate.scales.get(data, NO_CALIBRATION))
+            compared = compare_case(*both, scales) if len(both[0].items) else None
             if compared and compared.metric.kind == "rate":
                 found[table.check, table.level] = compared
     return found
 
 
-def _gain(some: list[Compared], seed: int) -> Gain:
+def _mean_gain(some: list[ComparedCase], seed: int) -> Gain:
     universe = sorted({cluster for one in some for cluster in one.before.clusters})
     drawn = []  # NaN where none of a check's clusters was drawn
     for one in some:
@@ -142,7 +142,7 @@ def _gain(some: list[Compared], seed: int) -> Gain:
     return Gain(value, np.mean(drawn, axis=0), len(universe))
 
 
-def lines(rows: Iterable[Contamination]) -> Iterator[str]:
+def contamination_lines(rows: Iterable[Contamination]) -> Iterator[str]:
     """The report line of each row, with the two gains behind it."""
     for row in rows:
         gains = ((row.written_gain, row.written), (row.fresh_gain, row.fresh))

@@ -39,13 +39,13 @@ from encheck.claims import FAMILIES
 from encheck.gating.types import (
     BUDGETS,
     DEFAULT,
-    QUIET,
+    NO_SEED_NOISE,
     FamilyRow,
     GateDecision,
     GateRow,
     Noise,
     Outcome,
-    Paired,
+    PairedRow,
     Remedy,
     Rule,
     UnjudgedSearch,
@@ -54,18 +54,18 @@ from encheck.statistics import hypothesis_tests as stats
 from encheck.statistics.sharing import Sharing, cached_sharing, stack_units
 
 Floats = NDArray[np.float64]
-OWN_SPACE = "health"  # the family of figures that describe a model's vector space, not its behaviour
+HEALTH = "health"  # the family of figures that describe a model's vector space, not its behaviour
 Bools = NDArray[np.bool_]
 
 
 Places = NDArray[np.intp]
 
 
-AT_MOST = 100  # times as many clusters as there are
-TRIED = 400  # numbers of clusters: each one up to some eighty, then in steps of 1.2%
+MAX_CLUSTER_FACTOR = 100  # times as many clusters as there are
+TRIED_COUNTS = 400  # numbers of clusters: each one up to some eighty, then in steps of 1.2%
 
 
-def blocks(change: ArrayLike, error: ArrayLike, delta: ArrayLike, free: ArrayLike, *, alpha: ArrayLike,
+def block_probability(change: ArrayLike, error: ArrayLike, delta: ArrayLike, free: ArrayLike, *, alpha: ArrayLike,
            rule: Rule) -> Floats:  # fmt: skip
     """The probability to block: that the change is shown, at level `alpha`, to be below -block * delta."""
     with np.errstate(divide="ignore"):
@@ -73,7 +73,7 @@ def blocks(change: ArrayLike, error: ArrayLike, delta: ArrayLike, free: ArrayLik
     return stats.t_cdf(beyond - stats.t_quantile(1 - np.asarray(alpha, float) / 2, free), free)
 
 
-def passes(change: ArrayLike, error: ArrayLike, delta: ArrayLike, free: ArrayLike, *, rule: Rule) -> Floats:
+def pass_probability(change: ArrayLike, error: ArrayLike, delta: ArrayLike, free: ArrayLike, *, rule: Rule) -> Floats:
     """The probability to pass: that the lower bound and the estimate both stay above their margins."""
     c, d, e = (np.asarray(one, float) for one in (change, delta, error))
     margin = min(rule.row, rule.family)  # an endpoint is a family by itself
@@ -84,8 +84,8 @@ def passes(change: ArrayLike, error: ArrayLike, delta: ArrayLike, free: ArrayLik
     return result
 
 
-def detectable(error: Floats, delta: Floats, free: Floats, *, alpha: Floats, rule: Rule) -> Floats:
-    """The smallest loss that is blocked with the rule's power, found from `blocks`."""
+def detectable_loss(error: Floats, delta: Floats, free: Floats, *, alpha: Floats, rule: Rule) -> Floats:
+    """The smallest loss that is blocked with the rule's power, found from `block_probability`."""
     demand = stats.t_quantile(1 - alpha / 2, free) + stats.t_quantile(rule.power, free)
     result: Floats = rule.block * delta + demand * error
     return result
@@ -94,19 +94,19 @@ def detectable(error: Floats, delta: Floats, free: Floats, *, alpha: Floats, rul
 def queries_needed(row: GateRow, error: float, *, alpha: float, rule: Rule) -> Remedy | None:
     """The fewest additional clusters, of the present mean size, with which the row gates and decides.
 
-    `error` is the row's standard error, `alpha` its level. None if even `AT_MOST` times the clusters are too few.
+    `error` is the row's standard error, `alpha` its level. None if `MAX_CLUSTER_FACTOR` times the clusters are too few.
     """
-    items, clusters = rule.least(row.budget)
+    items, clusters = rule.required_sizes(row.budget)
     each = max(round(row.n / max(row.clusters, 1)), 1)
     first = max(row.clusters + row.gates, clusters, -(-items // each))
     if not np.isfinite(error):
         return Remedy(first - row.clusters, each)
-    counts = np.unique(np.geomspace(first, max(first, AT_MOST * row.clusters), TRIED).round())
+    counts = np.unique(np.geomspace(first, max(first, MAX_CLUSTER_FACTOR * row.clusters), TRIED_COUNTS).round())
     then = error * np.sqrt(max(row.clusters, 1) / counts)
     free = counts - 1.0
     chance = np.maximum(
-        blocks(row.change, then, row.delta, free, alpha=alpha, rule=rule),
-        passes(row.change, then, row.delta, free, rule=rule),
+        block_probability(row.change, then, row.delta, free, alpha=alpha, rule=rule),
+        pass_probability(row.change, then, row.delta, free, rule=rule),
     )
     enough = counts[chance >= rule.power]
     return Remedy(int(enough[0]) - row.clusters, each) if len(enough) else None
@@ -115,7 +115,7 @@ def queries_needed(row: GateRow, error: float, *, alpha: float, rule: Rule) -> R
 BOUND, LIKELY = 1.96, 0.84  # normal quantiles of 97.5% and 80%
 
 
-def has_headroom(one: Paired, delta: float, rule: Rule = DEFAULT) -> bool:
+def has_headroom(one: PairedRow, delta: float, rule: Rule = DEFAULT) -> bool:
     """Whether the baseline is shown to have enough to lose: the lower end of its interval is 2 deltas above chance.
 
     For a rate of unknown chance, 2 deltas above 0. A mean without a chance level always has headroom. Below chance, a
@@ -139,9 +139,9 @@ class RowStatistics:
     """The statistics of all rows as arrays of shape [rows].
 
     `clusters` counts the items' clusters or, for overlapping items, the equivalent number of equal clusters. `design`
-    is the design effect: the items per independent item. `wider` is the factor by which seed noise widened `delta`;
-    `luck` is the standard deviation of the change between seeds. `free` and `luck_free` are the degrees of freedom of
-    `error` and `luck`. `scores` has each item's contribution to its row's error, `sharing` what the items share, and
+    is the design effect: the items per independent item. Seed noise multiplied `delta` by `widening`; `seed_error` is
+    the standard deviation of the change between seeds. `free` and `seed_free` are the degrees of freedom of `error` and
+    `seed_error`. `scores` has each item's contribution to its row's error, `sharing` what the items share, and
     `withheld` the reason why a row has no interval, or "".
     """
 
@@ -155,26 +155,19 @@ class RowStatistics:
     down: Floats
     rate: NDArray[np.bool_]
     delta: Floats
-    wider: Floats
-    luck: Floats
-    luck_free: float
+    widening: Floats
+    seed_error: Floats
+    seed_free: float
     scores: tuple[Floats, ...]
     sharing: tuple[Sharing, ...]
     withheld: tuple[str, ...]
 
-    def below(self, theta: Floats) -> Floats:
-        """The test statistic of H0: change = theta. Rates: Tango's, at the effective number of items. Means: t."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            t = np.where(self.change == theta, 0.0, (self.change - theta) / self.error)
-            score = stats.tango_z(self.n, self.up, self.down, np.clip(theta, -1, 1)) / np.sqrt(self.design)
-        return np.where(self.rate, score, t)
 
-
-def decide(
-    paired: Sequence[Paired],
+def decide_by_rows(
+    paired: Sequence[PairedRow],
     *,
     rule: Rule = DEFAULT,
-    seed_noise: Noise = QUIET,
+    seed_noise: Noise = NO_SEED_NOISE,
     contracts: Sequence[str] = (),
     missing: Sequence[str] = (),
     moved: Sequence[UnjudgedSearch] = (),
@@ -186,27 +179,29 @@ def decide(
     if people judged the new answers worse.
     """
     if not paired:
-        outcome, reasons = _verdict((), (), rule=rule, contracts=contracts, missing=missing, moved=moved)
+        outcome, reasons = _outcome_and_reasons((), (), rule=rule, contracts=contracts, missing=missing, moved=moved)
         return GateDecision(
             outcome, reasons, (), (), seed_noise.pooled, seed_noise.replicates, tuple(missing), tuple(contracts),
             tuple(moved),
         )  # fmt: skip
-    figures = measure(paired, rule=rule, seed_noise=seed_noise)
-    rows = assess(paired, figures, rule=rule)
-    families = tuple(_families(rows, figures, rule=rule))
-    outcome, reasons = _verdict(rows, families, rule=rule, contracts=contracts, missing=missing, moved=moved)
+    figures = row_statistics(paired, rule=rule, seed_noise=seed_noise)
+    rows = assess_rows(paired, figures, rule=rule)
+    families = tuple(_assess_families(rows, figures, rule=rule))
+    outcome, reasons = _outcome_and_reasons(
+        rows, families, rule=rule, contracts=contracts, missing=missing, moved=moved
+    )
     return GateDecision(
         outcome, reasons, rows, families, seed_noise.pooled, seed_noise.replicates, tuple(missing), tuple(contracts),
         tuple(moved),
     )  # fmt: skip
 
 
-def delta_of(one: Paired, rule: Rule) -> float:
+def row_delta(one: PairedRow, rule: Rule) -> float:
     """The smallest loss of a row that matters, before seed noise widens it."""
     return one.delta or (rule.rate_delta if one.kind == "rate" else rule.mean_delta)
 
 
-def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) -> RowStatistics:
+def row_statistics(paired: Sequence[PairedRow], *, rule: Rule, seed_noise: Noise = NO_SEED_NOISE) -> RowStatistics:
     """The changes of all rows, with standard errors and design effects."""
     differences = [p.candidate - p.baseline for p in paired]
     sharing = tuple(cached_sharing(p.things) for p in paired)
@@ -218,16 +213,16 @@ def measure(paired: Sequence[Paired], *, rule: Rule, seed_noise: Noise = QUIET) 
     moved = [np.abs(d).sum() for d in differences]
     effective = [s.effective_items_of_rate(e, m)[0] for s, e, m in zip(sharing, errors, moved, strict=True)]
     design = n / np.array(effective)
-    base = np.array([delta_of(p, rule) for p in paired])
-    luck = np.array([seed_noise.of(p.name) for p in paired])
-    wider = np.clip([3 * seed_noise.widens(p.name) for p in paired], 1.0, rule.widest)
+    base = np.array([row_delta(p, rule) for p in paired])
+    seed_error = np.array([seed_noise.of(p.name) for p in paired])
+    widening = np.clip([3 * seed_noise.widening_noise(p.name) for p in paired], 1.0, rule.widest)
     extra = np.array([p.calibration_error for p in paired])
     return RowStatistics(
         n, np.array([s.independent for s in sharing], float), free, np.array([d.mean() for d in differences]),
         np.hypot(error, extra), design,
         np.array([d[d > 0].sum() for d in differences], float) * rate,
         np.array([-d[d < 0].sum() for d in differences], float) * rate, rate,
-        base * wider, wider, base * luck, seed_noise.free, tuple(e.scores[:, 0] for e in errors), sharing,
+        base * widening, widening, base * seed_error, seed_noise.free, tuple(e.scores[:, 0] for e in errors), sharing,
         tuple("" if p.same else s.why_no_interval for s, p in zip(sharing, paired, strict=True)),
     )  # fmt: skip
 
@@ -257,10 +252,12 @@ class RowTests:
     doubtful: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, paired: Sequence[Paired], f: RowStatistics, *, has_figure: NDArray[np.bool_], rule: Rule) -> RowTests:
+    def of(
+        cls, paired: Sequence[PairedRow], f: RowStatistics, *, has_figure: NDArray[np.bool_], rule: Rule
+    ) -> RowTests:
         """The tests of these rows. A row without a finite figure does not count as the same."""
         budgets = np.array([one.budget for one in paired], str)
-        least = np.array([rule.least(one.budget) for one in paired], float).reshape(-1, 2)
+        least = np.array([rule.required_sizes(one.budget) for one in paired], float).reshape(-1, 2)
         enough = (f.n >= least[:, 0]) & (f.clusters >= least[:, 1])
         enough &= bool((enough & (budgets == "primary")).any()) | (budgets != "slices")
         places = {one.name: i for i, one in enumerate(paired) if not one.part_of}
@@ -271,10 +268,10 @@ class RowTests:
         same = np.array([one.same for one in paired]) & has_figure
         withheld = np.array([bool(why) for why in f.withheld])
         reach = stats.t_quantile((1 + rule.level) / 2, f.free)
-        ends = bounds(f, rule.level)
+        ends = change_bounds(f, rule.level)
         low, high = np.where(withheld, np.nan, np.where(same, 0.0, ends))
         blind = np.array([bool(one.unseen) for one in paired])
-        found = np.where(same | withheld, 1.0, np.nan_to_num(_p_of_loss(f, rule), nan=1.0))
+        found = np.where(same | withheld, 1.0, np.nan_to_num(_loss_p_values(f, rule), nan=1.0))
         p = np.where(blind, 1.0, found)  # an unseen row cannot be rejected, but keeps its weight
 
         alpha, groups = np.full(len(gates), rule.alpha), dict.fromkeys(BUDGETS, gates)
@@ -299,12 +296,12 @@ class RowTests:
         adjusted = np.where(tested, np.minimum(larger, 1.0), 1.0)
 
         seen = np.where(withheld, np.inf, np.where(f.rate, (f.change - ends[0]) / reach, f.error))
-        smallest = detectable(seen, f.delta, f.free, alpha=level, rule=rule)
+        smallest = detectable_loss(seen, f.delta, f.free, alpha=level, rule=rule)
         doubtful = tested & blind & (found <= level)
         return cls(gates, tested, same, low, high, found, adjusted, alpha, level, seen, smallest, doubtful)
 
 
-def assess(paired: Sequence[Paired], f: RowStatistics, *, rule: Rule) -> tuple[GateRow, ...]:
+def assess_rows(paired: Sequence[PairedRow], f: RowStatistics, *, rule: Rule) -> tuple[GateRow, ...]:
     """The outcome of each row, and of each part, with its reason."""
     silent = []  # why a change is not a number or has no interval; "" if it has one
     for one, why in zip(paired, f.withheld, strict=True):
@@ -316,10 +313,12 @@ def assess(paired: Sequence[Paired], f: RowStatistics, *, rule: Rule) -> tuple[G
         silent.append(f"under {' and '.join(without)}, {told}" if without else why)
     w = RowTests.of(paired, f, has_figure=np.array([not why for why in silent]), rule=rule)
     good = w.same | ((w.low > -rule.row * f.delta) & (f.change > -rule.estimate * f.delta))
-    return tuple(_row(one, i, f, w, bool(good[i]), silent[i], rule) for i, one in enumerate(paired))
+    return tuple(_assess_row(one, i, f, w, bool(good[i]), silent[i], rule) for i, one in enumerate(paired))
 
 
-def _row(one: Paired, i: int, f: RowStatistics, w: RowTests, is_good: bool, silent: str, rule: Rule) -> GateRow:
+def _assess_row(
+    one: PairedRow, i: int, f: RowStatistics, w: RowTests, is_good: bool, silent: str, rule: Rule
+) -> GateRow:
     """The row at this place."""
     gates = bool(w.gates[i])
     blocks = bool(w.tested[i]) and w.adjusted[i] <= w.alpha[i] and f.change[i] <= -rule.least_loss * f.delta[i]
@@ -344,28 +343,31 @@ def _row(one: Paired, i: int, f: RowStatistics, w: RowTests, is_good: bool, sile
         delta, float(w.p[i]), float(w.adjusted[i]), outcome, gates, gates and not weak,
         up, down, stats.mcnemar_p(up, down) if one.kind == "rate" else None, float(w.detectable[i]), None,
         budget=one.budget, alpha=float(w.alpha[i]), endpoint=one.endpoint,
-        unseen=bool(one.unseen), doubtful=doubtful, widened=float(f.wider[i]), part_of=one.part_of,
+        unseen=bool(one.unseen), doubtful=doubtful, widened=float(f.widening[i]), part_of=one.part_of,
     )  # fmt: skip
-    return _explained(row, rule, float(w.level[i]), float(w.seen[i]), float(f.free[i]), weak, silent)
+    return _add_reason(row, rule, float(w.level[i]), float(w.seen[i]), float(f.free[i]), weak, silent)
 
 
-def _p_of_loss(f: RowStatistics, rule: Rule) -> Floats:
+def _loss_p_values(f: RowStatistics, rule: Rule) -> Floats:
     """Two-sided p: the loss is beyond delta / 2, and beyond the loss that seeds alone explain.
 
     A row with p <= 5% has the upper end of its 95% interval below -delta / 2, so the decision agrees with the printed
     interval. Seed noise was estimated on a few replicates, so the sum of both variances has Satterthwaite's degrees of
     freedom.
     """
+    theta = -rule.block * f.delta  # H0: the change is theta. Rates: Tango's test at the effective n. Means: t
     with np.errstate(divide="ignore", invalid="ignore"):
-        both = np.hypot(f.error, f.luck)
-        beyond_luck = np.where(f.change == 0, 0.0, f.change / both)
-        free = np.where(f.luck > 0, both**4 / (f.error**4 / f.free + f.luck**4 / f.luck_free), f.free)
-    below = np.fmax(stats.t_cdf(f.below(-rule.block * f.delta), f.free), stats.t_cdf(beyond_luck, free))
+        t = np.where(f.change == theta, 0.0, (f.change - theta) / f.error)
+        score = stats.tango_z(f.n, f.up, f.down, np.clip(theta, -1, 1)) / np.sqrt(f.design)
+        both = np.hypot(f.error, f.seed_error)
+        beyond_seeds = np.where(f.change == 0, 0.0, f.change / both)
+        free = np.where(f.seed_error > 0, both**4 / (f.error**4 / f.free + f.seed_error**4 / f.seed_free), f.free)
+    below = np.fmax(stats.t_cdf(np.where(f.rate, score, t), f.free), stats.t_cdf(beyond_seeds, free))
     result: Floats = np.minimum(2 * below, 1)
     return result
 
 
-def bounds(f: RowStatistics, level: float) -> tuple[Floats, Floats]:
+def change_bounds(f: RowStatistics, level: float) -> tuple[Floats, Floats]:
     """The ends of the two-sided intervals at this level: Tango's for rates, Student's t for means."""
     reach = stats.t_quantile((1 + level) / 2, f.free)
     wide = reach * np.sqrt(f.design)
@@ -374,14 +376,14 @@ def bounds(f: RowStatistics, level: float) -> tuple[Floats, Floats]:
     return low, high
 
 
-def _explained(row: GateRow, rule: Rule, level: float, seen: float, free: float, weak: str, silent: str) -> GateRow:
+def _add_reason(row: GateRow, rule: Rule, level: float, seen: float, free: float, weak: str, silent: str) -> GateRow:
     """The row with the reason for its outcome and, if it is open, the number of items that would decide."""
     is_primary = row.budget == "primary"
     if row.part_of:
-        why = _certain(row, rule) if row.outcome == "block" else f"a part of {row.part_of}"
-        return replace(row, why=f"{_certain(row, rule)}, but {weak}" if row.doubtful else weak or why)
+        why = _certain_loss_text(row, rule) if row.outcome == "block" else f"a part of {row.part_of}"
+        return replace(row, why=f"{_certain_loss_text(row, rule)}, but {weak}" if row.doubtful else weak or why)
     if not row.gates:
-        items, clusters = rule.least(row.budget)
+        items, clusters = rule.required_sizes(row.budget)
         what = "queries" if row.family == "retrieval" and row.endpoint else "items"
         why = f"reported only: {row.n} {what} in {row.clusters} clusters, but a gate needs {items} in {clusters}"
         each = row.n / max(row.clusters, 1)
@@ -389,26 +391,32 @@ def _explained(row: GateRow, rule: Rule, level: float, seen: float, free: float,
         return replace(row, remedy=queries_needed(row, seen, alpha=level, rule=rule)) if is_primary else row
     if silent:
         return replace(row, why=silent)
-    small = _points(row, rule.block * row.delta)
+    small = _loss_text(row, rule.block * row.delta)
     if row.outcome == "block":
-        return replace(row, why=_certain(row, rule))
+        return replace(row, why=_certain_loss_text(row, rule))
     if row.doubtful:
-        return replace(row, why=f"{_certain(row, rule)}, but {weak}")
+        return replace(row, why=f"{_certain_loss_text(row, rule)}, but {weak}")
     if weak:
-        lost = f"lost {_points(row, -row.change)}, not shown to be more than {small}; " if row.high < 0 else ""
+        lost = f"lost {_loss_text(row, -row.change)}, not shown to be more than {small}; " if row.high < 0 else ""
         return replace(row, why=lost + weak)
     if row.outcome == "pass":
         return row
     demand = float(stats.t_quantile(1 - level / 2, free))
-    why = f"{_moved(row)}: a loss of {_points(row, rule.row * row.delta)} cannot be ruled out"
+    why = f"{_change_text(row)}: a loss of {_loss_text(row, rule.row * row.delta)} cannot be ruled out"
     if row.change <= -rule.estimate * row.delta:
-        limits = (_points(row, rule.estimate * row.delta), _points(row, rule.block * row.delta))
-        why = f"{_moved(row)}: the estimated loss is {limits[0]} or more, but a loss over {limits[1]} is not certain"
-    row = replace(row, why=why, needed=_needed(row, rule, demand))
+        limits = (_loss_text(row, rule.estimate * row.delta), _loss_text(row, rule.block * row.delta))
+        why = _change_text(row)
+        why += f": the estimated loss is {limits[0]} or more, but a loss over {limits[1]} is not certain"
+    # The items that decide with a power of 80% if the change is as estimated; the error falls with their root.
+    loss = -row.change
+    spare = min((rule.row * row.delta - loss) / (BOUND + LIKELY), (rule.estimate * row.delta - loss) / LIKELY)
+    wanted = max((loss - rule.block * row.delta) / (demand + LIKELY), spare)
+    needed = ceil(row.n * max(1.0, (row.error / wanted) ** 2)) if wanted > 0 else 100 * row.n
+    row = replace(row, why=why, needed=needed)
     return replace(row, remedy=queries_needed(row, seen, alpha=level, rule=rule)) if is_primary else row
 
 
-def _moved(row: GateRow) -> str:
+def _change_text(row: GateRow) -> str:
     """The change with its 95% interval; for a primary endpoint also both figures, as the report prints them."""
     if row.kind == "rate":
         change, low, high = (100 * one for one in (row.change, row.low, row.high))
@@ -418,28 +426,19 @@ def _moved(row: GateRow) -> str:
     return f"{row.baseline:.3f} to {row.candidate:.3f} ({with_ends})" if row.endpoint else with_ends
 
 
-def _certain(row: GateRow, rule: Rule) -> str:
-    size = f" of more than {_points(row, rule.block * row.delta)}" if rule.block else ""
-    return f"{_moved(row)}: a loss{size} is certain"
+def _certain_loss_text(row: GateRow, rule: Rule) -> str:
+    size = f" of more than {_loss_text(row, rule.block * row.delta)}" if rule.block else ""
+    return f"{_change_text(row)}: a loss{size} is certain"
 
 
-def _points(row: GateRow, amount: float) -> str:
+def _loss_text(row: GateRow, amount: float) -> str:
     if row.kind != "rate":
         return f"{amount:.3f}"
     points = f"{round(100 * amount, 2):g}"
     return f"{points} {'point' if points == '1' else 'points'}"
 
 
-def _needed(row: GateRow, rule: Rule, demand: float) -> int:
-    """The items that decide with a power of 80% if the change is as estimated; the error falls with their root."""
-    loss = -row.change
-    to_block = (loss - rule.block * row.delta) / (demand + LIKELY)
-    spare = min((rule.row * row.delta - loss) / (BOUND + LIKELY), (rule.estimate * row.delta - loss) / LIKELY)
-    wanted = max(to_block, spare)
-    return ceil(row.n * max(1.0, (row.error / wanted) ** 2)) if wanted > 0 else 100 * row.n
-
-
-def _families(rows: Sequence[GateRow], f: RowStatistics, *, rule: Rule) -> list[FamilyRow]:
+def _assess_families(rows: Sequence[GateRow], f: RowStatistics, *, rule: Rule) -> list[FamilyRow]:
     """The families with evidence, each with its pooled change and whether its bound holds."""
     names = dict.fromkeys([*FAMILIES, *(row.family for row in rows)])
     found = []
@@ -448,7 +447,7 @@ def _families(rows: Sequence[GateRow], f: RowStatistics, *, rule: Rule) -> list[
         if not chosen:
             continue
         shown, free = pooled_error(f, chosen)
-        alone = [_beyond_items(rows[i], f.scores[i], f.sharing[i], f.free[i], rule) / f.delta[i] for i in chosen]
+        alone = [_error_beyond_items(rows[i], f.scores[i], f.sharing[i], f.free[i], rule) / f.delta[i] for i in chosen]
         error = np.hypot(shown, np.linalg.norm(alone) / len(chosen))
         change = float((f.change[chosen] / f.delta[chosen]).mean())
         low = change - float(stats.t_quantile((1 + rule.level) / 2, max(free, 1))) * float(error)
@@ -470,7 +469,7 @@ def pooled_error(f: RowStatistics, chosen: Sequence[int]) -> tuple[float, float]
     return variance**0.5, joint.free
 
 
-def _beyond_items(row: GateRow, scores: Floats, sharing: Sharing, free: float, rule: Rule) -> float:
+def _error_beyond_items(row: GateRow, scores: Floats, sharing: Sharing, free: float, rule: Rule) -> float:
     """The part of a row's error that its items do not show: calibration error, or the error if no item differs."""
     shown = float(np.sqrt(max(float(sharing.quadratic_form(scores[:, None])[0]), 0.0)))
     if row.kind == "rate" and not shown and row.change > row.low:
@@ -478,7 +477,7 @@ def _beyond_items(row: GateRow, scores: Floats, sharing: Sharing, free: float, r
     return float(np.sqrt(max(row.error**2 - shown**2, 0.0)))
 
 
-def _verdict(
+def _outcome_and_reasons(
     rows: Sequence[GateRow],
     families: Sequence[FamilyRow],
     *,
@@ -512,9 +511,7 @@ def _verdict(
                     f"of {-f.low:.2f} times cannot be ruled out, but at most {rule.family:g} times passes"
                 )
             doubts.append(f"family {f.family}: {why}")
-    if all(f.family == OWN_SPACE for f in families) and not moved:
-        doubts += [
-            "no behaviour row that both sides have has enough items, clusters and headroom to count towards passing"
-        ]
+    if all(f.family == HEALTH for f in families) and not moved:
+        doubts += ["no behaviour row of both models has enough items, clusters and headroom to count towards passing"]
         doubts += [f"{r.name}: {r.why}" for r in rows if told[r.name] not in doubts]
     return ("inconclusive", tuple(doubts)) if doubts else ("pass", ())

@@ -27,8 +27,8 @@ from math import isnan, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.gating.pairing import Compared, chance_of, declared_of, gating_metric, own_figures
-from encheck.gating.types import BUDGETS, DEFAULT, Paired, Rule
+from encheck.gating.pairing import ComparedCase, baseline_figures, chance_level, declaration_of, gating_metric
+from encheck.gating.types import BUDGETS, DEFAULT, PairedRow, Rule
 from encheck.ids import GateRowId
 from encheck.metrics.health import room
 from encheck.scoring.documents import Answers
@@ -42,9 +42,9 @@ Ints = NDArray[np.intp]
 DIRECTION = "direction-{}"
 DIRECTIONS = (1, 2)
 QUARTERS = 4
-LOOKS = (1, 2)  # quarters of the clusters to hold out, for data without a dev part
-FEWEST = 64  # clusters worth dividing: fewer cannot gate, and a quarter of them shows nothing
-SHOWN, NAMED = 40, 5  # characters shown of a value; left-out slices that are named
+HELD_OUT_QUARTERS = (1, 2)  # quarters of the clusters to hold out, for data without a dev part
+MIN_DIVIDED = 64  # clusters worth dividing: fewer cannot gate, and a quarter of them shows nothing
+MAX_VALUE_LENGTH, MAX_NAMED = 40, 5  # characters shown of a value; left-out slices that are named
 LOST_SHOWN = 3
 
 
@@ -53,57 +53,57 @@ class RowPart:
     """A part of the gate row `row`: some of its capability's entries."""
 
     row: str
-    cases: list[Compared]
+    cases: list[ComparedCase]
 
 
-def group_into_rows(found: Sequence[Compared]) -> dict[str, list[Compared]]:
+def group_into_rows(found: Sequence[ComparedCase]) -> dict[str, list[ComparedCase]]:
     """The cases by gate row: those of one capability and data set whose figures are of one kind.
 
     A row with one property at one level is named after them. Cases that the baseline does not see are left out if it
     sees others of the row.
     """
-    return {name: _once(_seen(some) or some) for name, some in _grouped(found).items()}
+    return {name: _drop_repeated_items(_select_seen(some) or some) for name, some in _group_all_cases(found).items()}
 
 
-def _grouped(found: Sequence[Compared]) -> dict[str, list[Compared]]:
+def _group_all_cases(found: Sequence[ComparedCase]) -> dict[str, list[ComparedCase]]:
     """All cases by gate row; the row's name includes the kind of figure if the capability has several kinds."""
-    grouped: dict[tuple[GateRowId, str], list[Compared]] = {}
+    grouped: dict[tuple[GateRowId, str], list[ComparedCase]] = {}
     for one in found:
-        grouped.setdefault((_group(one), one.kind), []).append(one)
-    named = [(_name(some), kind, some) for (_, kind), some in grouped.items()]
+        grouped.setdefault((_pooled_row_id(one), one.kind), []).append(one)
+    named = [(_row_id(some), kind, some) for (_, kind), some in grouped.items()]
     several = Counter(name for name, _, _ in named)
     return {name.part(kind) if several[name] > 1 else name: some for name, kind, some in named}
 
 
-def _seen(some: Sequence[Compared]) -> list[Compared]:
-    """The cases whose property, at its level, the baseline sees."""
-    return [one for cases in _properties(some).values() if not why_unseen(cases) for one in cases]
+def _select_seen(some: Sequence[ComparedCase]) -> list[ComparedCase]:
+    """Return the cases whose property, at its level, the baseline is shown to tell better than by guessing."""
+    return [one for cases in _group_by_property(some).values() if not why_unseen(cases) for one in cases]
 
 
-def _properties(some: Sequence[Compared]) -> dict[GateRowId, list[Compared]]:
+def _group_by_property(some: Sequence[ComparedCase]) -> dict[GateRowId, list[ComparedCase]]:
     """The cases of each property at each level."""
-    grouped: dict[GateRowId, list[Compared]] = {}
+    grouped: dict[GateRowId, list[ComparedCase]] = {}
     for one in some:
         grouped.setdefault(one.before.gate_row, []).append(one)
     return grouped
 
 
-def _group(one: Compared) -> GateRowId:
-    """The row that a case is pooled into: that of its capability and data, or its own (labelled queries, proxies)."""
-    declared = declared_of(one.before)
+def _pooled_row_id(one: ComparedCase) -> GateRowId:
+    """Return the id of the row that pools this case: its capability and data, or its own for searches and proxies."""
+    declared = declaration_of(one.before)
     if one.budget != "behaviour" or declared.proxy:
         return one.before.gate_row
     return GateRowId.of_capability(declared.capability or one.before.property, one.before.data)
 
 
-def _name(some: Sequence[Compared]) -> GateRowId:
+def _row_id(some: Sequence[ComparedCase]) -> GateRowId:
     """The property, data and level if all cases share them, else the capability and data."""
     own = {one.before.gate_row for one in some}
-    return own.pop() if len(own) == 1 else _group(some[0])
+    return own.pop() if len(own) == 1 else _pooled_row_id(some[0])
 
 
-def _once(some: Sequence[Compared]) -> list[Compared]:
-    """The cases without items that are also a side of a crossed group in the same row."""
+def _drop_repeated_items(some: Sequence[ComparedCase]) -> list[ComparedCase]:
+    """Return the cases, without items that a crossed group of the same row already contains as a side."""
     sides = {text for one in some if one.sides is not None for text in one.before.texts}
     if not sides:
         return list(some)
@@ -114,70 +114,65 @@ def _once(some: Sequence[Compared]) -> list[Compared]:
     return [one for one in rest if len(one.old)]
 
 
-def row_parts(found: Sequence[Compared]) -> dict[str, RowPart]:
+def split_rows(found: Sequence[ComparedCase]) -> dict[str, RowPart]:
     """The parts of rows by name: properties, levels and surface directions, where a row has several.
 
     A property at a level is named like a row of its own. Properties that the baseline does not see are included;
     directions cover only what it sees. Queries with labels have no parts.
     """
     made: dict[str, RowPart] = {}
-    for name, some in _grouped(found).items():
+    for name, some in _group_all_cases(found).items():
         if some[0].budget == "behaviour":
-            grouped, kind = _properties(some), name.removeprefix(_name(some))
+            grouped, kind = _group_by_property(some), name.removeprefix(_row_id(some))
             if len(grouped) > 1:
-                made |= {f"{own}{kind}": RowPart(name, _once(cases)) for own, cases in grouped.items()}
-            if crossed := [one for one in _once(_seen(some) or some) if one.sides is not None]:
+                made |= {f"{own}{kind}": RowPart(name, _drop_repeated_items(cases)) for own, cases in grouped.items()}
+            if crossed := [one for one in _drop_repeated_items(_select_seen(some) or some) if one.sides is not None]:
                 for side in DIRECTIONS:
                     direction = GateRowId(name).part(DIRECTION.format(side))
-                    made[direction] = RowPart(name, [one.on_side(side) for one in crossed])
+                    made[direction] = RowPart(name, [one.in_direction(side) for one in crossed])
     return made
 
 
-def pool_rows(found: Sequence[Compared], slices: Mapping[str, list[Compared]] | None = None) -> list[Paired]:
+def pool_rows(found: Sequence[ComparedCase], slices: Mapping[str, list[ComparedCase]] | None = None) -> list[PairedRow]:
     """One `Paired` per row, primary endpoints first and their `slices` last, then one per part."""
     codes = number_names([names for one in found for names in one.before.shared_units])
-    pools = pools_of(found)
+    pools = random_pair_cases(found)
     whole = [(name, some, "") for name, some in (*group_into_rows(found).items(), *(slices or {}).items())]
     whole.sort(key=lambda entry: BUDGETS.index(entry[1][0].budget))
     return [
-        replace(_pooled(name, some, codes, calibration_error(some, pools.get(some[0].before.data))), part_of=row)
-        for name, some, row in [*whole, *((name, part.cases, part.row) for name, part in row_parts(found).items())]
+        replace(_pool_cases(name, some, codes, calibration_error(some, pools.get(some[0].before.data))), part_of=row)
+        for name, some, row in [*whole, *((name, part.cases, part.row) for name, part in split_rows(found).items())]
     ]
 
 
-def pool_by_property(found: Sequence[Compared]) -> list[Paired]:
+def pool_by_property(found: Sequence[ComparedCase]) -> list[PairedRow]:
     """One `Paired` per property, over all its checks and levels, for training loops. Gates use `pool_rows` instead.
 
     A property with several kinds of figures has one `Paired` for each, named `property_metric`.
     """
-    grouped: dict[tuple[str, str], list[Compared]] = {}
+    grouped: dict[tuple[str, str], list[ComparedCase]] = {}
     for one in found:
         grouped.setdefault((one.before.property, one.kind), []).append(one)
     several = Counter(name for name, _ in grouped)
     codes = number_names([names for one in found for names in one.before.shared_units])
-    pools = pools_of(found)
+    pools = random_pair_cases(found)
     made = []
     for (name, _), cases in grouped.items():
-        some = _once(_seen(cases) or cases)
+        some = _drop_repeated_items(_select_seen(cases) or cases)
         label = f"{name}_{some[0].metric.name}" if several[name] > 1 else name
-        made.append(_pooled(label, some, codes, calibration_error(some, pools.get(some[0].before.data))))
+        made.append(_pool_cases(label, some, codes, calibration_error(some, pools.get(some[0].before.data))))
     return made
 
 
-def pool_alone(name: str, one: Compared, pool: Compared | None) -> Paired:
-    """One case as a row of its own; `pool` as in `calibration_error`."""
-    return _pooled(name, [one], number_names(one.before.shared_units), calibration_error([one], pool))
-
-
-def pools_of(found: Sequence[Compared]) -> dict[str, Compared]:
-    """The case of each data set that has its random pairs under both models."""
+def random_pair_cases(found: Sequence[ComparedCase]) -> dict[str, ComparedCase]:
+    """Return, by data set, the case with the scores of its random pairs under both models."""
     return {one.before.data: one for one in found if one.metric is room}
 
 
-def _pooled(name: str, some: Sequence[Compared], codes: Mapping[str, int], error: float) -> Paired:
+def _pool_cases(name: str, some: Sequence[ComparedCase], codes: Mapping[str, int], error: float) -> PairedRow:
     first = some[0]
     old, new = (np.concatenate([getattr(one, side) for one in some]) for side in ("old", "new"))
-    declared, metric = declared_of(first.before), first.metric
+    declared, metric = declaration_of(first.before), first.metric
     chance = None  # the mean chance level over all items, if all cases have one
     known = [(one.chance, len(one.old)) for one in some if one.chance is not None]
     if len(known) == len(some):
@@ -185,15 +180,15 @@ def _pooled(name: str, some: Sequence[Compared], codes: Mapping[str, int], error
     strata = None  # the surface direction of each entry, 0 without one
     if any(one.sides is not None for one in some):
         strata = np.concatenate([np.zeros(len(one.old), np.intp) if one.sides is None else one.sides for one in some])
-    return Paired(
+    return PairedRow(
         name, declared.family, metric.kind, old, new,
         number_units([names for one in some for names in one.before.shared_units], codes), metric.delta, error,
-        all(one.alike for one in some), chance, why_unseen(some), declared.proxy, first.budget,
+        all(one.is_unchanged for one in some), chance, why_unseen(some), declared.proxy, first.budget,
         "" if first.budget == "behaviour" else metric.label, strata=strata,
     )  # fmt: skip
 
 
-def calibration_error(some: Sequence[Compared], pool: Compared | None = None) -> float:
+def calibration_error(some: Sequence[ComparedCase], pool: ComparedCase | None = None) -> float:
     """The standard error that the finite pool of random pairs adds to the change of these cases (delta method).
 
     Both models score the same pairs. If the case with these scores is given (`pool`), the error is that of the paired
@@ -201,7 +196,7 @@ def calibration_error(some: Sequence[Compared], pool: Compared | None = None) ->
     models that agree on which pairs are nearer.
     """
     share = np.array([len(one.old) for one in some]) / sum(len(one.old) for one in some)
-    old, new = share @ np.array([one.pulls for one in some])
+    old, new = share @ np.array([one.reference_slopes for one in some])
     if not old and not new:
         return 0.0  # also without a scale
     before, after = some[0].scales
@@ -220,39 +215,40 @@ class TestedItems:
 
     old: Mapping[str, CaseScores]
     new: Mapping[str, CaseScores]
-    aside: Mapping[str, CaseScores]
+    held_out: Mapping[str, CaseScores]
 
 
 def divide_items(
     old: Mapping[str, CaseScores], new: Mapping[str, CaseScores], scales: Mapping[str, Scale]
 ) -> TestedItems:
-    """Divide items into tested and held-out. Both models have the same order; `scales` are the baseline's."""
+    """Divide the items into tested and held-out ones. Both models have the same order; `scales` are the baseline's."""
     tested = {name: table.select_split(GATE_SPLIT) for name, table in old.items()}
-    aside = {name: table.select_split(DEV_SPLIT) for name, table in cases_with_chance(old).items()}
-    whole = {name for name, table in aside.items() if not table.items or len(table.items) == len(old[name].items)}
+    held_out = {name: table.select_split(DEV_SPLIT) for name, table in cases_with_chance(old).items()}
+    whole = {name for name, table in held_out.items() if not table.items or len(table.items) == len(old[name].items)}
     places: dict[str, Ints] = {}
     rates = sorted(
-        (name for name in aside if (metric := gating_metric(old[name])[0]) and metric.kind == "rate"),
+        (name for name in held_out if (metric := gating_metric(old[name])[0]) and metric.kind == "rate"),
         key=lambda n: str(old[n].gate_row),
     )
     for _, names in groupby(rates, key=lambda name: str(old[name].gate_row)):
         some = list(names)
-        keys = {name: _keys(tested[name]) for name in some if name in whole}
-        aside |= {name: tested[name] for name in keys}
-        if len({key for own in keys.values() for key in own}) >= FEWEST:
+        cases = {name: tested[name] for name in some if name in whole}  # clusters are divided, or texts if they overlap
+        keys = {name: table.texts if table.shares else table.clusters for name, table in cases.items()}
+        held_out |= {name: tested[name] for name in keys}
+        if len({key for own in keys.values() for key in own}) >= MIN_DIVIDED:
             quarters = {
                 name: np.array([int(content_hash("sight", key)[:8], 16) % QUARTERS for key in own], np.intp)
                 for name, own in keys.items()
             }
-            for count in LOOKS:
-                aside |= {n: tested[n].select(np.flatnonzero(quarters[n] < count)) for n in keys}
+            for count in HELD_OUT_QUARTERS:
+                held_out |= {n: tested[n].select(np.flatnonzero(quarters[n] < count)) for n in keys}
                 places |= {n: np.flatnonzero(quarters[n] >= count) for n in keys}
-                if not guesses([own_figures(aside[n], scales) for n in some if aside[n].items]):
+                if not why_not_above_chance([baseline_figures(held_out[n], scales) for n in some if held_out[n].items]):
                     break
     after = {name: table.select_split(GATE_SPLIT) for name, table in new.items()}
     for name, at in places.items():
         tested[name], after[name] = tested[name].select(at), after[name].select(at)
-    return TestedItems(tested, after, {name: table for name, table in aside.items() if table.items})
+    return TestedItems(tested, after, {name: table for name, table in held_out.items() if table.items})
 
 
 def cases_with_chance(tables: Mapping[str, CaseScores]) -> dict[str, CaseScores]:
@@ -260,29 +256,24 @@ def cases_with_chance(tables: Mapping[str, CaseScores]) -> dict[str, CaseScores]
     return {
         name: table for name, table in tables.items()
         if (metric := gating_metric(table)[0]) and metric.values and not table.answers
-        and not declared_of(table).primary and chance_of(table, metric) is not None
+        and not declaration_of(table).primary and chance_level(table, metric) is not None
     }  # fmt: skip
 
 
-def _keys(table: CaseScores) -> tuple[str, ...]:
-    """The units to divide: clusters, or the items' texts if clusters overlap."""
-    return table.texts if table.shares else table.clusters
-
-
-def why_unseen(some: Sequence[Compared]) -> str:
+def why_unseen(some: Sequence[ComparedCase]) -> str:
     """Why the baseline is not shown to see these cases together; "" if it is, or if no items are held out."""
-    asides = [one.aside for one in some if one.aside is not None]
-    return guesses(asides) if asides else ""
+    held_out_cases = [one.held_out for one in some if one.held_out is not None]
+    return why_not_above_chance(held_out_cases) if held_out_cases else ""
 
 
-def guesses(asides: Sequence[Compared]) -> str:
+def why_not_above_chance(held_out_cases: Sequence[ComparedCase]) -> str:
     """Why the baseline's own figures are not shown to be above chance by two deltas; "" if they are."""
-    values = np.concatenate([one.old for one in asides]) if asides else np.zeros(0)
-    chance = sum(float(one.chance or 0) * len(one.old) for one in asides) / max(len(values), 1)
-    is_rate = all(one.metric.kind == "rate" for one in asides)
+    values = np.concatenate([one.old for one in held_out_cases]) if held_out_cases else np.zeros(0)
+    chance = sum(float(one.chance or 0) * len(one.old) for one in held_out_cases) / max(len(values), 1)
+    is_rate = all(one.metric.kind == "rate" for one in held_out_cases)
     low, least = nan, chance + 2 * (DEFAULT.rate_delta if is_rate else DEFAULT.mean_delta)
     if len(values):
-        sharing = cached_sharing(number_units([names for one in asides for names in one.before.shared_units]))
+        sharing = cached_sharing(number_units([names for one in held_out_cases for names in one.before.shared_units]))
         if is_rate and not sharing.why_no_interval:
             low = float(sharing.rate_interval(values)[0][0])
         elif not sharing.why_no_interval:
@@ -312,21 +303,21 @@ class QuerySlice:
     def name(self) -> str:
         """Column and value; a long value is cut and hashed."""
         value = " ".join(self.value.split())
-        if len(value) > SHOWN:
-            value = f"{value[:SHOWN]}...{content_hash(self.value)[:6]}"
+        if len(value) > MAX_VALUE_LENGTH:
+            value = f"{value[:MAX_VALUE_LENGTH]}...{content_hash(self.value)[:6]}"
         return f"{self.column}={value}"
 
 
 def choose_slices(
-    rows: Mapping[str, Sequence[Compared]], rule: Rule
-) -> tuple[dict[str, list[Compared]], dict[str, str]]:
+    rows: Mapping[str, Sequence[ComparedCase]], rule: Rule
+) -> tuple[dict[str, list[ComparedCase]], dict[str, str]]:
     """The tested slices of each primary endpoint, by gate row, and why others are not tested."""
-    tested: dict[str, list[Compared]] = {}
+    tested: dict[str, list[ComparedCase]] = {}
     left_out: dict[str, str] = {}
     for name, (one, *others) in rows.items():
         if one.budget != "primary" or not one.after.slices or others:
             continue
-        row, every = GateRowId(name), _slices(one)
+        row, every = GateRowId(name), _list_slices(one)
         large = [some for some in every if some.clusters >= rule.slice_clusters]
         for some in large[: rule.max_slices]:
             tested[row.part(some.name)] = [replace(one.of(some.queries), budget="slices")]
@@ -335,13 +326,15 @@ def choose_slices(
             why = f"{count:,} of its slices have fewer than {rule.slice_clusters} clusters of queries"
             left_out[str(row.part(column))] = why
         if beyond := [some.name for some in large[rule.max_slices :]]:
-            named = ", ".join(beyond[:NAMED]) + (f" and {len(beyond) - NAMED:,} more" if len(beyond) > NAMED else "")
+            named = ", ".join(beyond[:MAX_NAMED]) + (
+                f" and {len(beyond) - MAX_NAMED:,} more" if len(beyond) > MAX_NAMED else ""
+            )
             why = f"at most {rule.max_slices} are tested, those with the most clusters; not tested: {named}"
             left_out[str(row.part("slices"))] = why
     return tested, left_out
 
 
-def _slices(one: Compared) -> list[QuerySlice]:
+def _list_slices(one: ComparedCase) -> list[QuerySlice]:
     """The slices with some but not all queries, most clusters first; one slice per set of queries, first by name."""
     at: dict[tuple[str, str], list[int]] = {}
     for i, text in enumerate(one.after.slices):
@@ -383,7 +376,7 @@ class LostItem:
     now: tuple[float, float]
 
 
-def lost_items(rows: Mapping[str, Sequence[Compared]]) -> dict[str, tuple[LostItem, ...]]:
+def worst_lost_items(rows: Mapping[str, Sequence[ComparedCase]]) -> dict[str, tuple[LostItem, ...]]:
     """The items of each row that lost most, from different clusters if possible; not for searches with answers.
 
     Ties are ordered by how much the margin fell.
@@ -392,7 +385,7 @@ def lost_items(rows: Mapping[str, Sequence[Compared]]) -> dict[str, tuple[LostIt
     for name, every in rows.items():
         drops = []
         for n, one in enumerate(one for one in every if not one.after.answers):
-            before, after = one.shown
+            before, after = one.moved or (one.before, one.after)
             for i in map(int, np.flatnonzero(one.new < one.old)):
                 was, now = ((float(table.near[i]), float(table.far[i])) for table in (before, after))
                 fell = float(np.nan_to_num((now[0] - now[1]) - (was[0] - was[1])))
@@ -407,8 +400,8 @@ def lost_items(rows: Mapping[str, Sequence[Compared]]) -> dict[str, tuple[LostIt
     return lost
 
 
-def lost_queries(
-    rows: Mapping[str, Sequence[Compared]], *, changed: Collection[str] = ()
+def worst_lost_queries(
+    rows: Mapping[str, Sequence[ComparedCase]], *, changed: Collection[str] = ()
 ) -> dict[str, tuple[LostQuery, ...]]:
     """The queries of each search row that lost most, from different clusters, those with a changed top result first.
 
@@ -431,7 +424,7 @@ def lost_queries(
     return lost
 
 
-def unjudged_queries(some: Sequence[Compared]) -> tuple[LostQuery, ...]:
+def unjudged_queries(some: Sequence[ComparedCase]) -> tuple[LostQuery, ...]:
     """The queries whose first answer changed and at least one of the two is unjudged; a judged one is None here."""
     found = []
     for one in some:

@@ -35,11 +35,11 @@ Vectors = NDArray[np.float32]
 Ints = NDArray[np.intp]
 MapKind = Literal["orthogonal", "ridge", "low-rank"]
 MapChoice = tuple[MapKind, float, int]  # the kind, the penalty, the rank
-TEXTS_A_DIMENSION = 3
-FEWEST_TEXTS = 60
+TEXTS_PER_DIMENSION = 3
+MIN_TEXTS = 60
 PENALTIES = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)  # in units of the mean variance per dimension
 RANKS = (8, 16, 32, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
-HELD_BACK = 5  # one part in five
+HELD_OUT_PARTS = 5  # one part in five
 FORMAT = 1
 
 
@@ -60,7 +60,7 @@ class LinearMap:
 
     def __call__(self, vectors: Vectors) -> Vectors:
         """The vectors in the old model's space, fp32."""
-        moved: Vectors = (directed(vectors, unit=self.unit) @ self.matrix + self.offset).astype(np.float32)
+        moved: Vectors = (to_float64(vectors, unit=self.unit) @ self.matrix + self.offset).astype(np.float32)
         return moved
 
     def save(self, path: Path, about: Mapping[str, str]) -> None:
@@ -73,23 +73,23 @@ class LinearMap:
 
 
 def fit_map(new: Vectors, old: Vectors, groups: Ints, *, unit: bool) -> LinearMap | None:
-    """The map with the least squared error on held-out texts; None for fewer than `FEWEST_TEXTS` texts.
+    """The map with the least squared error on held-out texts; None for fewer than `MIN_TEXTS` texts.
 
     `new` [n, d] and `old` [n, e] are vectors of the same distinct texts; `groups` numbers the texts that are held out
     together. With fewer than three texts per dimension, the map has a low rank: one direction for every three texts.
     """
-    if len(new) < FEWEST_TEXTS:
+    if len(new) < MIN_TEXTS:
         return None
-    x, y = (directed(one, unit=unit) for one in (new, old))
+    x, y = (to_float64(one, unit=unit) for one in (new, old))
     kinds: tuple[MapKind, ...] = ("low-rank",)
-    if len(x) >= TEXTS_A_DIMENSION * x.shape[1]:
+    if len(x) >= TEXTS_PER_DIMENSION * x.shape[1]:
         kinds = ("orthogonal", "ridge")
-    back = split_groups(groups, HELD_BACK) == 0
-    tried = _Equations.of(x[~back], y[~back]).maps(kinds)
+    back = split_groups(groups, HELD_OUT_PARTS) == 0
+    tried = _NormalEquations.of(x[~back], y[~back]).maps(kinds)
     _, chosen = min(
         ((float(((made(x[back]) - y[back]) ** 2).mean()), how) for how, made in tried), key=lambda one: one[0]
     )
-    made = next(made for how, made in _Equations.of(x, y).maps((chosen[0],), only=chosen))
+    made = next(made for how, made in _NormalEquations.of(x, y).maps((chosen[0],), only=chosen))
     return replace(made, unit=unit, texts=len(x))
 
 
@@ -104,14 +104,14 @@ def split_groups(groups: Ints, parts: int) -> Ints:
     return found
 
 
-def directed(vectors: Vectors, *, unit: bool) -> Floats:
+def to_float64(vectors: Vectors, *, unit: bool) -> Floats:
     """The vectors in fp64, normalised to length 1 with `unit`; zero vectors stay zero."""
     wide = vectors.astype(np.float64)
     return wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-60) if unit else wide
 
 
 @dataclass(frozen=True)
-class _Equations:
+class _NormalEquations:
     """The normal equations of some texts, from which every map follows."""
 
     count: int
@@ -123,7 +123,7 @@ class _Equations:
     axes: Floats
 
     @classmethod
-    def of(cls, x: Floats, y: Floats) -> _Equations:
+    def of(cls, x: Floats, y: Floats) -> _NormalEquations:
         mean_x, mean_y = x.mean(axis=0), y.mean(axis=0)
         centred = x - mean_x
         values, axes = np.linalg.eigh(centred.T @ centred)
@@ -150,7 +150,7 @@ class _Equations:
                 continue
             predicted = np.sqrt(self.values)[:, None] * (self.axes.T @ matrix)
             directions = np.linalg.eigh(predicted.T @ predicted)[1][:, ::-1]
-            most = max(1, min(self.count // TEXTS_A_DIMENSION, min(matrix.shape) - 1))
+            most = max(1, min(self.count // TEXTS_PER_DIMENSION, min(matrix.shape) - 1))
             for rank in [*(rank for rank in RANKS if rank < most), most] if only is None else [only[2]]:
                 kept = directions[:, :rank]
                 yield (
@@ -164,10 +164,10 @@ class _Equations:
 
 Rows = Sequence[tuple[int, ...]]  # rows of the documents that each query finds, best first
 TOP = 10
-FEWEST_DOCUMENTS = 100  # with fewer, the first ten mean little: random vectors find half of 20 documents in ten
+MIN_DOCUMENTS = 100  # with fewer, the first ten mean little: random vectors find half of 20 documents in ten
 FOLDS = 5
-MOST_TEXTS = 6_000  # to fit maps on: five fits take seconds
-UNSEEN = -1
+MAX_TEXTS = 6_000  # to fit maps on: five fits take seconds
+IN_NO_MAP = -1
 
 
 @dataclass(frozen=True)
@@ -226,7 +226,7 @@ class IndexVectors:
 
 
 @dataclass(frozen=True, slots=True)
-class FigureOnOldIndex:
+class OldIndexFigure:
     """A figure of new queries on the old index (`old_index`) and on the new model's (`own`); a `change` < 0 is a loss.
 
     Where hardly any query is lost or won, the interval is widened to what so few clusters can show.
@@ -241,7 +241,7 @@ class FigureOnOldIndex:
     def says(self) -> str:
         """In words.
 
-        >>> FigureOnOldIndex("recall@1", 0.557, 0.486, Figure(-0.071, -0.09, -0.052)).says
+        >>> OldIndexFigure("recall@1", 0.557, 0.486, Figure(-0.071, -0.09, -0.052)).says
         'recall@1 48.6% instead of 55.7% (-7.1 points [-9.0, -5.2])'
         """
         ends = f"{100 * self.change.value:+.1f} points [{100 * self.change.low:+.1f}, {100 * self.change.high:+.1f}]"
@@ -249,10 +249,10 @@ class FigureOnOldIndex:
 
 
 @dataclass(frozen=True)
-class OnOldIndex:
+class OldIndexFigures:
     """The recall@1 and nDCG@10 of new queries on an index of old vectors."""
 
-    figures: tuple[FigureOnOldIndex, ...]
+    figures: tuple[OldIndexFigure, ...]
 
     @property
     def is_as_good(self) -> bool:
@@ -269,7 +269,7 @@ class OnOldIndex:
 class OldIndex:
     """Whether an index of the old model's vectors of the user's documents can be kept.
 
-    `faults` are faults that the index has already. `as_it_comes` has the figures of new queries on it, and `mixed` on
+    `faults` are faults that the index has already. `direct` has the figures of new queries on it, and `mixed` on
     an index in which half of the documents have new vectors, as after gradual updates; both are None if dimensions
     differ, vectors stay valid, or there are no queries. `mapped` has the figures on the old index after a linear map.
     `adapter` is that map, fitted on all texts; None if a loss of `DELTA` is not ruled out, or if no map is needed.
@@ -278,53 +278,57 @@ class OldIndex:
     documents: int
     reindex: Reindex
     faults: IndexFaults | None = None
-    as_it_comes: OnOldIndex | None = None
-    mixed: OnOldIndex | None = None
-    mapped: OnOldIndex | None = None
+    direct: OldIndexFigures | None = None
+    mixed: OldIndexFigures | None = None
+    mapped: OldIndexFigures | None = None
     adapter: LinearMap | None = None
 
 
-def faulty_index(faults: IndexFaults, documents: int) -> OldIndex:
+def faulty_old_index(faults: IndexFaults, documents: int) -> OldIndex:
     """The result for an index with faults, which is not compared further."""
     why = "not every vector comes from the same model and from its own text"
     return OldIndex(documents, Reindex(True, "yes", why), faults)
 
 
-def old_index(old: IndexVectors, new: IndexVectors, search: IndexSearch, vectors: Reindex) -> OldIndex:
+def check_old_index(old: IndexVectors, new: IndexVectors, search: IndexSearch, vectors: Reindex) -> OldIndex:
     """Whether the old index can be kept; `vectors` compares the vectors of all documents.
 
     If vectors changed, the index stays if new queries lose nothing on it or on a mixed one. No offer is made for an
-    index of fewer than `FEWEST_DOCUMENTS` documents, or if documents are now cut at a different length.
+    index of fewer than `MIN_DOCUMENTS` documents, or if documents are now cut at a different length.
     """
     found = OldIndex(len(search.documents), vectors)
     is_open = vectors.needed and not vectors.longer and new.queries is not None and len(search.documents)
-    if not is_open or len(search.documents) < FEWEST_DOCUMENTS or new.queries is None:
+    if not is_open or len(search.documents) < MIN_DOCUMENTS or new.queries is None:
         return found
     own = search.find(new.queries, new.documents, similarity=new.similarity)
     if old.documents.shape[1] == new.documents.shape[1]:
         is_new = np.array([int(content_hash(text), 16) % 2 for text in search.documents], bool)
-        as_it_comes, mixed = (
-            _on_old_index(own, search.find(new.queries, some, similarity=old.similarity), search)
+        direct, mixed = (
+            _compare_searches(own, search.find(new.queries, some, similarity=old.similarity), search)
             for some in (old.documents, np.where(is_new[:, None], new.documents, old.documents))
         )
-        found = replace(found, as_it_comes=as_it_comes, mixed=mixed)
-        if as_it_comes and mixed and as_it_comes.is_as_good:
+        found = replace(found, direct=direct, mixed=mixed)
+        if direct and mixed and direct.is_as_good:
             if not mixed.is_as_good:
                 return found
-            why = f"new queries on the old index: {as_it_comes.says}; with half of its vectors new: {mixed.says}"
+            why = f"new queries on the old index: {direct.says}; with half of its vectors new: {mixed.says}"
             return replace(found, reindex=replace(vectors, needed=False, answer="no", why=why))
-    texts = _Texts.of(old, search, own)
-    queries = _mapped_unseen(old, new, texts)
+    texts = _MapTexts.of(old, search, own)
+    queries = _map_held_out_queries(old, new, texts)
     if queries is None:
         return found
     rows = search.find(queries, old.documents, similarity=old.similarity)
-    found = replace(found, mapped=_on_old_index(own, rows, search, texts))
+    found = replace(found, mapped=_compare_searches(own, rows, search, texts))
     if found.mapped and found.mapped.is_as_good:
-        return replace(found, adapter=fit_map(*texts.of_both(old, new), texts.groups, unit=old.similarity == "cosine"))
+        return replace(
+            found, adapter=fit_map(*texts.vectors_of_both(old, new), texts.groups, unit=old.similarity == "cosine")
+        )
     return found
 
 
-def _on_old_index(own: Rows, rows: Rows, search: IndexSearch, texts: _Texts | None = None) -> OnOldIndex | None:
+def _compare_searches(
+    own: Rows, rows: Rows, search: IndexSearch, texts: _MapTexts | None = None
+) -> OldIndexFigures | None:
     """The figures of the queries that have a right document, paired by query; None if there are none.
 
     With `texts`, only documents count that the query's map was not fitted on.
@@ -335,7 +339,7 @@ def _on_old_index(own: Rows, rows: Rows, search: IndexSearch, texts: _Texts | No
     if texts:
         of_query, of_document = texts.parts
         grades = [
-            {row: grade for row, grade in some.items() if of_document[row] in (part, UNSEEN)}
+            {row: grade for row, grade in some.items() if of_document[row] in (part, IN_NO_MAP)}
             for part, some in zip(of_query, grades, strict=True)
         ]
     firsts = grades if search.is_judged else [{row: g for row, g in some.items() if g == TOP} for some in grades]
@@ -349,7 +353,7 @@ def _on_old_index(own: Rows, rows: Rows, search: IndexSearch, texts: _Texts | No
         if not there.any():
             return None
         log = LogBootstrap(search.log.weights * there, search.log.clusters, search.log.resampler)
-        at_own, at_old = (np.nan_to_num(values(_answers(found, right))) for found in (own, rows))
+        at_own, at_old = (np.nan_to_num(values(_ranked_answers(found, right))) for found in (own, rows))
         change = log.change(at_own, at_old)
         lost, won = (
             widen_share_interval(share, share, share, n=int(there.sum()), clusters=log.effective_clusters)[1]
@@ -357,11 +361,11 @@ def _on_old_index(own: Rows, rows: Rows, search: IndexSearch, texts: _Texts | No
             for share in (log.mean(np.maximum(side, 0)).value for side in (at_own - at_old, at_old - at_own))
         )
         ends = Figure(change.value, min(change.low, change.value - lost), max(change.high, change.value + won))
-        figures.append(FigureOnOldIndex(name, log.mean(at_own).value, log.mean(at_old).value, ends))
-    return OnOldIndex(tuple(figures))
+        figures.append(OldIndexFigure(name, log.mean(at_own).value, log.mean(at_old).value, ends))
+    return OldIndexFigures(tuple(figures))
 
 
-def _answers(rows: Rows, grades: Sequence[Mapping[int, int]]) -> list[Answers]:
+def _ranked_answers(rows: Rows, grades: Sequence[Mapping[int, int]]) -> list[Answers]:
     ranks = [{row: place for place, row in enumerate(found, 1)} for found in rows]
     return [
         Answers(tuple((rank.get(row, NOT_FOUND), grade) for row, grade in some.items()))
@@ -370,11 +374,11 @@ def _answers(rows: Rows, grades: Sequence[Mapping[int, int]]) -> list[Answers]:
 
 
 @dataclass(frozen=True)
-class _Texts:
+class _MapTexts:
     """The texts that maps are fitted on: the documents at rows `places`, then the queries.
 
     `groups` numbers texts that stay together, `part` the part of each text. `firsts` has the row of the document that
-    each query should find first, or `UNSEEN`.
+    each query should find first, or `IN_NO_MAP`.
     """
 
     places: Ints
@@ -390,28 +394,28 @@ class _Texts:
         distinct = sorted(
             {text: place for place, text in enumerate(every)}.items(), key=lambda one: content_hash(one[0])
         )
-        places = np.sort(np.array([place for _, place in distinct[:MOST_TEXTS]], np.intp))
+        places = np.sort(np.array([place for _, place in distinct[:MAX_TEXTS]], np.intp))
         alike = near_duplicates([every[place] for place in places])
         groups = np.unique(np.array(alike), return_inverse=True)[1].astype(np.intp)
         wanted = [sorted(some) for some in search.grades] if search.is_judged else [list(rows[:1]) for rows in own]
-        groups = _joined(groups, places, wanted, documents=len(search.documents))
-        firsts = np.array([rows[0] if rows else UNSEEN for rows in wanted], np.intp)
+        groups = _join_queries(groups, places, wanted, documents=len(search.documents))
+        firsts = np.array([rows[0] if rows else IN_NO_MAP for rows in wanted], np.intp)
         return cls(places, groups, split_groups(groups, FOLDS), len(search.documents), firsts)
 
     @property
     def parts(self) -> tuple[Ints, Ints]:
-        """The part of each query and of each document; `UNSEEN` for a document in no map, which counts for all.
+        """The part of each query and of each document; `IN_NO_MAP` for a document in no map, which counts for all.
 
         A query in no map could have any part; it gets that of the first document that it should find.
         """
-        part = np.full(self.documents + len(self.firsts), UNSEEN, np.intp)
+        part = np.full(self.documents + len(self.firsts), IN_NO_MAP, np.intp)
         part[self.places] = self.part
         of_document, of_query = part[: self.documents], part[self.documents :]
-        of_first = np.where(self.firsts == UNSEEN, UNSEEN, of_document[self.firsts])
-        anywhere = np.where(of_first == UNSEEN, np.arange(len(of_query)) % FOLDS, of_first)
-        return np.where(of_query == UNSEEN, anywhere, of_query), of_document
+        of_first = np.where(self.firsts == IN_NO_MAP, IN_NO_MAP, of_document[self.firsts])
+        anywhere = np.where(of_first == IN_NO_MAP, np.arange(len(of_query)) % FOLDS, of_first)
+        return np.where(of_query == IN_NO_MAP, anywhere, of_query), of_document
 
-    def of_both(self, old: IndexVectors, new: IndexVectors) -> tuple[Vectors, Vectors]:
+    def vectors_of_both(self, old: IndexVectors, new: IndexVectors) -> tuple[Vectors, Vectors]:
         """The vectors of the texts, new and old; shape [n, d] each."""
         if old.queries is None or new.queries is None:
             return new.documents[self.places], old.documents[self.places]
@@ -421,7 +425,7 @@ class _Texts:
         )
 
 
-def _joined(groups: Ints, places: Ints, wanted: Sequence[Sequence[int]], *, documents: int) -> Ints:
+def _join_queries(groups: Ints, places: Ints, wanted: Sequence[Sequence[int]], *, documents: int) -> Ints:
     """The groups, with each query joined to the documents that it should find, so that one part has them all.
 
     The groups stay unchanged if that would make one larger than a part.
@@ -441,10 +445,10 @@ def _joined(groups: Ints, places: Ints, wanted: Sequence[Sequence[int]], *, docu
     return joined if np.bincount(joined).max() <= len(places) // FOLDS else groups
 
 
-def _mapped_unseen(old: IndexVectors, new: IndexVectors, texts: _Texts) -> Vectors | None:
+def _map_held_out_queries(old: IndexVectors, new: IndexVectors, texts: _MapTexts) -> Vectors | None:
     """The new queries after maps that were not fitted on their part; None if there are too few texts for a map."""
     assert new.queries is not None
-    (x, y), (of_query, _) = texts.of_both(old, new), texts.parts
+    (x, y), (of_query, _) = texts.vectors_of_both(old, new), texts.parts
     queries = np.zeros((len(new.queries), y.shape[1]), np.float32)
     for part in np.unique(of_query):
         seen, mine = texts.part != part, of_query == part

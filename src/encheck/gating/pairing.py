@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from encheck.claims import CONTRACT
 from encheck.errors import UsageError
-from encheck.gating.types import TOLERANCE, Budget, Paired, SecondaryMetric
+from encheck.gating.types import TOLERANCE, Budget, PairedRow, SecondaryMetric
 from encheck.metrics import Metric, find_metric, margin_rate, mean_similarity, similarity_gap
 from encheck.metrics.correlation import spearman
 from encheck.metrics.search import (
@@ -40,7 +40,7 @@ from encheck.statistics.sharing import cached_sharing, number_units
 from encheck.types import Declaration
 
 Floats = NDArray[np.float64]
-BY_KIND: dict[str, Metric[...]] = {
+DEFAULT_METRICS: dict[str, Metric[...]] = {
     "triplet": margin_rate,
     "turned": symmetry,
     "labelled": similarity_gap,
@@ -50,17 +50,17 @@ SEARCH = "retrieval"  # the family whose answers are compared if no figure is
 GRADED = "sts"  # the property whose pairs are compared together
 
 
-def declared_of(table: CaseScores) -> Declaration:
+def declaration_of(table: CaseScores) -> Declaration:
     """The declaration of the table's check."""
     return table.declared or Declaration(property=table.property)
 
 
-def is_weighed(declared: Declaration) -> bool:
+def is_used_by_gate(declared: Declaration) -> bool:
     """Whether a gate uses the check's result: a figure, a contract, the answers of a search, or graded pairs."""
     return not declared.reported or declared.family in (CONTRACT, SEARCH) or declared.property == GRADED
 
 
-def may_be_protected(declared: Declaration) -> bool:
+def can_be_protected(declared: Declaration) -> bool:
     """Whether `--protect` can name the check: it gates by a rate, and is neither a search nor a contract."""
     if declared.reported or declared.proxy or declared.primary or declared.family == CONTRACT:
         return False
@@ -72,11 +72,11 @@ def gating_metric(table: CaseScores) -> tuple[Metric[...] | None, str]:
 
     A check that declares no metric gates by the default metric of its kind of items.
     """
-    declared = declared_of(table)
+    declared = declaration_of(table)
     if declared.reported:
         return None, declared.reported
     try:
-        metric = find_metric(declared.gates) if declared.gates else BY_KIND[table.kind]
+        metric = find_metric(declared.gates) if declared.gates else DEFAULT_METRICS[table.kind]
     except (KeyError, UsageError) as error:
         return None, str(error.args[0])
     return (None, metric.why_reported) if metric.why_reported else (metric, "")
@@ -84,57 +84,61 @@ def gating_metric(table: CaseScores) -> tuple[Metric[...] | None, str]:
 
 def itemwise_metric(table: CaseScores) -> Metric[...] | None:
     """The metric that a comparison shows item by item: the gating one, else the check's own; None for a set metric."""
-    declared = declared_of(table)
+    declared = declaration_of(table)
     try:
         names = [name for name in (declared.gates, declared.metric) if name]
-        metric = find_metric(names[0]) if names else BY_KIND[table.kind]
+        metric = find_metric(names[0]) if names else DEFAULT_METRICS[table.kind]
     except (KeyError, UsageError):
         return None
     return metric if metric.values else None
 
 
-def chance_of(table: CaseScores, metric: Metric[...]) -> float | None:
+def chance_level(table: CaseScores, metric: Metric[...]) -> float | None:
     """The chance level: the check's own if it is judged by this metric, else the metric's."""
-    declared = declared_of(table)
+    declared = declaration_of(table)
     is_own = declared.metric and declared.metric in (metric.name, metric.calibrated.name)
     return declared.chance if is_own and declared.chance is not None else metric.chance
 
 
-NDCG, FIRST = "ndcg@10", "recall@1"
+NDCG, RECALL = "ndcg@10", "recall@1"
 ENDPOINTS: Mapping[str, Metric[...]] = {
     NDCG: ndcg_at_10,
-    FIRST: document_recall_at_1,
+    RECALL: document_recall_at_1,
     "recall@10": document_recall_at_10,
     "recall@100": document_recall_at_100,
     "mrr@10": mrr_at_10,
     "map": mean_average_precision,
 }
-HITS = (document_recall_at_1, document_recall_at_10, document_recall_at_100)  # 0 or 1 if one document is right
-RANKS = Scale(0.0)  # rank metrics need no calibration
+RECALL_METRICS = (
+    document_recall_at_1,
+    document_recall_at_10,
+    document_recall_at_100,
+)  # 0 or 1 if one document is right
+NO_CALIBRATION = Scale(0.0)  # rank metrics need no calibration
 CONFIDENCE = 0.975  # one-sided: both ends make a 95% interval
 
 
-def endpoint_of(table: CaseScores, wanted: str | None = None) -> Metric[...] | None:
+def primary_metric(table: CaseScores, wanted: str | None = None) -> Metric[...] | None:
     """The metric by which the gate tests these queries; None if they are not a search with labels.
 
     `wanted` is one of `ENDPOINTS`.
     """
-    if not declared_of(table).primary or not table.answers:
+    if not declaration_of(table).primary or not table.answers:
         return None
     has_one = all(len(Answers.parse(text).right) == 1 for text in table.answers)
-    found = ENDPOINTS[wanted or (FIRST if has_one else NDCG)]
-    return replace(found, kind="rate" if has_one and found in HITS else "mean", delta=DELTA, reported="")
+    found = ENDPOINTS[wanted or (RECALL if has_one else NDCG)]
+    return replace(found, kind="rate" if has_one and found in RECALL_METRICS else "mean", delta=DELTA, reported="")
 
 
-def graded_endpoint(before: CaseScores, after: CaseScores) -> Paired:
+def graded_endpoint(before: CaseScores, after: CaseScores) -> PairedRow:
     """Spearman's correlation with people's scores, before and after: the same pairs, in the same order.
 
     If a pair's scores agree within the noise of batch sizes, both models get the same score.
     """
     near = np.where(np.isclose(before.near, after.near, rtol=0, atol=TOLERANCE), before.near, after.near)
-    old, new = (spearman.item_values(table, RANKS) for table in (before, replace(after, near=near)))
+    old, new = (spearman.item_values(table, NO_CALIBRATION) for table in (before, replace(after, near=near)))
     same = bool((near == before.near).all())
-    return Paired(str(before.gate_row), declared_of(before).family, "mean", old, new, number_units(before.shared_units),
+    return PairedRow(str(before.gate_row), declaration_of(before).family, "mean", old, new, number_units(before.shared_units),
                   same=same, budget="primary", endpoint=spearman.label)  # fmt: skip
 
 
@@ -144,7 +148,7 @@ def secondary_metrics(before: CaseScores, after: CaseScores, endpoint: Metric[..
     for metric in (*ENDPOINTS.values(), hard_negative_accuracy):
         if metric.name == endpoint.name:
             continue
-        old, new = (metric.item_values(table, RANKS) for table in (before, after))
+        old, new = (metric.item_values(table, NO_CALIBRATION) for table in (before, after))
         there = ~(np.isnan(old) | np.isnan(new))
         sharing = cached_sharing(number_units(before.shared_units)[there])
         if sharing.why_no_interval:
@@ -160,14 +164,14 @@ def secondary_metrics(before: CaseScores, after: CaseScores, endpoint: Metric[..
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedCase:
     """One case under both models, with the value of its gating metric for each entry.
 
     `before` and `after` have one row per value of `old` and `new`; a chain has the row of its first member. `chance` is
     the chance level, None if unknown. `budget` is the part of the gate's alpha that tests the case. If entries are
     chains, `moved` has the member of each whose margin fell most. For crossed groups, `sides` has the surface direction
-    of each entry, 1 or 2. `aside` has the baseline on held-out items, which show whether it sees the case; None without
-    held-out items.
+    of each entry, 1 or 2. `held_out` has the baseline's figures on held-out items, which show whether the baseline does
+    better than guessing; None without held-out items. `is_unchanged`: all scores agree within the noise tolerance.
     """
 
     before: CaseScores
@@ -176,19 +180,14 @@ class Compared:
     metric: Metric[...]
     old: Floats
     new: Floats
-    alike: bool
+    is_unchanged: bool
     chance: float | None = None
     budget: Budget = "behaviour"
     moved: tuple[CaseScores, CaseScores] | None = None
     sides: NDArray[np.intp] | None = None
-    aside: Compared | None = None
+    held_out: ComparedCase | None = None
 
-    @property
-    def shown(self) -> tuple[CaseScores, CaseScores]:
-        """Both tables, with the row of each entry that reports show."""
-        return self.moved or (self.before, self.after)
-
-    def of(self, positions: NDArray[np.intp]) -> Compared:
+    def of(self, positions: NDArray[np.intp]) -> ComparedCase:
         """A selection of the entries."""
         moved = self.moved and (self.moved[0].select(positions), self.moved[1].select(positions))
         sides = None if self.sides is None else self.sides[positions]
@@ -197,13 +196,13 @@ class Compared:
             new=self.new[positions], moved=moved, sides=sides,
         )  # fmt: skip
 
-    def on_side(self, side: int) -> Compared:
+    def in_direction(self, side: int) -> ComparedCase:
         """The entries of one surface direction of crossed groups, held-out items included."""
         assert self.sides is not None
         found = self.of(np.flatnonzero(self.sides == side))
-        return replace(found, aside=self.aside.on_side(side)) if self.aside else found
+        return replace(found, held_out=self.held_out.in_direction(side)) if self.held_out else found
 
-    def flips(self, sign: int) -> list[str]:
+    def flipped_items(self, sign: int) -> list[str]:
         """Ids of the items that changed from won to lost (-1) or from lost to won (1)."""
         moved = np.flatnonzero(np.sign(self.new - self.old) == sign)
         return [self.before.items[i] for i in moved] if self.metric.kind == "rate" else []
@@ -214,27 +213,27 @@ class Compared:
         return self.metric.kind if self.metric.delta is None else self.metric.name
 
     @property
-    def pulls(self) -> tuple[float, float]:
+    def reference_slopes(self) -> tuple[float, float]:
         """The derivative of the mean by the reference under each model, in units of its scale; 0 if nothing changed.
 
         A calibrated mean similarity is (m - reference) / (identity - reference), with the reference in numerator and
         denominator. The gap of two classes and the effect of word order have it in the denominator alone.
         """
-        if self.alike or self.metric.references is None:
+        if self.is_unchanged or self.metric.references is None:
             return 0.0, 0.0
         above = self.metric.references(self.before)
         return float(self.old.mean()) - above, float(self.new.mean()) - above
 
 
-def compare(
+def compare_case(
     before: CaseScores, after: CaseScores, scales: tuple[Scale, Scale], *, primary: str | None = None
-) -> Compared | None:
+) -> ComparedCase | None:
     """The gating metric of a case under both models, on the same items; None if the case is reported only.
 
     An item whose scores agree within the noise tolerance has not changed. `primary` names the endpoint of a search with
     labels; None chooses it by the labels.
     """
-    endpoint = endpoint_of(before, primary)
+    endpoint = primary_metric(before, primary)
     metric = endpoint or gating_metric(before)[0]
     if metric is None or metric.values is None:
         return None
@@ -245,7 +244,7 @@ def compare(
     new = np.where(same, old, new)
     if metric.contrast:
         old, new = metric.contrast(before, old), metric.contrast(after, new)
-    heads, chance = (metric.value_rows(before), metric.value_rows(after)), chance_of(before, metric)
+    heads, chance = (metric.value_rows(before), metric.value_rows(after)), chance_level(before, metric)
     budget: Budget = "primary" if endpoint else "behaviour"
     moved = sides = None
     if metric.unit == "chain":
@@ -256,7 +255,7 @@ def compare(
         sides = np.zeros(len(before.items), np.intp)
         for group in before.chain_rows:
             sides[group] = np.arange(1, len(group) + 1)
-    return Compared(heads[0], heads[1], scales, metric, old, new, bool(same.all()), chance, budget, moved, sides)
+    return ComparedCase(heads[0], heads[1], scales, metric, old, new, bool(same.all()), chance, budget, moved, sides)
 
 
 def common_items(first: CaseScores, other: CaseScores) -> tuple[CaseScores, CaseScores]:
@@ -292,35 +291,35 @@ class ModelScores:
         return ModelScores({name: table.select_split(split) for name, table in self.tables.items()}, self.scales)
 
 
-def compare_all(
+def compare_cases(
     before: ModelScores,
     after: ModelScores,
     *,
     primary: str | None = None,
-    aside: Mapping[str, CaseScores] = MappingProxyType({}),
-) -> tuple[list[Compared], dict[str, str]]:
+    held_out: Mapping[str, CaseScores] = MappingProxyType({}),
+) -> tuple[list[ComparedCase], dict[str, str]]:
     """The gating figures of every case that both sides have, and why the others are reported only.
 
-    `aside` has the held-out items by case, which show what the baseline sees; without them, every case is compared.
+    `held_out` has the held-out items by case, which show what the baseline sees; without them, every case is compared.
     """
     compared, reported = [], {}
     for name, table in before.tables.items():
         if name in after.tables:
-            scales = (before.scales.get(table.data, RANKS), after.scales.get(table.data, RANKS))
-            found = compare(table, after.tables[name], scales, primary=primary)
+            scales = (before.scales.get(table.data, NO_CALIBRATION), after.scales.get(table.data, NO_CALIBRATION))
+            found = compare_case(table, after.tables[name], scales, primary=primary)
             if found and found.metric.references and not {table.data} <= before.scales.keys() & after.scales.keys():
                 reported[name] = f"{table.data} has {NO_RANDOM_PAIRS}"
             elif found:
-                own = aside.get(name)
-                compared.append(replace(found, aside=own_figures(own, before.scales)) if own else found)
+                own = held_out.get(name)
+                compared.append(replace(found, held_out=baseline_figures(own, before.scales)) if own else found)
             else:
                 reported[name] = gating_metric(table)[1]
     return compared, reported
 
 
-def own_figures(aside: CaseScores, scales: Mapping[str, Scale]) -> Compared:
+def baseline_figures(held_out: CaseScores, scales: Mapping[str, Scale]) -> ComparedCase:
     """The baseline's own figures on these items."""
-    scale = scales.get(aside.data, Scale(0.0))
-    found = compare(aside, aside, (scale, scale))
+    scale = scales.get(held_out.data, Scale(0.0))
+    found = compare_case(held_out, held_out, (scale, scale))
     assert found is not None
     return found

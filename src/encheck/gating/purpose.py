@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from encheck.errors import DataError, UsageError, unknown_name_message
-from encheck.gating.decision import assess, bounds, measure
+from encheck.gating.decision import assess_rows, change_bounds, row_statistics
 from encheck.gating.pairing import GRADED
 from encheck.gating.types import (
     DEFAULT,
@@ -33,7 +33,7 @@ from encheck.gating.types import (
     GateDecision,
     GateRow,
     Outcome,
-    Paired,
+    PairedRow,
     PurposeName,
     Rule,
     UnjudgedSearch,
@@ -51,7 +51,7 @@ from encheck.statistics.hypothesis_tests import units_needed
 from encheck.statistics.sharing import LEVEL, Sharing, cached_sharing
 
 Floats = NDArray[np.float64]
-Answer = Literal["compare", "no", "cannot tell"]
+PairsAnswer = Literal["compare", "no", "cannot tell"]
 BOUND, LIKELY = 1.96, 0.84  # normal quantiles of 97.5% and 80%
 
 
@@ -85,7 +85,7 @@ class PairsEndpoint:
     positives: NDArray[np.intp]
     sharing: Sharing
     threshold_variance: float
-    answer: Answer
+    answer: PairsAnswer
     reason: str
 
     @property
@@ -125,7 +125,7 @@ class PairsEndpoint:
         )
 
 
-def pairs_endpoint(
+def compare_labelled_pairs(
     old: ArrayLike, new: ArrayLike, *, labels: ArrayLike, things: ArrayLike, budget: float
 ) -> PairsEndpoint:
     """The labelled pairs that two models accept within a budget of false accepts.
@@ -154,13 +154,13 @@ def pairs_endpoint(
         made = judge_budget(Negatives(scores[negatives], depends_on), budget=budget, strictest=strictest, step=step)
         accepted = np.zeros(len(positives)) if made.threshold is None else scores[positives] >= made.threshold
         sides.append(PairsSide(made, accepted.astype(float)))
-        moves.append(_moves(scores[positives], scores[negatives], made))
+        moves.append(_threshold_effects(scores[positives], scores[negatives], made))
     variance = float(among.estimate_errors(moves[1] - moves[0]).variance[0])
-    answer, reason = _answer(sides[1].promise, sides[0].promise)
+    answer, reason = _can_compare_pairs(sides[1].promise, sides[0].promise)
     return PairsEndpoint(sides[0], sides[1], positives, Sharing.of(shared[positives]), variance, answer, reason)
 
 
-def _moves(positives: Floats, negatives: Floats, made: ThresholdPromise) -> Floats:
+def _threshold_effects(positives: Floats, negatives: Floats, made: ThresholdPromise) -> Floats:
     """The effect of each negative on the hit rate through the threshold, times the number of negatives; shape [q].
 
     The slope is taken between the thresholds for two standard errors more and fewer accepted negatives.
@@ -179,7 +179,7 @@ def _moves(positives: Floats, negatives: Floats, made: ThresholdPromise) -> Floa
     return np.where(accepted, slope, 0.0)
 
 
-def _answer(new: ThresholdPromise, old: ThresholdPromise) -> tuple[Answer, str]:
+def _can_compare_pairs(new: ThresholdPromise, old: ThresholdPromise) -> tuple[PairsAnswer, str]:
     """Whether the two models can be compared, and the reason. Tests first whether a threshold is impossible."""
     budget = f"{100 * new.budget:g}%"
     if new.outcome == "broken":
@@ -201,15 +201,15 @@ def _answer(new: ThresholdPromise, old: ThresholdPromise) -> tuple[Answer, str]:
     return "compare", ""
 
 
-NAMES: tuple[PurposeName, ...] = ("change", "search", "pairs", "similarity")
+PURPOSES: tuple[PurposeName, ...] = ("change", "search", "pairs", "similarity")
 MARGINS: Mapping[PurposeName, float] = {"change": 0.04, "search": 0.04, "pairs": 0.04, "similarity": 0.02}
 LEAST_MARGIN, MOST_MARGIN = 0.02, 0.10
-PROTECTED = 0.08  # the margin of a protected behaviour
+PROTECTED_MARGIN = 0.08  # the margin of a protected behaviour
 WATCHED = ("negation", "number", "entity")
 WATCHED_LOSS = 0.10  # the certain loss of a watched behaviour from which on the user has to accept it
 BUDGET, LEVEL = 0.05, 0.95
 ACCEPTED = "share of positives accepted"  # the endpoint of pairs; its row is named after their data
-GUARDED = ("number", "entity", "antonym", "negation")  # protected by default if pairs decide
+PROTECTED_FOR_PAIRS = ("number", "entity", "antonym", "negation")  # protected by default if pairs decide
 ENGLISH = 0.8  # share of English user texts: below it, built-in sentences neither decide nor are watched
 NO_BUILT_IN = "the sentences that come with encheck are English, so they neither decide nor are watched"
 NEEDS: Mapping[str, str] = {
@@ -220,18 +220,22 @@ NEEDS: Mapping[str, str] = {
 DECIDED_BY: Mapping[PurposeName, str] = {"search": "retrieval", "similarity": GRADED, "pairs": "paraphrase"}
 """The property of the checks that decide each purpose; without --for, the first purpose that has data applies."""
 WATCHED_QUERIES = 50  # fewest queries of a watched slice
-WHOLE: Mapping[Budget, float] = {"primary": 1.0, "behaviour": 1.0, "slices": 1.0}  # each component is tested by itself
+UNDIVIDED: Mapping[Budget, float] = {
+    "primary": 1.0,
+    "behaviour": 1.0,
+    "slices": 1.0,
+}  # each component is tested by itself
 FEWEST_ITEMS, FEWEST_CLUSTERS = 20, 16  # the second for 15 degrees of freedom
 
 
 @dataclass(frozen=True)
 class Purpose:
-    """The purpose that the gate decides for. `margin` is m, as a share, by default that of `MARGINS`; `protect` names
-    the behaviours that may not be lost.
+    """What the candidate is for, and what the user demands of it.
 
-    `accept` names watched behaviours and slices whose loss the user accepts; `tried` counts the candidates of which
-    this is the best: it divides the levels. Of pairs, `budget` is the share of false accepts that is allowed; None is
-    5%.
+    A loss of `margin` (a share; default: that of `MARGINS`) has to be ruled out. `protect` names the behaviours that
+    may not be lost. `accept` names watched behaviours and slices whose loss the user accepts. `tried` is the number of
+    candidates of which this one is the best; the error rates are divided by it. `budget` is the allowed share of false
+    accepts, for pairs; None means 5%.
     """
 
     name: PurposeName = "change"
@@ -243,8 +247,8 @@ class Purpose:
 
     def __post_init__(self) -> None:
         """UsageError for a value out of range, an option that *change* lacks, or a loss that cannot be accepted."""
-        if self.name not in NAMES:
-            raise UsageError(unknown_name_message("--for", self.name, NAMES))
+        if self.name not in PURPOSES:
+            raise UsageError(unknown_name_message("--for", self.name, PURPOSES))
         if math.isnan(self.margin):
             object.__setattr__(self, "margin", MARGINS[self.name])
         if not LEAST_MARGIN <= self.margin <= MOST_MARGIN:
@@ -259,7 +263,7 @@ class Purpose:
                 "--margin, --protect, --accept and --tried need another model (--for search, pairs or similarity): "
                 "if one model was changed, no behaviour may be lost"
             )
-        guarded = self.protect or (GUARDED if self.name == "pairs" else ())
+        guarded = self.protect or (PROTECTED_FOR_PAIRS if self.name == "pairs" else ())
         for name in self.accept:
             if name in guarded:
                 raise UsageError(
@@ -273,25 +277,25 @@ class Purpose:
 
 
 @dataclass(frozen=True)
-class Weighable:
+class PurposeFigures:
     """The figures that a gate for another model uses.
 
-    `endpoints` and `pairs` (by data set) decide; `slices` of queries are watched. `if_right` has the endpoints with
-    unjudged first answers, computed as if these were right. `behaviours` are whole properties by name; some are
-    protected, some watched. `rows` are all other rows, which are only reported.
+    `endpoints` and `pairs` (by data set) decide. `slices` of queries are watched. `if_right` has the endpoints as they
+    would be if every unjudged first document were right. `behaviours` are whole properties by name; some are protected,
+    others watched. `rows` are all other rows, which are only reported.
     """
 
-    endpoints: Sequence[Paired]
-    slices: Sequence[Paired]
-    behaviours: Mapping[str, Paired]
-    rows: Sequence[Paired]
+    endpoints: Sequence[PairedRow]
+    slices: Sequence[PairedRow]
+    behaviours: Mapping[str, PairedRow]
+    rows: Sequence[PairedRow]
     pairs: Mapping[str, PairsEndpoint] = field(default_factory=dict)
-    if_right: Mapping[str, Paired] = field(default_factory=dict)
+    if_right: Mapping[str, PairedRow] = field(default_factory=dict)
 
 
-def decide_for(
+def decide_for_purpose(
     purpose: Purpose,
-    found: Weighable,
+    found: PurposeFigures,
     *,
     rule: Rule = DEFAULT,
     contracts: Sequence[str] = (),
@@ -303,25 +307,35 @@ def decide_for(
 
     UsageError if a protected behaviour was not measured, a slice to accept does not exist, or nothing decides.
     """
-    if not contracts:
-        _refuse_unmeasured(purpose, found, moved, languages)
+    if not contracts and not found.endpoints and not found.pairs and not moved:
+        raise UsageError(f"--for {purpose.name} needs data that decide: {NEEDS[purpose.name]}. This run measured none")
+    unmeasured = [name for name in purpose.protect if name not in found.behaviours]
+    if not contracts and unmeasured:
+        refuse_protected(replace(purpose, protect=(unmeasured[0],)), languages)
+        raise UsageError(unknown_name_message("--protect", unmeasured[0], found.behaviours or ["none"]))
+    acceptable = (*WATCHED, *(one.name for one in found.slices))
+    strange = [name for name in purpose.accept if name not in acceptable]
+    if not contracts and strange:
+        raise UsageError(unknown_name_message("--accept", strange[0], acceptable))
     components = [
         *(replace(one, delta=purpose.margin / 2) for one in found.endpoints),
-        *(replace(found.behaviours[name], delta=PROTECTED / 2)
+        *(replace(found.behaviours[name], delta=PROTECTED_MARGIN / 2)
           for name in purpose.protect if name in found.behaviours),
     ]  # fmt: skip
     count = len(components) + len(moved) + len(found.pairs)
     strict = replace(
         rule, block=0.0, least_loss=1.0, alpha=rule.alpha / max(count, 1) / purpose.tried,
-        level=1 - (1 - rule.level) / purpose.tried, family=rule.row, needs_headroom=False, split=WHOLE,
+        level=1 - (1 - rule.level) / purpose.tried, family=rule.row, needs_headroom=False, split=UNDIVIDED,
         min_items=FEWEST_ITEMS, min_clusters=FEWEST_CLUSTERS, primary_items=FEWEST_ITEMS,
         primary_clusters=FEWEST_CLUSTERS,
     )  # fmt: skip
-    decided = [_of_pairs(name, one, purpose, count) for name, one in found.pairs.items()]
+    decided = [_assess_pairs(name, one, purpose, count) for name, one in found.pairs.items()]
     for one in components:
-        (row,) = assess([one], measure([one], rule=strict), rule=strict)
+        (row,) = assess_rows([one], row_statistics([one], rule=strict), rule=strict)
         decided.append(
-            _with_unjudged(row, one, found.if_right[one.name], strict) if one.name in found.if_right else row
+            _reopen_if_unjudged_matter(row, one, found.if_right[one.name], strict)
+            if one.name in found.if_right
+            else row
         )
     if purpose.name == "similarity":
         asks = "about {:,} graded pairs like these would decide"
@@ -329,15 +343,15 @@ def decide_for(
             replace(row, why=f"{row.why}; {asks.format(row.needed)}", remedy=None)
             if row.endpoint and row.needed else row for row in decided
         ]  # fmt: skip
-    fallen = _fallen(purpose, found, rule)
+    fallen = _find_watched_losses(purpose, found, rule)
     yours = tuple(name for name in fallen if name not in purpose.accept)
     beside = [*found.slices, *found.rows]
-    trades = assess(beside, measure(beside, rule=rule), rule=rule) if beside else ()
+    trades = assess_rows(beside, row_statistics(beside, rule=rule), rule=rule) if beside else ()
     rows = (
         *decided,
         *(replace(row, outcome="inconclusive", evidence=False, needed=None, remedy=None) for row in trades),
     )
-    outcome, reasons = _verdict(decided, moved, contracts, missing)
+    outcome, reasons = _outcome_and_reasons(decided, moved, contracts, missing)
     if outcome == "pass":
         outcome = "inconclusive" if yours else "pass"
         accepted = (f"{name}: {fallen[name]}, which you accept" for name in fallen if name in purpose.accept)
@@ -350,16 +364,16 @@ def decide_for(
     )  # fmt: skip
 
 
-def _with_unjudged(row: GateRow, one: Paired, if_right: Paired, rule: Rule) -> GateRow:
+def _reopen_if_unjudged_matter(row: GateRow, one: PairedRow, if_right: PairedRow, rule: Rule) -> GateRow:
     """The row, with unjudged first answers counted as wrong; open if counting them as right changes the outcome."""
     other = replace(if_right, delta=one.delta)
-    (best,) = assess([other], measure([other], rule=rule), rule=rule)
+    (best,) = assess_rows([other], row_statistics([other], rule=rule), rule=rule)
     if best.outcome == row.outcome:
         return row
     said = {"pass": "yes", "block": "no", "inconclusive": "cannot tell"}
     count = int(np.sum((one.baseline != if_right.baseline) | (one.candidate != if_right.candidate)))
     why = (
-        f"{count:,} queries have an unjudged first answer: {said[row.outcome]} if all of these are wrong "
+        f"for {count:,} queries, the first document is not judged: {said[row.outcome]} if all of these are wrong "
         f"({100 * row.change:+.1f} points), {said[best.outcome]} if all are right ({100 * best.change:+.1f} points)"
     )
     return replace(row, outcome="inconclusive", why=why, unjudged=count, needed=None, remedy=None)
@@ -374,25 +388,12 @@ def refuse_protected(purpose: Purpose, languages: Mapping[str, int]) -> None:
         )
 
 
-def _refuse_unmeasured(
-    purpose: Purpose, found: Weighable, moved: Sequence[UnjudgedSearch], languages: Mapping[str, int]
-) -> None:
-    if not found.endpoints and not found.pairs and not moved:
-        raise UsageError(f"--for {purpose.name} needs data that decide: {NEEDS[purpose.name]}. This run measured none")
-    if unmeasured := [name for name in purpose.protect if name not in found.behaviours]:
-        refuse_protected(replace(purpose, protect=(unmeasured[0],)), languages)
-        raise UsageError(unknown_name_message("--protect", unmeasured[0], found.behaviours or ["none"]))
-    slices = [one.name for one in found.slices]
-    if strange := [name for name in purpose.accept if name not in (*WATCHED, *slices)]:
-        raise UsageError(unknown_name_message("--accept", strange[0], (*WATCHED, *slices)))
-
-
-def has_enough(one: Paired) -> bool:
+def has_enough_items(one: PairedRow) -> bool:
     """Whether a component has enough items and clusters to decide; this depends on the data, not on scores."""
     return len(one.baseline) >= FEWEST_ITEMS and cached_sharing(one.things).independent >= FEWEST_CLUSTERS
 
 
-def _of_pairs(name: str, found: PairsEndpoint, purpose: Purpose, count: int) -> GateRow:
+def _assess_pairs(name: str, found: PairsEndpoint, purpose: Purpose, count: int) -> GateRow:
     """The component of the pairs: the share of positives that each model accepts at its own threshold."""
     before, now = (float(side.hits.mean()) for side in (found.old, found.new))
     low, high = found.interval(1 - (1 - LEVEL) / purpose.tried)
@@ -431,7 +432,7 @@ def _of_pairs(name: str, found: PairsEndpoint, purpose: Purpose, count: int) -> 
     )  # fmt: skip
 
 
-def _fallen(purpose: Purpose, found: Weighable, rule: Rule) -> dict[str, str]:
+def _find_watched_losses(purpose: Purpose, found: PurposeFigures, rule: Rule) -> dict[str, str]:
     """The watched behaviours and slices that certainly fell by `WATCHED_LOSS` or more: how far, by name."""
     watched = {
         name: one for name, one in found.behaviours.items()
@@ -441,8 +442,8 @@ def _fallen(purpose: Purpose, found: Weighable, rule: Rule) -> dict[str, str]:
     if not watched:
         return {}
     level = 1 - (1 - rule.level) / len(watched) / purpose.tried
-    figures = measure([*watched.values()], rule=rule)
-    highs = bounds(figures, level)[1]
+    figures = row_statistics([*watched.values()], rule=rule)
+    highs = change_bounds(figures, level)[1]
     said = {}
     for (name, one), change, high, withheld in zip(
         watched.items(), figures.change, highs, figures.withheld, strict=True
@@ -453,7 +454,7 @@ def _fallen(purpose: Purpose, found: Weighable, rule: Rule) -> dict[str, str]:
     return said
 
 
-def _verdict(
+def _outcome_and_reasons(
     decided: Sequence[GateRow], moved: Sequence[UnjudgedSearch], contracts: Sequence[str], missing: Sequence[str]
 ) -> tuple[Outcome, tuple[str, ...]]:
     lost = [f"{row.name}: {row.why}" for row in decided if row.outcome == "block"]

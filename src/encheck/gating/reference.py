@@ -18,10 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.errors import UsageError
-from encheck.gating.baseline import SUMMARY, Baseline, read
-from encheck.gating.decision import delta_of, has_headroom
-from encheck.gating.pairing import RANKS, ModelScores, chance_of, common_items, declared_of, unchanged_items
-from encheck.gating.types import DEFAULT, Paired
+from encheck.gating.baseline import SUMMARY, Baseline, read_baseline
+from encheck.gating.decision import has_headroom, row_delta
+from encheck.gating.pairing import (
+    NO_CALIBRATION,
+    ModelScores,
+    chance_level,
+    common_items,
+    declaration_of,
+    unchanged_items,
+)
+from encheck.gating.types import DEFAULT, PairedRow
 from encheck.metrics import Metric, find_metric, mean_margin, mean_similarity
 from encheck.run_file import ChangeVerdict, Difference, Result, Role, RunFile
 from encheck.scoring.frame import CaseScores
@@ -39,28 +46,28 @@ HALVINGS = 24  # p accurate to 1e-7
 RISE_WITH_DAMAGE = (mean_similarity.name, mean_margin.name)
 
 
-def shipped(results: RunFile) -> Iterator[Baseline]:
+def shipped_baselines(results: RunFile) -> Iterator[Baseline]:
     """The shipped references that were measured on this run's data: the same edition, complete."""
     here = {(data.name, data.fingerprint) for data in results.data}
-    yield from (read(_folder(name)) for name in SHIPPED if here & _measured_on(name))
+    yield from (read_baseline(_shipped_folder(name)) for name in SHIPPED if here & _shipped_data(name))
 
 
-def shipped_of(model: str) -> Baseline | None:
+def load_shipped_baseline(model: str) -> Baseline | None:
     """The shipped baseline of this model; None if there is none, or for a surface scorer."""
-    return read(_folder(model)) if SHIPPED.get(model) == "reference" else None
+    return read_baseline(_shipped_folder(model)) if SHIPPED.get(model) == "reference" else None
 
 
-def has_shipped(data: str, fingerprint: str) -> bool:
+def has_shipped_baseline(data: str, fingerprint: str) -> bool:
     """Whether a shipped reference was measured on this data."""
-    return any((data, fingerprint) in _measured_on(name) for name in SHIPPED)
+    return any((data, fingerprint) in _shipped_data(name) for name in SHIPPED)
 
 
 @cache
-def _measured_on(name: str) -> frozenset[tuple[str, str]]:
-    return frozenset((data["name"], data["fingerprint"]) for data in read_json(_folder(name) / SUMMARY)["data"])
+def _shipped_data(name: str) -> frozenset[tuple[str, str]]:
+    return frozenset((data["name"], data["fingerprint"]) for data in read_json(_shipped_folder(name) / SUMMARY)["data"])
 
 
-def _folder(name: str) -> Path:
+def _shipped_folder(name: str) -> Path:
     return Path(str(resources.files("encheck.gating") / "shipped" / name))
 
 
@@ -70,24 +77,23 @@ def property_differences(rows: Iterable[Result], before: ModelScores, after: Mod
     The verdicts hold at 5% for all properties of a data set together (Holm 1979). Figures that cannot be paired item
     by item, or that have no better direction, are left out.
     """
-    found = [one for row in rows if has_better_side(row.metric or "") and (one := _paired_change(row, before, after))]
+    found = [
+        one for row in rows if is_higher_better(row.metric or "") and (one := _paired_difference(row, before, after))
+    ]
     judged: list[Difference] = []
     for _, of_data in groupby(sorted(found, key=lambda one: one.data), key=lambda one: one.data):
         some = list(of_data)
         for one, p in zip(some, holm_adjusted_p([one.p for one in some]), strict=True):
-            judged.append(replace(one, p=float(p), said=_said(one, float(p))))
+            said: ChangeVerdict = "better" if one.beats_chance else "no evidence"
+            if p > CERTAIN or one.low <= 0 <= one.high:
+                said = "cannot tell"
+            elif one.difference < 0:
+                said = "worse"
+            judged.append(replace(one, p=float(p), said=said))
     return tuple(judged)
 
 
-def _said(one: Difference, p: float) -> ChangeVerdict:
-    if p > CERTAIN or one.low <= 0 <= one.high:
-        return "cannot tell"
-    if one.difference < 0:
-        return "worse"
-    return "better" if one.beats_chance else "no evidence"
-
-
-def has_better_side(figure: str) -> bool:
+def is_higher_better(figure: str) -> bool:
     """Whether a higher figure is better. It is not for raw similarities, so their differences mean nothing."""
     try:
         return find_metric(figure).base not in RISE_WITH_DAMAGE
@@ -95,7 +101,7 @@ def has_better_side(figure: str) -> bool:
         return False
 
 
-def _paired_change(row: Result, before: ModelScores, after: ModelScores) -> Difference | None:
+def _paired_difference(row: Result, before: ModelScores, after: ModelScores) -> Difference | None:
     """How two models differ in a row's figure, on the items that both scored, with the uncorrected p.
 
     None if fewer than two items are shared, or the figure has no values per item.
@@ -108,19 +114,19 @@ def _paired_change(row: Result, before: ModelScores, after: ModelScores) -> Diff
         return None
     epsilon = float(row.params.get("epsilon", 0.0))
     old, new = (
-        metric_values(metric, table, side.scales.get(table.data, RANKS), epsilon=epsilon)
+        metric_values(metric, table, side.scales.get(table.data, NO_CALIBRATION), epsilon=epsilon)
         for table, side in ((first, before), (second, after))
     )
-    heads, same = metric.value_rows(first), unchanged(metric, first, second, old == new)
+    heads, same = metric.value_rows(first), unchanged_values(metric, first, second, old == new)
     moved = np.where(same, 0.0, new - old)
     sharing = cached_sharing(number_units(heads.shared_units))
-    errors, clusters = sharing.estimate_errors(moved), counted_clusters(sharing)
+    errors, clusters = sharing.estimate_errors(moved), effective_clusters(sharing)
     ends = sharing.change_interval(moved) if metric.kind == "rate" else mean_interval(errors)
     low, high = (0.0 if same.all() else float(end[0]) for end in ends)
     difference = float(moved.mean())
     p, error = 1.0, float(errors.error[0])  # two-sided, of H0: no difference
     if clusters >= MIN_CLUSTERS and difference and metric.kind == "rate":
-        p = _p_of_rate(sharing, moved)
+        p = _rate_p_value(sharing, moved)
     elif clusters >= MIN_CLUSTERS and difference:
         p = float(2 * t_cdf(-abs(difference) / error, errors.free)) if error else 0.0
     return Difference(
@@ -129,7 +135,7 @@ def _paired_change(row: Result, before: ModelScores, after: ModelScores) -> Diff
     )  # fmt: skip
 
 
-def _p_of_rate(sharing: Sharing, moved: Floats) -> float:
+def _rate_p_value(sharing: Sharing, moved: Floats) -> float:
     """Two-sided p of H0 "no difference": the level at which the interval of the change ends at 0, by bisection."""
     least, most = 0.0, 1.0
     for _ in range(HALVINGS):
@@ -146,7 +152,7 @@ def metric_values(metric: Metric[...], table: CaseScores, scale: Scale, *, epsil
     return metric.item_values(table, scale)
 
 
-def counted_clusters(sharing: Sharing) -> int:
+def effective_clusters(sharing: Sharing) -> int:
     """The effective number of clusters of the items; below the minimum if their interval is withheld."""
     return min(sharing.independent, MIN_CLUSTERS - 1) if sharing.why_no_interval else sharing.independent
 
@@ -156,15 +162,15 @@ def beats_chance(heads: CaseScores, metric: Metric[...], before: Floats, after: 
 
     `heads` has a row for each value. If the chance level is unknown, a rate has to be above 0.
     """
-    one = Paired(
-        heads.case, declared_of(heads).family, "rate" if metric.kind == "rate" else "mean", before, after,
+    one = PairedRow(
+        heads.case, declaration_of(heads).family, "rate" if metric.kind == "rate" else "mean", before, after,
         number_units(heads.shared_units),
-        delta=metric.delta, chance=chance_of(heads, metric),
+        delta=metric.delta, chance=chance_level(heads, metric),
     )  # fmt: skip
-    return has_headroom(replace(one, baseline=after), delta_of(one, DEFAULT))
+    return has_headroom(replace(one, baseline=after), row_delta(one, DEFAULT))
 
 
-def unchanged(
+def unchanged_values(
     metric: Metric[...], before: CaseScores, after: CaseScores, equal: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
     """Which items have not changed; all or none if an item's value depends on other items."""
@@ -177,4 +183,4 @@ def unchanged(
 def measured_items(table: CaseScores) -> CaseScores:
     """The items that the check measures: the test part alone, if the check declares so and the data have one."""
     test = np.flatnonzero([split in TEST for split in table.splits])
-    return table.select(test) if len(test) and declared_of(table).part == "test" else table
+    return table.select(test) if len(test) and declaration_of(table).part == "test" else table

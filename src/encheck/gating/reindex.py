@@ -28,12 +28,12 @@ Vectors = NDArray[np.float32]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Unit = Literal["tokens", "words"]
-Outcome = Literal["same", "same for use", "another", "cannot tell"]
+SameOutcome = Literal["same", "same for use", "another", "cannot tell"]
 STORED_ROLES = ("document", "")  # roles of the vectors in an index
 KEPT_DIMENSIONS = 384  # a baseline keeps this many random projections of a wider vector
-FEWEST = 8  # texts needed to tell whether models are related, and that short texts agree
-FULL = 127  # the largest int8
-MORE_CUT = 0.01  # share of the user's documents: that many more cut ones are not due to rounding
+MIN_TEXTS = 8  # texts needed to tell whether models are related, and that short texts agree
+INT8_MAX = 127  # the largest int8
+MIN_MORE_TRUNCATED = 0.01  # share of the user's documents: that many more cut ones are not due to rounding
 SAME_LENGTH = 0.01  # relative; rounding changes a length by less
 SAME_VECTOR = 1e-5  # relative; batch size changes a fp32 vector by less, a different precision by more
 RELATED = 0.3  # damaged copies of MiniLM have 0.61 or more, rotated ones 0.01 or less (lab/notebook/gate.md)
@@ -54,7 +54,7 @@ class RoleVectors:
     keys: tuple[str, ...]
     vectors: Vectors
 
-    def of_keys(self, keys: Sequence[str]) -> Vectors:
+    def vectors_of(self, keys: Sequence[str]) -> Vectors:
         """The vectors with these keys, shape [n, d]."""
         at = {key: i for i, key in enumerate(self.keys)}
         return self.vectors[[at[key] for key in keys]]
@@ -110,7 +110,7 @@ class VectorSample:
     roles: Mapping[TextRole, RoleVectors]
     fingerprint: str = ""
 
-    def packed(self) -> PackedSample:
+    def pack(self) -> PackedSample:
         """The sample as a file keeps it."""
         numbers = {key: i for i, key in enumerate(self.lengths)}
         roles: dict[TextRole, PackedVectors | PackedAs] = {}
@@ -122,8 +122,8 @@ class VectorSample:
             if same is not None:
                 roles[role] = PackedAs(same)
                 continue
-            vectors = projected(one.vectors)
-            scales = np.abs(vectors).max(axis=1, initial=0).astype(float) / FULL
+            vectors = project_vectors(one.vectors)
+            scales = np.abs(vectors).max(axis=1, initial=0).astype(float) / INT8_MAX
             whole = np.rint(vectors / np.where(scales > 0, scales, 1)[:, None]).astype(np.int8)
             roles[role] = PackedVectors(
                 tuple(numbers[key] for key in one.keys),
@@ -134,7 +134,7 @@ class VectorSample:
         return PackedSample(self.similarity, self.dimension, self.settings, self.fingerprint, texts, roles)
 
     @classmethod
-    def unpacked(cls, packed: PackedSample) -> Self:
+    def unpack(cls, packed: PackedSample) -> Self:
         """The sample in `packed`; ValueError or LookupError if a role does not have one vector per text."""
         lengths = {key: TextLength(words, tokens) for key, words, tokens in packed.texts}
         keys, width = list(lengths), min(packed.dimension, KEPT_DIMENSIONS)
@@ -159,18 +159,18 @@ class VectorSample:
         return cls(packed.settings, packed.similarity, packed.dimension, lengths, roles, packed.fingerprint)
 
 
-def projected(vectors: Vectors) -> Vectors:
+def project_vectors(vectors: Vectors) -> Vectors:
     """Vectors projected to at most `KEPT_DIMENSIONS` dimensions. Distances are preserved to within a few percent
     (Achlioptas 2003).
     """
     if vectors.shape[1] <= KEPT_DIMENSIONS:
         return vectors
-    found: Vectors = vectors @ _signs(vectors.shape[1])
+    found: Vectors = vectors @ _random_signs(vectors.shape[1])
     return found
 
 
 @lru_cache(maxsize=2)
-def _signs(dimension: int) -> Vectors:
+def _random_signs(dimension: int) -> Vectors:
     """Random signs, the same on every machine and with every version of NumPy; shape [dimension, KEPT_DIMENSIONS]."""
     count = dimension * KEPT_DIMENSIONS
     bits = np.frombuffer(hashlib.shake_256(b"encheck projection").digest(-(-count // 8)), np.uint8)
@@ -204,13 +204,13 @@ class DocumentLengths:
         return None
 
 
-def cuts_more(old: EncodingSettings, new: EncodingSettings, documents: DocumentLengths | None) -> list[str]:
+def truncation_faults(old: EncodingSettings, new: EncodingSettings, documents: DocumentLengths | None) -> list[str]:
     """A message if the new model cuts many more of the user's documents than the old one; empty if not or unknown."""
     if documents is None or new.maximum_length is None:
         return []
     limits = old.maximum_length, new.maximum_length
     before, now = (0 if limit is None else documents.longer(limit, "tokens") for limit in limits)
-    if before is None or now is None or now - before < MORE_CUT * documents.total:
+    if before is None or now is None or now - before < MIN_MORE_TRUNCATED * documents.total:
         return []
     was, share = (f"{100 * count / documents.total:.1f}%" for count in (before, now))
     return [
@@ -252,10 +252,10 @@ class Reindex:
     longer_moved: bool = False
 
     @property
-    def in_use(self) -> Outcome:
+    def outcome_in_use(self) -> SameOutcome:
         """Whether both are the same model in use, for any text; these are the outcomes of `encheck same`.
 
-        >>> unknown("no text").in_use, Reindex(False, "no", "", queries_moved=True).in_use
+        >>> unknown_reindex("no text").outcome_in_use, Reindex(False, "no", "", queries_moved=True).outcome_in_use
         ('cannot tell', 'another')
         """
         if self.needed or self.only_by_cosine or self.longer_moved or self.queries_moved:
@@ -274,40 +274,42 @@ class Reindex:
         return f"re-index: {self.answer} ({self.why})"
 
 
-def same_for_use(old: Vectors, new: Vectors, *, by_cosine: bool = False) -> Bools:
+def are_same_for_use(old: Vectors, new: Vectors, *, by_cosine: bool = False) -> Bools:
     """Which of the vectors [n, d] differ by no more than rounding, batches and precision explain; shape [n].
 
     The criterion is a cosine of 0.999 or more and, unless the index compares by cosine, a length within 1%.
     """
     stays = _cosines(old, new) >= 1 - ROUNDING
-    return stays if by_cosine else stays & (np.abs(_ratios(old, new) - 1) <= SAME_LENGTH)
+    return stays if by_cosine else stays & (np.abs(_length_ratios(old, new) - 1) <= SAME_LENGTH)
 
 
-def unknown(why: str) -> Reindex:
+def unknown_reindex(why: str) -> Reindex:
     """The result if nothing can be compared."""
     return Reindex(None, "cannot tell", why)
 
 
-def of_other_dimensions(sizes: tuple[int, int]) -> Reindex:
+def reindex_for_other_dimension(sizes: tuple[int, int]) -> Reindex:
     """The result if the two models' vectors have different dimensions."""
     why = f"vectors of {sizes[0]} dimensions before, of {sizes[1]} now"
     return Reindex(True, "yes", why, dimensions=sizes, related=False)
 
 
-def compare(old: VectorSample, new: VectorSample, *, documents: DocumentLengths | None = None) -> Reindex:
+def compare_samples(old: VectorSample, new: VectorSample, *, documents: DocumentLengths | None = None) -> Reindex:
     """Compare two models on the texts that both encoded; `documents` are the lengths of the user's, if known."""
     sizes = (old.dimension, new.dimension)
     if sizes[0] != sizes[1]:
-        return of_other_dimensions(sizes)
+        return reindex_for_other_dimension(sizes)
     pairs = [_RoleComparison.of(old, new, role) for role in old.roles if role in new.roles]
     pairs = [pair for pair in pairs if pair.keys]
     if not any(pair.role in STORED_ROLES for pair in pairs):
         return Reindex(None, "cannot tell", "no text has a vector of both models in the same role", dimensions=sizes)
     evidence = _Evidence(old, new, pairs)
-    answer = _if_vectors_differ(evidence) or _if_unknown(evidence) or _by_length(evidence, documents)
+    answer = (
+        _reindex_if_vectors_differ(evidence) or _reindex_if_unknown(evidence) or _reindex_by_length(evidence, documents)
+    )
     worst, limit = evidence.worst, evidence.limit
     longer = documents.longer(limit, "tokens") if documents and limit is not None else answer.longer
-    same_model = evidence.is_unmoved and not evidence.differences and old.similarity == new.similarity
+    same_model = evidence.is_unchanged and not evidence.differences and old.similarity == new.similarity
     return replace(
         answer, longer=longer, texts=len(evidence.keys), dimensions=sizes, median=float(np.median(worst.cosines)),
         lowest=evidence.lowest, related=worst.related, same_model=same_model, queries_moved=evidence.queries_moved,
@@ -326,27 +328,34 @@ class _RoleComparison:
     ratios: Floats
     stays: Bools
     stays_by_cosine: Bools
-    is_unmoved: bool
+    is_unchanged: bool
     related: bool | None
 
     @classmethod
     def of(cls, old: VectorSample, new: VectorSample, role: TextRole) -> Self:
         there = set(new.roles[role].keys)
         keys = tuple(key for key in old.roles[role].keys if key in there)
-        before, after = (one.roles[role].of_keys(keys) for one in (old, new))
-        stays, by_cosine = (same_for_use(before, after, by_cosine=directions) for directions in (False, True))
+        before, after = (one.roles[role].vectors_of(keys) for one in (old, new))
+        stays, by_cosine = (are_same_for_use(before, after, by_cosine=directions) for directions in (False, True))
         # unchanged except for the effect of the batch size, also for vectors kept in int8
         largest, now = (np.abs(one).max(axis=1, initial=0).astype(float) for one in (before, after))
         apart = np.abs(before.astype(float) - after).mean(axis=1)
-        is_unmoved = (np.abs(largest - now) <= SAME_VECTOR * largest).all() and (
+        is_unchanged = (np.abs(largest - now) <= SAME_VECTOR * largest).all() and (
             apart <= 10 * SAME_VECTOR * largest
         ).all()
         related = None  # with too few texts
-        if len(before) >= FEWEST:
+        if len(before) >= MIN_TEXTS:
             directions = _cosines(before - before.mean(axis=0), after - after.mean(axis=0))
             related = bool(np.median(directions) >= RELATED)
         return cls(
-            role, keys, _cosines(before, after), _ratios(before, after), stays, by_cosine, bool(is_unmoved), related
+            role,
+            keys,
+            _cosines(before, after),
+            _length_ratios(before, after),
+            stays,
+            by_cosine,
+            bool(is_unchanged),
+            related,
         )
 
 
@@ -369,7 +378,7 @@ class _Evidence:
         return {key for pair in self.stored for key in pair.keys}
 
     @property
-    def over(self) -> str:
+    def text_count_in_words(self) -> str:
         """The number of texts in words."""
         return f"over {len(self.keys):,} texts" if len(self.keys) != 1 else "over 1 text"
 
@@ -384,9 +393,9 @@ class _Evidence:
         return min(float(pair.cosines.min()) for pair in self.stored)
 
     @property
-    def is_unmoved(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Whether no vector changed, in any role."""
-        return all(pair.is_unmoved for pair in self.pairs)
+        return all(pair.is_unchanged for pair in self.pairs)
 
     @property
     def differences(self) -> list[str]:
@@ -396,18 +405,18 @@ class _Evidence:
     @property
     def queries_moved(self) -> bool:
         """Whether queries are encoded differently, apart from queries that one of the models cuts."""
-        moved = (key for pair in self.pairs if pair.role == "query" for key in self._moved_of(pair))
+        moved = (key for pair in self.pairs if pair.role == "query" for key in self._changed_texts(pair))
         return any(self.limit is None or (self.tokens(key) or 0) <= self.limit for key in moved)
 
-    def _moved_of(self, pair: _RoleComparison) -> list[str]:
+    def _changed_texts(self, pair: _RoleComparison) -> list[str]:
         """The texts whose vectors changed, by the similarity that the models use."""
         by_cosine = self.old.similarity == self.new.similarity == "cosine"
         return [pair.keys[i] for i in np.flatnonzero(~(pair.stays_by_cosine if by_cosine else pair.stays))]
 
     @cached_property
-    def moved_keys(self) -> set[str]:
+    def changed_keys(self) -> set[str]:
         """The texts whose stored vectors are no longer valid."""
-        return {key for pair in self.stored for key in self._moved_of(pair)}
+        return {key for pair in self.stored for key in self._changed_texts(pair)}
 
     @property
     def limit(self) -> int | None:
@@ -425,18 +434,12 @@ class _Evidence:
         return self.new.lengths[key].words
 
     @property
-    def has_other_lengths(self) -> bool:
-        """Whether vector lengths changed, judged by texts that neither model cuts if their limits differ."""
-        long = (pair.keys[i] for pair in self.stored for i in np.flatnonzero(np.abs(pair.ratios - 1) > SAME_LENGTH))
-        return any(self.limit is None or (self.tokens(key) or 0) <= self.limit for key in long)
-
-    @property
     def longest(self) -> tuple[int, Unit] | None:
         """The length of the longest compared text; None if it does not matter.
 
         It does not for identical models, or if texts beyond a maximum length that both share were compared.
         """
-        if self.is_unmoved and self.old.fingerprint and self.old.fingerprint == self.new.fingerprint:
+        if self.is_unchanged and self.old.fingerprint and self.old.fingerprint == self.new.fingerprint:
             return None
         counts = [self.tokens(key) for key in self.keys]
         limits = {self.old.settings.maximum_length, self.new.settings.maximum_length}
@@ -447,9 +450,9 @@ class _Evidence:
         return None if limit is not None and not others and most > limit else (most, "tokens")
 
 
-def _if_vectors_differ(evidence: _Evidence) -> Reindex | None:
+def _reindex_if_vectors_differ(evidence: _Evidence) -> Reindex | None:
     """Yes if stored vectors changed and a maximum length alone does not explain it; otherwise None."""
-    moved, limit, old, new = evidence.moved_keys, evidence.limit, evidence.old, evidence.new
+    moved, limit, old, new = evidence.changed_keys, evidence.limit, evidence.old, evidence.new
     if not moved:
         return None
     is_beyond_limit = limit is not None and all((evidence.tokens(key) or 0) > limit for key in moved)
@@ -458,11 +461,11 @@ def _if_vectors_differ(evidence: _Evidence) -> Reindex | None:
     worst = evidence.worst
     if evidence.lowest >= 1 - ROUNDING:
         similarity = new.similarity if new.similarity != "cosine" else evidence.old.similarity
-        what = f"{_lengths_changed(evidence)}, and the model compares by {similarity}"
+        what = f"{_length_change_text(evidence)}, and the model compares by {similarity}"
     else:
         role = " as documents" if worst.role == "document" and new.settings.has_prompt("document") else ""
         what = f"vectors differ: median cosine {np.median(worst.cosines):.3f}, lowest {evidence.lowest:.3f}, "
-        what += f"{evidence.over}{role}"
+        what += f"{evidence.text_count_in_words}{role}"
         shortest = min(map(evidence.words, moved))
         if len(moved) < len(evidence.keys) and all(evidence.words(k) < shortest for k in evidence.keys - moved):
             what += f", but only of texts of {shortest:,} words or more"
@@ -471,39 +474,43 @@ def _if_vectors_differ(evidence: _Evidence) -> Reindex | None:
     return Reindex(True, "yes", "; ".join([what, *evidence.differences]))
 
 
-def _lengths_changed(evidence: _Evidence) -> str:
+def _length_change_text(evidence: _Evidence) -> str:
     ratios = np.concatenate([pair.ratios for pair in evidence.stored])
     low, middle, high = np.percentile(ratios, [0, 50, 100])
     times = f"{middle:.3g}" if high - low <= SAME_LENGTH * middle else f"{low:.3g} to {high:.3g}"
-    return f"the same directions, but vectors {times} times as long, {evidence.over}"
+    return f"the same directions, but vectors {times} times as long, {evidence.text_count_in_words}"
 
 
-def _if_unknown(evidence: _Evidence) -> Reindex | None:
+def _reindex_if_unknown(evidence: _Evidence) -> Reindex | None:
     """ "Cannot tell" if the compared texts agree but other texts, or an index, may not; otherwise None."""
     old, new = evidence.old.settings, evidence.new.settings
     is_compared = any(pair.role == "document" for pair in evidence.pairs)
     if (old.has_prompt("document") or new.has_prompt("document")) and not is_compared:
-        return unknown("documents get a prompt, but no text was encoded as a document by both models")
+        return unknown_reindex("documents get a prompt, but no text was encoded as a document by both models")
     if tokenizer_differences(old, new):
         said = "; ".join(evidence.differences)
-        return unknown(f"vectors are the same {evidence.over}, but {said}: those of other texts may differ")
-    if evidence.has_other_lengths:
+        return unknown_reindex(
+            f"vectors are the same {evidence.text_count_in_words}, but {said}: those of other texts may differ"
+        )
+    lengths = (p.keys[i] for p in evidence.stored for i in np.flatnonzero(np.abs(p.ratios - 1) > SAME_LENGTH))
+    limit = evidence.limit  # if the limits differ, only texts that neither model cuts show whether lengths changed
+    if any(limit is None or (evidence.tokens(key) or 0) <= limit for key in lengths):
         answer = "no, if your index compares by cosine; yes, if by inner product or distance"
         return Reindex(
-            None, answer, "; ".join([_lengths_changed(evidence), *evidence.differences]), only_by_cosine=True
+            None, answer, "; ".join([_length_change_text(evidence), *evidence.differences]), only_by_cosine=True
         )
     return None
 
 
-def _by_length(evidence: _Evidence, documents: DocumentLengths | None) -> Reindex:
+def _reindex_by_length(evidence: _Evidence, documents: DocumentLengths | None) -> Reindex:
     """No, up to the length that was compared, or up to which both models read the same text."""
     limit, longest = evidence.limit, evidence.longest
     up_to, unit = longest or (None, "tokens")
     if limit is not None:
         up_to, unit = limit, "tokens"
     lowest = np.floor((evidence.lowest + 5e-7) * 1e5) / 1e5  # rounded down, except for differences below fp32
-    why = f"the same vectors within rounding: lowest cosine {lowest:.5f}, {evidence.over}"
-    if moved := evidence.moved_keys:
+    why = f"the same vectors within rounding: lowest cosine {lowest:.5f}, {evidence.text_count_in_words}"
+    if moved := evidence.changed_keys:
         both = (one for pair in evidence.stored for one in zip(pair.keys, pair.cosines, strict=True))
         cosines = [value for key, value in both if key in moved]
         why = f"median cosine {np.median(cosines):.3f}, lowest {min(cosines):.3f}, over the longer texts"
@@ -535,7 +542,7 @@ def _cosines(old: Vectors, new: Vectors) -> Floats:
     return np.where(both, 1.0, np.nan_to_num(cosine(old, new)))
 
 
-def _ratios(old: Vectors, new: Vectors) -> Floats:
+def _length_ratios(old: Vectors, new: Vectors) -> Floats:
     """The ratio of new to old vector lengths; 1 if one of them is zero."""
     before, after = (np.linalg.norm(one.astype(float), axis=1) for one in (old, new))
     known = (before > 0) & (after > 0)
@@ -579,10 +586,10 @@ FIXED_TEXTS = (
 LONG_WORDS = (15, 30, 45, 90, 180, 350, 700, 1_400, 2_800, 5_600, 11_200)  # a token has about three quarters of a word
 
 
-def long_text(words: int) -> str:
+def make_long_text(words: int) -> str:
     """The short texts joined, starting at a different one for each length, and cut at this number of words.
 
-    >>> long_text(4), len(long_text(700).split())
+    >>> make_long_text(4), len(make_long_text(700).split())
     ('The minister denied that', 700)
     """
     start = 7 * words % len(FIXED_TEXTS)

@@ -1,6 +1,6 @@
 """Seed replicates: checkpoints that differ from the baseline only in the training seed, and how much they vary.
 
-`seed_noise` measures this variation. It can make a gate more lenient, so `check_replicates` verifies that each
+`estimate_seed_noise` measures this variation. It can make a gate more lenient, so `check_replicates` verifies that each
 replicate has the same texts, other weights, the same dimension, and changes that go up as often as down.
 """
 
@@ -13,32 +13,36 @@ from dataclasses import replace
 import numpy as np
 
 from encheck.errors import BaselineError
-from encheck.gating.decision import delta_of, has_headroom, measure, pooled_error
+from encheck.gating.decision import has_headroom, pooled_error, row_delta, row_statistics
 from encheck.gating.gate_rows import pool_rows
-from encheck.gating.pairing import ModelScores, common_items, compare_all, gating_metric
-from encheck.gating.types import DEFAULT, FEWEST_REPLICATES, Noise, Paired, Rule
+from encheck.gating.pairing import ModelScores, common_items, compare_cases, gating_metric
+from encheck.gating.types import DEFAULT, FEWEST_REPLICATES, Noise, PairedRow, Rule
 from encheck.scoring.scores import Scale
 from encheck.statistics import hypothesis_tests as stats
 
-COPY = 2e-3  # of MiniLM, 95% of scores move by up to 0.0002 in fp16 and 0.0018 in bf16; 1% of noise moves some by 0.01
+COPY_TOLERANCE = (
+    2e-3  # of MiniLM, 95% of scores move by up to 0.0002 in fp16 and 0.0018 in bf16; 1% of noise moves some by 0.01
+)
 DRIFT_LEVEL = 0.01  # of the tests of all replicates together
 LEAST_ROWS = 2  # fewest gate rows that show a direction
 WHAT_IT_IS = "A seed replicate is a separate checkpoint, trained like the baseline but with another seed"
 TWIN = "--twin="
 
 
-def seed_noise(sides: Sequence[ModelScores], *, rule: Rule = DEFAULT, primary: str | None = None) -> Noise | None:
+def estimate_seed_noise(
+    sides: Sequence[ModelScores], *, rule: Rule = DEFAULT, primary: str | None = None
+) -> Noise | None:
     """The noise between the baseline and its seed replicates; None if no gate row can show it.
 
     BaselineError for fewer than three replicates, the baseline not counted.
     """
-    refuse_few(len(sides) - 1)
-    pairs = [paired_rows(before, after, rule=rule, primary=primary)
+    refuse_few_replicates(len(sides) - 1)
+    pairs = [compare_checkpoints(before, after, rule=rule, primary=primary)
              for before, after in itertools.combinations(sides, 2)]  # fmt: skip
-    return noise_between(pairs, replicates=len(sides) - 1, rule=rule)
+    return pool_seed_noise(pairs, replicates=len(sides) - 1, rule=rule)
 
 
-def noise_between(pairs: Sequence[Sequence[Paired]], *, replicates: int, rule: Rule = DEFAULT) -> Noise | None:
+def pool_seed_noise(pairs: Sequence[Sequence[PairedRow]], *, replicates: int, rule: Rule = DEFAULT) -> Noise | None:
     """The noise from the gate rows of each pair of checkpoints; None if there are no rows.
 
     It is the mean square of the change over all pairs, minus the sampling variance of the items, for each row and
@@ -48,7 +52,7 @@ def noise_between(pairs: Sequence[Sequence[Paired]], *, replicates: int, rule: R
     parts: set[str] = set()
     for paired in filter(None, pairs):
         parts |= {one.name for one in paired if one.part_of}
-        f = measure(paired, rule=rule)
+        f = row_statistics(paired, rule=rule)
         for one, square in zip(paired, (f.change**2 - f.error**2) / f.delta**2, strict=True):
             squares.setdefault(one.name, []).append(float(square))
     if not squares:
@@ -59,13 +63,15 @@ def noise_between(pairs: Sequence[Sequence[Paired]], *, replicates: int, rule: R
     return Noise(common**0.5, own, replicates)
 
 
-def paired_rows(before: ModelScores, after: ModelScores, *, rule: Rule, primary: str | None = None) -> list[Paired]:
+def compare_checkpoints(
+    before: ModelScores, after: ModelScores, *, rule: Rule, primary: str | None = None
+) -> list[PairedRow]:
     """The gate rows of two checkpoints that have enough items to gate."""
-    compared, _ = compare_all(before.select_split(), after.select_split(), primary=primary)
-    return [p for p in pool_rows(compared) if len(p.baseline) >= rule.least(p.budget)[0]]
+    compared, _ = compare_cases(before.select_split(), after.select_split(), primary=primary)
+    return [p for p in pool_rows(compared) if len(p.baseline) >= rule.required_sizes(p.budget)[0]]
 
 
-def refuse_few(count: int) -> None:
+def refuse_few_replicates(count: int) -> None:
     """BaselineError for too few seed replicates: one odd checkpoint would decide."""
     if count < FEWEST_REPLICATES:
         raise BaselineError(
@@ -90,11 +96,20 @@ def check_replicates(
     """
     known: dict[str, ModelScores] = {of: baseline}
     for label, side in replicates.items():
-        found = _in_order(baseline, side, f"{option}{label}", of)
-        same = next((name for name, other in known.items() if is_copy(other, found)), None)
+        tables = {}  # the cases that the baseline has too, items in its order
+        for name, table in baseline.tables.items():
+            if name in side.tables:
+                first, tables[name] = common_items(table, side.tables[name])
+                if not len(first.items) == len(table.items) == len(side.tables[name].items):
+                    raise BaselineError(
+                        f"{option}{label} was measured on other texts than {of}, in {name}: measure both on the same "
+                        "data"
+                    )
+        found = replace(side, tables=tables)
+        same = next((name for name, other in known.items() if is_same_model(other, found)), None)
         if same:
             raise BaselineError(
-                f"{option}{label} gives the same scores as {same} up to rounding: it is that model again. {WHAT_IT_IS}"
+                f"{option}{label} gives the same scores as {same} up to rounding, so it is the same model. {WHAT_IT_IS}"
             )
         known[label] = found
     del known[of]
@@ -112,7 +127,7 @@ def refuse_other_dimension(baseline: int | None, replicates: Mapping[str, int | 
             )
 
 
-def is_copy(one: ModelScores, other: ModelScores) -> bool:
+def is_same_model(one: ModelScores, other: ModelScores) -> bool:
     """Whether two models' scores are nearly equal, as for the same weights in a different precision.
 
     A different seed changes scores more. 95% of the gating scores count, in units of the score of identical texts,
@@ -126,37 +141,24 @@ def is_copy(one: ModelScores, other: ModelScores) -> bool:
             unit = max(abs(scale.identity), abs(scale.reference)) or 1.0
             both = np.concatenate([np.abs(table.near - there.near), np.abs(table.far - there.far)]) / unit
             moved += both[~np.isnan(both)].tolist()
-    return bool(moved) and float(np.quantile(moved, 0.95)) <= COPY
-
-
-def _in_order(baseline: ModelScores, side: ModelScores, who: str, of: str) -> ModelScores:
-    """The cases that the baseline has too, items in its order; BaselineError if the texts differ."""
-    tables = {}
-    for name, table in baseline.tables.items():
-        if name in side.tables:
-            first, tables[name] = common_items(table, side.tables[name])
-            if not len(first.items) == len(table.items) == len(side.tables[name].items):
-                raise BaselineError(
-                    f"{who} was measured on other texts than {of}, in {name}: measure both on the same data"
-                )
-    return replace(side, tables=tables)
+    return bool(moved) and float(np.quantile(moved, 0.95)) <= COPY_TOLERANCE
 
 
 def _refuse_drift(baseline: ModelScores, replicates: Mapping[str, ModelScores], rule: Rule, of: str) -> None:
     """BaselineError if a replicate, or all together, lose or gain on average over the gate rows."""
     rows = {}
     for who, side in replicates.items():
-        paired = [p for p in paired_rows(baseline, side, rule=rule) if not p.part_of]
-        rows[who] = {p.name: p for p in paired if has_headroom(p, delta_of(p, rule), rule)}  # below, a rate rises
-    drifts = {who: _drift(list(own.values()), rule) for who, own in rows.items()}
+        paired = [p for p in compare_checkpoints(baseline, side, rule=rule) if not p.part_of]
+        rows[who] = {p.name: p for p in paired if has_headroom(p, row_delta(p, rule), rule)}  # below, a rate rises
+    drifts = {who: _mean_drift(list(own.values()), rule) for who, own in rows.items()}
     first, *others = rows.values()
     together = [[own[name] for own in rows.values()] for name in first if all(name in own for own in others)]
     means = [
-        replace(some[0], kind="mean", delta=delta_of(some[0], rule),
+        replace(some[0], kind="mean", delta=row_delta(some[0], rule),
                 candidate=np.mean([p.candidate for p in some], axis=0))
         for some in together
     ]  # fmt: skip
-    drifts["all seed replicates together"] = _drift(means, rule)
+    drifts["all seed replicates together"] = _mean_drift(means, rule)
     for who, (mean, p) in drifts.items():
         if p < DRIFT_LEVEL / len(drifts):
             raise BaselineError(
@@ -165,14 +167,14 @@ def _refuse_drift(baseline: ModelScores, replicates: Mapping[str, ModelScores], 
             )
 
 
-def _drift(paired: Sequence[Paired], rule: Rule) -> tuple[float, float]:
+def _mean_drift(paired: Sequence[PairedRow], rule: Rule) -> tuple[float, float]:
     """The mean change over the gate rows in deltas, and the two-sided p that it is 0.
 
     Its error has two parts: the spread of the rows, which is seed noise, and the sampling error of the shared items.
     """
     if len(paired) < LEAST_ROWS:
         return 0.0, 1.0
-    f = measure(paired, rule=rule)
+    f = row_statistics(paired, rule=rule)
     changes = f.change / f.delta
     error = float(np.hypot(changes.std(ddof=1) / len(changes) ** 0.5, pooled_error(f, range(len(f.n)))[0]))
     mean = float(changes.mean())

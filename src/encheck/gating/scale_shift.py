@@ -16,7 +16,7 @@ from encheck.system.typed_files import Count, MaybeNaN, Positive, writes_propert
 
 Floats = NDArray[np.float64]
 Proportion = Annotated[float, Interval(ge=0, le=1)]
-ACCEPTED = 30  # accepted pairs: with fewer, a matched threshold would be due to chance
+MIN_ACCEPTED = 30  # accepted pairs: with fewer, a matched threshold would be due to chance
 LABELLED, PAIRS, FIRST_ANSWERS = "labelled", "pairs", "first answers"
 TYPICAL = 0.8  # a typical threshold, from 0 (random pairs) to 1 (identical pairs)
 SAME = 0.02  # on that scale: a threshold that moves by less counts as unchanged
@@ -53,8 +53,8 @@ class ScaleShift:
     def says(self) -> str:
         """In a line.
 
-        >>> one = scale_shift(Scale(0.06, 1.0, 2000, 0.08), Scale(0.86, 1.0, 2000, 0.03), threshold=0.8, data="d")
-        >>> one.says
+        >>> before, after = Scale(0.06, 1.0, 2000, 0.08), Scale(0.86, 1.0, 2000, 0.03)
+        >>> measure_scale_shift(before, after, threshold=0.8, data="d").says
         'scale on d: random pairs 0.06 to 0.86, identical pairs 1: a stored 0.8 now accepts nearly everything'
         """
         random = f"random pairs {self.before.reference:.2f} to {self.after.reference:.2f}"
@@ -65,17 +65,17 @@ class ScaleShift:
         if self.equivalent is None:
             then = "one of the models gives random and identical pairs the same similarity, so no threshold works"
         elif not self.has_moved:
-            then = f"{stored} is where it was"
+            then = f"{stored} means the same as before"
         elif self.threshold > self.after.identity:
             then = f"{stored} now accepts nothing, not even identical pairs"
         elif share >= NEARLY_ALL:
             then = f"{stored} now accepts nearly everything"
         else:
-            then = f"{stored} is now where {self.equivalent:.3g} was{some}"
+            then = f"{stored} now means what {self.equivalent:.3g} meant before{some}"
         return f"scale on {self.data}: {random}, {identical}: {then}"
 
 
-def scale_shift(before: Scale, after: Scale, *, threshold: float | None = None, data: str = "") -> ScaleShift:
+def measure_scale_shift(before: Scale, after: Scale, *, threshold: float | None = None, data: str = "") -> ScaleShift:
     """How the scale changed between two models; `threshold` is one in use, by default a typical one on the old scale.
 
     Both models are calibrated on the same random pairs, so a change of `reference` comes from the models.
@@ -88,12 +88,12 @@ def scale_shift(before: Scale, after: Scale, *, threshold: float | None = None, 
     return ScaleShift(data, before, after, stored, before.reference + share * before.unit)
 
 
-def scale_shifts(
+def measure_scale_shifts(
     before: Mapping[str, Scale], after: Mapping[str, Scale], *, threshold: float | None = None
 ) -> tuple[ScaleShift, ...]:
     """The scale shift of each data set that calibrates both models, sorted by name."""
     both = (name for name in sorted(before) if name in after)
-    return tuple(scale_shift(before[name], after[name], threshold=threshold, data=name) for name in both)
+    return tuple(measure_scale_shift(before[name], after[name], threshold=threshold, data=name) for name in both)
 
 
 @writes_properties("says")
@@ -128,11 +128,11 @@ class ThresholdShift:
             then = "it accepted all of them, so no new threshold can be derived"
         else:
             few = f"{self.accepted} accepted {self.unit} are too few"
-            then = f"{few} for a threshold that accepts as many ({ACCEPTED} are needed)"
+            then = f"{few} for a threshold that accepts as many ({MIN_ACCEPTED} are needed)"
         return f"threshold {self.threshold:g} on {self.data}: {moved}; {then}"
 
 
-def threshold_shift(
+def measure_threshold_shift(
     before: Floats, after: Floats, *, threshold: float, data: str = "", unit: str = PAIRS
 ) -> ThresholdShift:
     """The effect on a threshold, from scores of the same pairs under both models, each of shape [n], n > 0.
@@ -142,7 +142,7 @@ def threshold_shift(
     accepted = int((before >= threshold).sum())
     shares = (accepted / len(before), float((after >= threshold).mean()))
     same = None
-    if ACCEPTED <= accepted < len(after):  # as many, as far as ties allow
+    if MIN_ACCEPTED <= accepted < len(after):  # as many, as far as ties allow
         ordered = np.sort(after)[::-1]
         same = float(ordered[accepted - 1] + ordered[accepted]) / 2
     return ThresholdShift(data, threshold, len(before), accepted, *shares, same, unit)

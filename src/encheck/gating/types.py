@@ -19,35 +19,36 @@ from encheck.statistics.hypothesis_tests import units_needed
 from encheck.system.typed_files import Count, MaybeNaN, NonNegative, Positive, writes_properties
 
 Floats = NDArray[np.float64]
-Kind = Literal["rate", "mean"]
+FigureKind = Literal["rate", "mean"]
 Outcome = Literal["pass", "block", "inconclusive"]
 ExitCode = Literal[0, 1, 5, 10]
 PurposeName = Literal["change", "search", "pairs", "similarity"]
 Budget = Literal["primary", "behaviour", "slices"]
 BUDGETS: tuple[Budget, ...] = ("primary", "behaviour", "slices")
-SPLIT: Mapping[Budget, float] = MappingProxyType({"primary": 0.6, "behaviour": 0.2, "slices": 0.2})
-Z = 1.959964  # normal quantile of 97.5%: both ends of a 95% interval
+ALPHA_SHARES: Mapping[Budget, float] = MappingProxyType({"primary": 0.6, "behaviour": 0.2, "slices": 0.2})
+Z_95 = 1.959964  # normal quantile of 97.5%: both ends of a 95% interval
 TOLERANCE = 1e-5  # a score of the same checkpoint at other batch sizes and thread counts differs by less
-PRIOR = 4  # weight of the pooled noise, in seed replicates, when the noise of one row is estimated
+PRIOR_REPLICATES = 4  # weight of the pooled noise, in seed replicates, when the noise of one row is estimated
 FEWEST_REPLICATES = 3
 EXIT_CODES: Mapping[Outcome, ExitCode] = {"pass": 0, "block": 1, "inconclusive": 10}
 
 
 @dataclass(frozen=True)
 class Rule:
-    """How strict a gate is. The defaults are those of docs/method/gate.md, whose error rates are measured.
+    """How strict a gate is. The error rates of the defaults are measured in docs/method/gate.md.
 
-    `rate_delta` and `mean_delta` are the losses that matter, as proportion and on the calibrated scale. A row
-    blocks when its change is below `-block * delta`, tested at `alpha` for all rows together (Holm). It
-    passes when its lower bound is above `-row * delta` and its estimate above `-estimate * delta`; a family,
-    when its lower bound is above `-family * delta`. Bounds are the ends of two-sided intervals of confidence `level`,
-    and tests are two-sided, so that the printed intervals decide. Seed noise widens delta by a factor of `widest` at
-    most. If a row has parts, they have the share `parts` of its level, in equal pieces, and the row has the rest.
+    `rate_delta` and `mean_delta` are the smallest losses that matter: of a rate, as a proportion, and of a mean, on the
+    calibrated scale. A row blocks if its change is shown to be below `-block * delta`; the test has level `alpha` for
+    all rows together (Holm). A row passes if its lower bound is above `-row * delta` and its estimate is above
+    `-estimate * delta`. A family passes if its lower bound is above `-family * delta`. Bounds are the ends of two-sided
+    intervals of confidence `level`, and tests are two-sided, so the decision agrees with the printed intervals. Seed
+    noise multiplies delta by `widest` at most. If a row has parts, they get the share `parts` of its level, in equal
+    pieces, and the row keeps the rest.
 
     If a search with labels gates, `split` divides `alpha` between its primary endpoint, behaviour, and slices of its
-    queries. The fewest items and clusters that gate are `min_items` and `min_clusters` for behaviour, `primary_items`
-    and `primary_clusters` for a primary endpoint, and `slice_clusters` for a slice. At most `max_slices` slices are
-    tested.
+    queries. A row gates only if it has enough items and clusters: `min_items` and `min_clusters` for behaviour,
+    `primary_items` and `primary_clusters` for a primary endpoint, and `slice_clusters` for a slice. At most
+    `max_slices` slices are tested.
     """
 
     rate_delta: float = 0.02
@@ -63,7 +64,7 @@ class Rule:
     min_clusters: int = 30
     min_items: int = 150
     power: float = 0.8
-    split: Mapping[Budget, float] = field(default_factory=lambda: SPLIT)
+    split: Mapping[Budget, float] = field(default_factory=lambda: ALPHA_SHARES)
     primary_clusters: int = 20
     primary_items: int = 100
     slice_clusters: int = 20
@@ -72,12 +73,12 @@ class Rule:
     needs_headroom: bool = True
 
     @property
-    def covered_noise(self) -> float:
-        """The largest seed noise, in deltas, that widening covers: the widest delta is three times as large."""
+    def max_seed_noise(self) -> float:
+        """The largest seed noise with which a gate can pass, in deltas: a third of the widest factor."""
         return self.widest / 3
 
-    def least(self, budget: Budget) -> tuple[int, int]:
-        """The fewest (items, clusters) that gate in this budget."""
+    def required_sizes(self, budget: Budget) -> tuple[int, int]:
+        """Return the numbers of items and of clusters that a row of this budget needs to gate."""
         few: Mapping[Budget, tuple[int, int]] = {
             "primary": (self.primary_items, self.primary_clusters),
             "behaviour": (self.min_items, self.min_clusters),
@@ -99,7 +100,7 @@ class Noise:
     >>> noise = Noise(0.2, {"jumble/probes/3": 1.1, "antonym/probes/1": 0.0}, replicates=3)
     >>> [round(noise.of(row), 2) for row in ("jumble/probes/3", "antonym/probes/1", "negation/probes/1")]
     [0.74, 0.15, 0.2]
-    >>> [round(noise.widens(row), 2) for row in ("jumble/probes/3", "antonym/probes/1", "negation/probes/1")]
+    >>> [round(noise.widening_noise(row), 2) for row in ("jumble/probes/3", "antonym/probes/1", "negation/probes/1")]
     [0.74, 0.0, 0.0]
     """
 
@@ -110,47 +111,49 @@ class Noise:
     @property
     def free(self) -> float:
         """Degrees of freedom of the noise of a row."""
-        return inf if self.replicates is None else PRIOR + self.replicates
+        return inf if self.replicates is None else PRIOR_REPLICATES + self.replicates
 
     def of(self, row: str) -> float:
         """The noise that a loss of this gate row has to exceed to block: its own, shrunk towards the pooled noise.
 
-        The pooled noise counts like `PRIOR` more replicates (Smyth 2004, SAGMB 3). A row that was not measured has the
-        pooled noise.
+        The pooled noise counts like `PRIOR_REPLICATES` more replicates (Smyth 2004, SAGMB 3). A row that was not
+        measured has the pooled noise.
         """
         own = self.own.get(row)
         if own is None or self.replicates is None:
             return self.pooled if own is None else own
-        mean = (PRIOR * self.pooled**2 + self.replicates * own**2) / (PRIOR + self.replicates)
+        mean = (PRIOR_REPLICATES * self.pooled**2 + self.replicates * own**2) / (PRIOR_REPLICATES + self.replicates)
         return float(mean**0.5)
 
-    def widens(self, row: str) -> float:
+    def widening_noise(self, row: str) -> float:
         """The noise that widens this gate row's delta: at most its own, so that no other row widens it."""
         return min(self.own.get(row, 0.0), self.of(row))
 
 
-QUIET = Noise()
+NO_SEED_NOISE = Noise()
 
 
 @dataclass(frozen=True)
-class Paired:
-    """One gate row's metric, item by item: wins (0 or 1) for a rate, values for a mean.
+class PairedRow:
+    """The metric of one gate row for each item, under both models: wins (0 or 1) for a rate, values for a mean.
 
-    `baseline` and `candidate` have shape [n] and the same items in the same order. `things` numbers what each item
-    shares with others, with the same numbers in all rows: a cluster, shape [n], or several things, shape [n, k], -1 for
-    none (`statistics.sharing`). `calibration_error` is what calibration adds to the standard error of the change.
-    `same`: all scores agree within the noise tolerance. `chance` is the chance level, None if unknown. `unseen` is the
-    reason why the baseline does not see the row; such a row neither blocks nor counts towards passing. `proxy` is the
-    reason why the figure is easier than the real task; such a row can block, but is no evidence. Both are empty
-    otherwise. `budget` is the part of the gate's alpha that tests the row. `endpoint` names the figure of a search with
-    labels ("recall@1"), and is empty for other rows. `part_of` names the row that this one is a part of (as a property,
-    level or surface direction), and is empty for a row that is not a part. `strata` numbers the surface direction of
-    each item, if any has one; each direction's mean is removed before the error is computed.
+    `baseline` and `candidate` have shape [n], with the same items in the same order. `things` numbers what items share
+    with others, with the same numbers in all rows: a cluster, shape [n], or several things, shape [n, k], where -1
+    means none (`statistics.sharing`). `calibration_error` is what calibration adds to the standard error of the change.
+    `same`: all scores agree within the noise tolerance. `chance` is the chance level, None if unknown.
+
+    `unseen` is the reason why the baseline is not shown to do better than guessing; such a row neither blocks nor
+    counts towards passing. `proxy` is the reason why the figure is easier than the real task; such a row can block, but
+    never counts towards passing. Both are empty otherwise. `budget` is the part of the gate's alpha that tests the row.
+    `endpoint` names the figure of a search with labels ("recall@1"), and is empty for other rows. `part_of` names the
+    row that contains this part (a property, a level or a surface direction), and is empty for a whole row. `strata`
+    numbers the surface direction of each item, if any has one; each direction's mean is removed before the error is
+    computed.
     """
 
     name: str
     family: str
-    kind: Kind
+    kind: FigureKind
     baseline: Floats
     candidate: Floats
     things: NDArray[np.intp]
@@ -169,7 +172,7 @@ class Paired:
 @writes_properties("says")
 @dataclass(frozen=True)
 class Remedy:
-    """Additional clusters of queries, of this size, that decide with a power of 80% if the change is as estimated."""
+    """The additional clusters, of so many queries each, that decide with a power of 80% if the estimate is right."""
 
     clusters: Count
     queries: Positive
@@ -201,7 +204,7 @@ class SecondaryMetric:
 
 @dataclass(frozen=True)
 class ChangedQuery:
-    """A query with its first answers before and now, each text in one line."""
+    """A query, and the document that comes first under each model, each text in one line."""
 
     query: str
     before: str
@@ -210,7 +213,7 @@ class ChangedQuery:
 
 @dataclass(frozen=True)
 class UnjudgedAnswer:
-    """An unjudged first answer: the query, and the document's id and text, each in one line."""
+    """A document that comes first but is not judged: the query, and the document's id and text, each in one line."""
 
     query: str
     document_id: str = field(metadata={"alias": "corpus-id"})
@@ -219,10 +222,11 @@ class UnjudgedAnswer:
 
 @dataclass(frozen=True)
 class ExampleText:
-    """A text of an item: the one that should be nearer to the source, or farther; "pair" if it is the only one.
+    """A text of an item, compared with the item's source.
 
-    `pieces` are (kind, text): words kept from the source, deleted words, inserted words. `before` and `now` are both
-    models' scores, NaN if missing.
+    `side` is "near" for the text that should be nearer to the source, "far" for the other one, and "pair" for a single
+    text. `pieces` are (kind, text): words kept from the source, deleted words, inserted words. `before` and `now` are
+    the scores of the baseline and the candidate, NaN if missing.
     """
 
     side: Literal["near", "far", "pair"]
@@ -233,7 +237,7 @@ class ExampleText:
 
 @dataclass(frozen=True)
 class LostExample:
-    """An item that scores lower than before: its source in one line, and its other texts, from the candidate's run."""
+    """An item on which the candidate scores lower: its source in one line, and its other texts."""
 
     source: str
     texts: tuple[ExampleText, ...]
@@ -254,28 +258,31 @@ class PropertyFigure:
 class GateRow:
     """The gate's result for one capability on one data set, as named by `name`.
 
-    `change` is candidate minus baseline; `low` and `high` are the ends of its 95% interval, NaN if it is withheld.
-    `p` is the p-value of a loss beyond half of `delta`; `adjusted` is p after Holm's correction over the rows, each of
-    which is a closed family with its parts.
-    `gates` is False if the row is only reported; `why` is the reason for the outcome. `needed` is the number of items
-    that would decide, None if decided. `detectable` is the smallest loss that this row blocks with a power of 80%.
-    `budget` is the part of alpha that the row is tested with, and `alpha` the level of all its rows together.
-    `unseen`: the baseline is not shown to beat guessing by 2 deltas; `doubtful`: such a row has a certain loss anyway.
-    `widened` is the factor by which seed noise widened `delta`. `remedy` names the further queries that would decide an
-    open primary endpoint; None if no number would. `part_of` names the row that this is a part of: a part can block,
-    but decides nothing else. `unjudged` counts queries with unjudged first answers that would change the outcome.
+    `baseline` and `candidate` are means over all items of the row's checks. `change` is candidate minus baseline; `low`
+    and `high` are the ends of its 95% interval, NaN if it is withheld. A loss of `delta` matters; seed noise multiplied
+    it by `widened`. `p` is the p-value of a loss beyond half of `delta`. `adjusted` is p after Holm's correction over
+    the rows of its budget, where a row and its parts are one closed family. `budget` is the part of alpha that tests
+    the row, and `alpha` the level of all rows of that budget together.
 
-    `means` is what a loss means to users of the model, from the check. `lost_items` and `gained_items` have the first
-    few ids of each. `worse_queries` and `better_queries` count the queries of a search that score lower and higher than
-    before. `beside` has the other rank metrics of a primary endpoint. A row that blocks or is open shows its losses,
-    from different clusters if possible: `lost_queries` for a search, `lost_examples` for other data. `unjudged_answers`
-    are answers to judge. `baseline` and `candidate` are means over all items of the row's checks, which are tested;
-    `figures` are the printed figures of its properties.
+    `gates` is false if the row is only reported, `evidence` is true if it counts towards passing. `why` is the reason
+    for the outcome. `needed` is the number of items that would decide, null if the row is decided. `remedy` names the
+    further queries that would decide an open primary endpoint; null if no number would. `detectable` is the smallest
+    loss that this row blocks with a power of 80%. `unseen`: the baseline is not shown to do better than guessing by two
+    deltas. `doubtful`: the row is `unseen`, but its loss is certain. `part_of` names the row that contains this part: a
+    part can block, but decides nothing else. `unjudged` counts queries whose first document is not judged, if their
+    judgements could change the outcome.
+
+    `means` says what a loss means to users of the model. `lost_items` and `gained_items` are the first few ids of items
+    that changed from right to wrong, and from wrong to right. `worse_queries` and `better_queries` count the queries of
+    a search that score lower, and higher, than before. `beside` has the other rank metrics of a primary endpoint. If
+    the row blocks or is open, `lost_queries` shows losses of a search and `lost_examples` those of other data, from
+    different clusters if possible. `unjudged_answers` are answers to judge. `figures` are the printed figures of the
+    row's properties.
     """
 
     name: str = field(metadata={"alias": "row"})
     family: str
-    kind: Kind
+    kind: FigureKind
     n: Count
     clusters: Count
     baseline: MaybeNaN
@@ -319,9 +326,10 @@ class GateRow:
 
 @dataclass(frozen=True)
 class FamilyRow:
-    """A family: the mean change of its gating rows, in units of their deltas, with the lower end of its 95% interval.
+    """A family of gate rows: their mean change in deltas, and the lower end of its 95% interval.
 
-    `more` is the multiple of its items that would decide an open family; None if decided, or if no number would.
+    `rows` counts the rows that count towards passing. `more` is the factor by which the items would have to grow to
+    decide an open family; null if the family is decided, or if no number of items would.
     """
 
     family: str
@@ -336,8 +344,9 @@ class FamilyRow:
 class ChangedShare:
     """The share of queries for which `what` holds, weighted by frequency, with the ends of its 95% interval.
 
-    `figure` changes by no more than this share. `queries` counts the distinct queries that changed. `worth` is the
-    effective number of queries: as many of equal weight, each its own cluster, give the same precision.
+    `figure` names a metric that cannot change by more than this share. `queries` counts the distinct queries that
+    changed. `worth` is the effective number of queries: so many independent queries of equal weight give the same
+    precision.
     """
 
     figure: str
@@ -350,15 +359,16 @@ class ChangedShare:
 
 
 @dataclass(frozen=True)
-class Judged:
-    """Human judgements of queries whose first answers differ, up to the last look that they reach.
+class JudgementSummary:
+    """People's judgements of the queries for which the two models put different documents first.
 
-    `looks` are the numbers of answers after which a decision is possible, fixed in advance; `asked` is the one reached,
-    0 before the first. Of these answers, `old` favour `baseline` and `new` the candidate; `equal` and `neither` are
-    ties. `loss` is the loss of `figure` over all queries, with the ends of its repeated interval; None before the first
-    look. `answered` counts the answers without a gap, `left` the queries still to be judged. `lost` names items that
-    the candidate answers worse. A loss of `delta` has to be ruled out, and a loss of `least` blocks. Of all `queries`,
-    `changed` have another first answer; of these, people judged `better`, `worse` and `tied`.
+    `looks` are the numbers of answers after which a decision is possible, fixed in advance. `asked` is the last look
+    that was reached, 0 before the first. Of these answers, `old` favour `baseline` and `new` favour the candidate;
+    `equal` and `neither` are ties. `loss` is the estimated loss of `figure` over all queries; `low` and `high` are the
+    ends of its repeated interval. All three are null before the first look. `answered` counts the answers without a
+    gap, `left` the queries still to be judged. `lost` names items that the candidate answers worse. A loss of `delta`
+    has to be ruled out, and a loss of `least` blocks. For `changed` of all `queries`, another document comes first; of
+    these, people judged `better`, `worse` and `tied`.
     """
 
     outcome: Outcome
@@ -385,7 +395,7 @@ class Judged:
     tied: int = 0
 
     @property
-    def here(self) -> str:
+    def counts_in_words(self) -> str:
         """The judgements of these queries alone, without inference to others."""
         ties = "1 tie" if self.tied == 1 else f"{self.tied:,} ties"
         open_ = self.changed - self.better - self.worse - self.tied
@@ -396,7 +406,7 @@ class Judged:
         )
 
     @property
-    def favoured(self) -> str:
+    def favoured_in_words(self) -> str:
         """The side that the decisive answers favour."""
         decisive, most = self.old + self.new, max(self.old, self.new)
         whom = self.baseline if self.old >= self.new else "the candidate"
@@ -408,7 +418,7 @@ class Judged:
         if self.loss is None or self.low is None or self.high is None:
             return ""
         change = f"{-100 * self.loss:+.1f} points [{-100 * self.high:+.1f}, {-100 * self.low:+.1f}]"
-        return f"{self.favoured} ({self.asked:,} judged): {self.figure} changes by {change}"
+        return f"{self.favoured_in_words} ({self.asked:,} judged): {self.figure} changes by {change}"
 
     @property
     def why(self) -> str:
@@ -428,17 +438,17 @@ class Judged:
 @writes_properties("passes", "says")
 @dataclass(frozen=True)
 class UnjudgedSearch:
-    """The changed answers to the queries of a log without labels; the first of `shares` decides.
+    """How many answers changed for the queries of a log without labels; the first of `shares` decides.
 
-    `queries` counts distinct queries, `asked` all their occurrences. Search passes if the upper end of the first share
-    is below `delta`. `same`: all answers and scores are the same, as for the same checkpoint. If search does not pass
-    that way, `judged` has the human judgements of queries whose first answer changed; a loss of `least` blocks. `alpha`
-    is the error rate of the intervals, and of both decisions together.
+    `queries` counts distinct queries, `asked` all their occurrences. The search passes if the upper end of the first
+    share is below `delta`. `same`: all answers and scores are the same, as for the same checkpoint. Otherwise, `judged`
+    has people's judgements of the queries for which another document comes first; a loss of `least` blocks. `alpha` is
+    the error rate of the intervals, and of both decisions together.
 
-    `judge` is the command that decides by judging, None if decided or if judging would not decide. `asks` says whether
-    judgements or more queries decide sooner; empty if decided. At most `left` answers decide. `qrels` is the file of
-    the judgements. `lost_queries` are shown if judgements block, `changed_queries` if the search is open: queries with
-    another first answer, the most frequent first.
+    `judge` is the command with which people can decide, null if the search is decided or if judgements would not decide
+    it. `asks` says whether judgements or more queries decide sooner, and is empty if the search is decided. At most
+    `left` answers decide. `qrels` is the file of the judgements. If judgements block, `lost_queries` shows losses. If
+    the search is open, `changed_queries` shows queries for which another document comes first, the most frequent first.
     """
 
     name: str = field(metadata={"alias": "row"})
@@ -448,7 +458,7 @@ class UnjudgedSearch:
     delta: float
     shares: Annotated[tuple[ChangedShare, ...], MinLen(1)]
     same: bool = False
-    judged: Judged | None = None
+    judged: JudgementSummary | None = None
     least: float = 0.0
     alpha: float = 0.05
     judge: str | None = None
@@ -486,7 +496,7 @@ class UnjudgedSearch:
         if float(most) >= 100 * self.delta > 100 * one.high:
             most = f"{100 * one.high:.2f}"  # rounded, it would look like as much as matters
         if not one.queries and not self.same:
-            return f"nothing changes in these {self.queries:,} first answers; at most {most}% of others"
+            return f"none of these {self.queries:,} first answers changes; of all others, at most {most}% do"
         ends = f"[{100 * one.low:.1f}, {most}]"
         return f"{one.what} for {100 * one.value:.1f}% of queries {ends}: {one.figure} moves by {most} points at most"
 
@@ -502,16 +512,19 @@ class UnjudgedSearch:
             return f"{self.judged.said}; {self.judged.why}"
         if not self.shares[0].queries:
             needed, worth = units_needed(0, self.delta, alpha=self.alpha / 2), self.shares[0].worth
-            alike = "" if worth > self.queries - 0.5 else f", and these are worth {worth:,.0f} of the same weight"
+            alike = "" if worth > self.queries - 0.5 else f", but these count as only {worth:,.0f} independent ones"
             return f"ruling out a loss of {matters} takes {needed} queries{alike}"
-        return f"a loss of {matters} cannot be ruled out; {self.shares[0].queries:,} queries have another first answer"
+        count = self.shares[0].queries
+        changed = "1 query" if count == 1 else f"{count:,} queries"
+        return f"a loss of {matters} cannot be ruled out; for {changed} another document comes first"
 
 
 @dataclass(frozen=True)
 class PartialGate:
-    """A partial gate, which left out checks: it can block, but never passes.
+    """Why a gate is partial: it left out checks that the data allow, so it can block, but never passes.
 
-    `weighed` and `left_out` name properties; `left_out` may be incomplete. `why` says what left them out.
+    `weighed` names the properties that were compared, `left_out` those that were not; `left_out` may be incomplete.
+    `why` says why checks were left out.
     """
 
     weighed: tuple[str, ...]
@@ -523,12 +536,12 @@ class PartialGate:
 class GateDecision:
     """The verdict, the rows behind it, and the reasons in words, the most important first.
 
-    `purpose` is the candidate's purpose: a changed version of the same model, or another model, for which a loss of
-    `margin` has to be ruled out. `seed_noise` is the pooled noise in deltas; `replicates` counts the seed replicates
-    behind it, without the baseline. `missing` are the cases that only one side has; `contracts` are the broken ones,
-    each with its cause. `searches` are searches without labels. `yours` are watched behaviours that fell: without them
-    the gate would pass, so the user decides. `partial` describes left-out checks, None if every check that the data
-    allow was used; a partial gate never passes.
+    `purpose` is the candidate's purpose: "change" if it is a changed version of the same model. For another model, a
+    loss of `margin` has to be ruled out. `seed_noise` is the pooled seed noise in deltas, measured on `replicates` seed
+    replicates, without the baseline. `missing` are the cases that only one model has. `contracts` are the broken
+    contracts, each with its cause. `searches` are searches without labels. `yours` are watched behaviours that fell:
+    the gate would pass without them, so the user decides. `partial` says which checks were left out; null if every
+    check that the data allow was used.
     """
 
     outcome: Outcome
@@ -587,11 +600,12 @@ class IndexAdapter:
 class GateAgainst(GateDecision):
     """The decision against one baseline, named by its folder.
 
-    `languages` counts the user's texts by language, if few are English. `reported_only` has the reason why a case did
-    not gate, `remedies` the ways to resolve an inconclusive gate, and `required_changes` the changes that the new model
-    needs, one sentence each. `index_faults` are the faults of an old index that is given as stored vectors, `adapter`
-    is a linear map for it. `reindex` says whether stored vectors stay valid, None for models that score pairs. `scales`
-    has the data sets whose scale changed, `thresholds` the effect on thresholds in use.
+    `languages` counts the user's texts by language, if few are English. `balanced` has the balanced scores.
+    `reported_only` has, for each case that did not gate, the reason. `remedies` are ways to decide an inconclusive
+    gate. `required_changes` are the changes that a switch to the new model needs, one sentence each. `index_faults` are
+    the faults of an index that is given as stored vectors; `adapter` is a linear map for that index. `reindex` says
+    whether stored vectors stay valid, null for models that score pairs. `scales` has the data sets whose similarity
+    scale changed, `thresholds` the effect on thresholds in use.
     """
 
     baseline: str

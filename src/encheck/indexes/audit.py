@@ -21,16 +21,16 @@ from encheck.indexes.rows import (
     RowGroup,
     RowKind,
     StoredAndFresh,
-    blocks_of,
+    classify_rows,
     compare_rows,
     explain_group,
     find_beginnings,
-    first_kinds,
-    group_of,
-    nearest_in_blocks,
-    nearest_same,
+    finite_blocks,
+    make_group,
+    nearest_equal,
+    nearest_equal_in_blocks,
+    rows_to_search,
     split_into_groups,
-    suspect_rows,
 )
 from encheck.indexes.sources import FreshVectors
 from encheck.similarity import ROUNDING, cosine, words
@@ -42,11 +42,11 @@ Vectors = NDArray[np.float32]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 Bools = NDArray[np.bool_]
-Outcome = Literal["all are", "some are not", "cannot tell"]
+AuditOutcome = Literal["all are", "some are not", "cannot tell"]
 ExitCode = Literal[0, 1, 10]
-EXIT_CODES: dict[Outcome, ExitCode] = {"all are": 0, "some are not": 1, "cannot tell": 10}
-ENOUGH = 0.05  # a sample without faults must show that at most this share of all rows is wrong
-FEWEST_SHIFTED = 5  # rows with the same distance to their vector's text
+EXIT_CODES: dict[AuditOutcome, ExitCode] = {"all are": 0, "some are not": 1, "cannot tell": 10}
+MAX_UNSEEN_SHARE = 0.05  # a sample without faults must show that at most this share of all rows is wrong
+MIN_SHIFTED = 5  # rows with the same distance to their vector's text
 ENCODED_AGAIN = 64  # texts encoded twice, to check whether their vectors are the same
 
 
@@ -110,7 +110,7 @@ class IndexAudit:
     rows: int
     compared: int
     sampled: bool
-    outcome: Outcome
+    outcome: AuditOutcome
     reason: str
     counts: tuple[KindCount, ...]
     whole_file: tuple[KindCount, ...]
@@ -126,7 +126,7 @@ class IndexAudit:
         return next((one.rows for one in self.counts if one.kind == kind), 0)
 
 
-def audit(
+def compare_index(
     index: StoredIndex,
     fresh: FreshVectors,
     *,
@@ -185,7 +185,7 @@ def audit(
     rows = [row for row, is_known in zip(rows, known, strict=True) if is_known]
     work = _RowsAudit(index, fresh, chosen[known], rows, vectors[known], seed, similarity)
     missing += int((~known).sum())
-    return work.run(without_text, partial=missing, sampled=is_drawn or missing > 0, of_all=numbers is None)
+    return work.compare(without_text, partial=missing, sampled=is_drawn or missing > 0, of_all=numbers is None)
 
 
 @dataclass
@@ -200,11 +200,11 @@ class _RowsAudit:
     seed: int
     similarity: str
 
-    def run(self, without_text: Sequence[AuditedRow], *, partial: int, sampled: bool, of_all: bool) -> IndexAudit:
+    def compare(self, without_text: Sequence[AuditedRow], *, partial: int, sampled: bool, of_all: bool) -> IndexAudit:
         dimension = self.vectors.shape[1]
-        stored, lengths, others, broken = self._stored(dimension)
+        stored, lengths, others, broken = self._read_stored(dimension)
         one = compare_rows(stored, self.vectors, integers=self.index.holds_integers)
-        kinds = first_kinds(one, lengths, lengths_count=self.similarity != "cosine")
+        kinds = classify_rows(one, lengths, lengths_count=self.similarity != "cosine")
         faults = {
             place: AuditedRow(
                 int(self.numbers[place]), self.rows[place].id, kind,
@@ -213,7 +213,7 @@ class _RowsAudit:
             )
             for place, kind in enumerate(kinds)
         }  # fmt: skip
-        for place, where in self._misplaced(one, kinds, whole=not sampled and of_all).items():
+        for place, where in self._find_misplaced(one, kinds, whole=not sampled and of_all).items():
             faults[place] = replace(faults[place], kind="another text", **vars(where))
         unexplained = [place for place, row in faults.items() if row.kind == "unexplained"]
         notes = list(self.index.notes)
@@ -222,13 +222,13 @@ class _RowsAudit:
             if loose := len(self.fresh.source.joined_loosely):
                 notes.append(describe_loose_joins(loose))
         if self.index.named_by == "text":
-            notes += self._shortened(one, unexplained, faults)
+            notes += self._mark_shortened(one, unexplained, faults)
         if not self.fresh.is_model and unexplained:
             notes.append(
                 "shortened and earlier texts can be found only as far as the fresh vectors have such texts: name the "
                 "model itself to look for them"
             )
-        groups = (*self._groups(one, faults), *self._dimensions(faults, others))
+        groups = (*self._explain_groups(one, faults), *self._group_by_dimension(faults, others))
         if self.index.holds_integers and one.calibrated:
             notes.append("the stored vectors are integers: they were rescaled to the fresh vectors")
         if partial:
@@ -242,19 +242,30 @@ class _RowsAudit:
         wrong = n - counts["right"]
         share = Figure(wrong / n, *clopper_pearson_interval(wrong, n)) if sampled else None
         at_most = share_upper_bound(wrong, n) if sampled else None
-        again = self._again(faults)
-        outcome, reason = _verdict(
+        again = 0.0  # the largest distance between the model's vectors of one text in two batches
+        doubtful = [place for place, row in faults.items() if row.kind in ("unexplained", "another text")]
+        if self.fresh.is_model and doubtful:
+            some = [self.rows[at] for at in doubtful[-ENCODED_AGAIN:][::-1]]
+            repeated, _ = self.fresh.vectors([row.name or "" for row in some], [row.role for row in some])
+            pairs = zip(repeated, self.vectors[doubtful[-ENCODED_AGAIN:][::-1]], strict=True)
+            again = float(max(_distance(*pair) for pair in pairs))
+        outcome, reason = _outcome_and_reason(
             self.fresh.label, counts, len(broken), one, again=again, share=share, at_most=at_most, groups=groups
         )  # fmt: skip
+
+        def count_kinds(some: Mapping[RowKind, int]) -> tuple[KindCount, ...]:
+            return tuple(KindCount(kind, some[kind]) for kind in KINDS if some[kind])
+
         right = one.distance[[place for place, row in faults.items() if row.kind == "right"]]
         return IndexAudit(
             EXIT_CODES[outcome], self.fresh.label, self.index.source.name, dimension, self.index.count, n, sampled,
-            outcome, reason, _counts(counts), _counts(Counter(broken.values())), share, at_most,
+            outcome, reason, count_kinds(counts), in_file_order(Counter(broken.values())), share, at_most,
             max(float(np.quantile(right, 0.9)), 0.0) if len(right) else 0.0,
-            self._listed(faults, without_text, broken), groups, (*notes, *_shifts(faults), *_lengths(faults)),
+            self._list_faults(faults, without_text, broken), groups,
+            (*notes, *_shift_notes(faults), *_length_note(faults)),
         )  # fmt: skip
 
-    def _listed(
+    def _list_faults(
         self, faults: Mapping[int, AuditedRow], without_text: Sequence[AuditedRow], broken: Mapping[int, RowKind]
     ) -> tuple[AuditedRow, ...]:
         """Every row that is not this model's, including rows that were not compared and whose vector is broken."""
@@ -265,7 +276,7 @@ class _RowsAudit:
         listed |= {number: row for number, row in compared_rows.items() if row.kind != "right"}
         return tuple(listed[number] for number in sorted(listed))
 
-    def _stored(self, dimension: int) -> tuple[Vectors, Ints, dict[int, Vectors], dict[int, RowKind]]:
+    def _read_stored(self, dimension: int) -> tuple[Vectors, Ints, dict[int, Vectors], dict[int, RowKind]]:
         """The rows' stored vectors, their lengths, those of a different length, and the faults among all rows."""
         stored = np.full((len(self.numbers), dimension), np.nan, np.float32)
         lengths, others, broken = np.zeros(len(self.numbers), np.intp), dict[int, Vectors](), dict[int, RowKind]()
@@ -289,7 +300,7 @@ class _RowsAudit:
         for role in sorted({self.rows[place].role for place in places}):
             yield role, [place for place in places if self.rows[place].role == role]
 
-    def _shortened(
+    def _mark_shortened(
         self, one: StoredAndFresh, unexplained: Sequence[int], faults: dict[int, AuditedRow]
     ) -> Iterator[str]:
         """Mark the rows whose vector is of a shortened text; yields a note about rows that were not searched."""
@@ -297,7 +308,7 @@ class _RowsAudit:
         for role, places in self._by_role(unexplained):
             found = find_beginnings(
                 [self.rows[at].name or "" for at in places], one.vectors[places], one.distance[places],
-                partial(self.fresh.in_role, role), tolerance=one.tolerance,
+                partial(self.fresh.vectors_in_role, role), tolerance=one.tolerance,
                 seed=self.seed,
             )  # fmt: skip
             searched += found.searched
@@ -306,9 +317,9 @@ class _RowsAudit:
         if searched < len(unexplained):
             yield f"{len(unexplained) - searched:,} rows were not checked for a shortened text"
 
-    def _misplaced(self, one: StoredAndFresh, kinds: list[RowKind], *, whole: bool) -> dict[int, Placement]:
+    def _find_misplaced(self, one: StoredAndFresh, kinds: list[RowKind], *, whole: bool) -> dict[int, Placement]:
         """The rows with a different text's vector, by place."""
-        places = suspect_rows(one, kinds)
+        places = rows_to_search(one, kinds)
         if not len(places):
             return {}
 
@@ -317,7 +328,7 @@ class _RowsAudit:
             own = one.distance[place]
             return distance <= one.tolerance and (own > one.tolerance or distance < own / 10)
 
-        match = nearest_same(one.vectors[places], self.vectors, but=places, tolerance=one.tolerance)
+        match = nearest_equal(one.vectors[places], self.vectors, but=places, tolerance=one.tolerance)
         found = {
             place: Placement(self.rows[row].id, int(self.numbers[row]))
             for place, row, distance in zip(places.tolist(), match.row.tolist(), match.distance.tolist(), strict=True)
@@ -325,10 +336,10 @@ class _RowsAudit:
         }
         left = [place for place in places.tolist() if place not in found and kinds[place] == "unexplained"]
         if not whole and left and not self.index.holds_integers:  # their scale is fitted only to the compared rows
-            found |= self._among_all(one, np.array(left, np.intp), carries)
+            found |= self._find_among_all(one, np.array(left, np.intp), carries)
         return found
 
-    def _among_all(
+    def _find_among_all(
         self, one: StoredAndFresh, places: Ints, carries: Callable[[int, float], bool]
     ) -> dict[int, Placement]:
         """The same for rows whose vector matches no compared text, among all stored vectors.
@@ -339,8 +350,8 @@ class _RowsAudit:
         """
         own = self.numbers[places]
         wanted = np.concatenate([one.vectors[places], self.vectors[places]])
-        blocks = blocks_of(self.index.blocks(self.vectors.shape[1]))
-        match = nearest_in_blocks(wanted, blocks, but=np.tile(own, 2), tolerance=one.tolerance)
+        blocks = finite_blocks(self.index.blocks(self.vectors.shape[1]))
+        match = nearest_equal_in_blocks(wanted, blocks, but=np.tile(own, 2), tolerance=one.tolerance)
         copies, homes = np.split(match.row, 2)
         mirrored = np.where(homes >= 0, 2 * own - homes, -1)
         known = self._rows_with_vectors(np.concatenate([copies, homes, mirrored]))
@@ -361,7 +372,7 @@ class _RowsAudit:
         texts |= {place: text_at(place, (self.numbers[place] + usual).tolist()) for place in left}
         found: dict[int, Placement] = {}
         for place, home in zip(places.tolist(), homes.tolist(), strict=True):
-            at, stored_at = texts[place], self._home(place, home, known, one.tolerance)
+            at, stored_at = texts[place], self._row_with_own_vector(place, home, known, one.tolerance)
             if at is not None or stored_at is not None:
                 found[place] = Placement(known[at][0].id if at is not None else None, at, stored_at)
         return found
@@ -381,7 +392,7 @@ class _RowsAudit:
             for (at, row), vector, is_known in zip(rows.items(), vectors, known, strict=True)
         }
 
-    def _home(
+    def _row_with_own_vector(
         self, place: int, home: int, known: Mapping[int, tuple[IndexRow, Vectors | None]], tolerance: float
     ) -> str | None:
         """The id of the row that has this row's own vector, None if that row's text has the same vector anyway."""
@@ -394,7 +405,7 @@ class _RowsAudit:
             is_twin = _distance(self.vectors[place], vector) <= tolerance
         return None if is_twin else row.id
 
-    def _groups(self, one: StoredAndFresh, faults: Mapping[int, AuditedRow]) -> tuple[RowGroup, ...]:
+    def _explain_groups(self, one: StoredAndFresh, faults: Mapping[int, AuditedRow]) -> tuple[RowGroup, ...]:
         """The rows without these faults, in groups with a possible cause."""
         open_places = np.array([place for place, row in faults.items() if row.kind == "unexplained"], np.intp)
         right = np.array([place for place, row in faults.items() if row.kind == "right"], np.intp)
@@ -405,13 +416,13 @@ class _RowsAudit:
                 made = explain_group(
                     self.numbers[places], one.vectors[places], self.vectors[places],
                     [self.rows[at].name or "" for at in places] if can_ask else None,
-                    partial(self.fresh.in_role, role) if can_ask else None,
+                    partial(self.fresh.vectors_in_role, role) if can_ask else None,
                     seed=self.seed,
                 )  # fmt: skip
-                groups.append(self._other_role(made, one, places))
+                groups.append(self._explain_by_other_role(made, one, places))
         return tuple(groups)
 
-    def _other_role(self, group: RowGroup, one: StoredAndFresh, places: Ints) -> RowGroup:
+    def _explain_by_other_role(self, group: RowGroup, one: StoredAndFresh, places: Ints) -> RowGroup:
         """The group, or a finding that its vectors are this model's in a different role, if prompts differ."""
         prompt_for = getattr(self.fresh.source, "prompt_for", None)
         roles = [role for role in ("query", "document") if role != (self.rows[places[0]].role or self.fresh.role)]
@@ -422,13 +433,15 @@ class _RowsAudit:
             near = sum(_distance(one.vectors[at], vector) <= one.tolerance for at, vector in pairs)
             if near > len(places) / 2:
                 prompt = prompt_for(role) if prompt_for else ""
-                return group_of(
+                return make_group(
                     "another prompt", group.rows,
                     f"{near} of {len(places)} are this model's vectors in the role {role}, after {prompt!r}",
                 )  # fmt: skip
         return group
 
-    def _dimensions(self, faults: Mapping[int, AuditedRow], others: Mapping[int, Vectors]) -> Iterator[RowGroup]:
+    def _group_by_dimension(
+        self, faults: Mapping[int, AuditedRow], others: Mapping[int, Vectors]
+    ) -> Iterator[RowGroup]:
         """The rows of each other dimension: this model's, truncated, or a different model's."""
         sizes = sorted({len(vector) for place, vector in others.items() if faults[place].kind == "another dimension"})
         for size in sizes:
@@ -441,29 +454,20 @@ class _RowsAudit:
             said = f"they have {size} dimensions, and the fresh vectors {self.vectors.shape[1]}"
             if same == len(places):
                 said += f"; the first {shared} are the same: one of the two was truncated"
-            yield group_of("unknown" if same == len(places) else "another model", numbers, said)
-
-    def _again(self, faults: Mapping[int, AuditedRow]) -> float:
-        """The largest distance between the model's vectors of one text in two batches."""
-        asked = [place for place, row in faults.items() if row.kind in ("unexplained", "another text")]
-        if not self.fresh.is_model or not asked:
-            return 0.0
-        some = asked[-ENCODED_AGAIN:][::-1]
-        vectors, _ = self.fresh.vectors([self.rows[at].name or "" for at in some], [self.rows[at].role for at in some])
-        return float(max(_distance(vector, self.vectors[at]) for at, vector in zip(some, vectors, strict=True)))
+            yield make_group("unknown" if same == len(places) else "another model", numbers, said)
 
 
-def _verdict(
+def _outcome_and_reason(
     label: str, counts: Counter[RowKind], broken: int, one: StoredAndFresh, *, again: float, share: Figure | None,
     at_most: float | None, groups: Sequence[RowGroup],
-) -> tuple[Outcome, str]:  # fmt: skip
+) -> tuple[AuditOutcome, str]:  # fmt: skip
     """The outcome and its reason; unreliable data take precedence over counts."""
     without_text = counts["no text"]
     n = sum(counts.values()) - without_text
     if again > one.tolerance:
         return "cannot tell", (
             f"{label} gives a text different vectors: they differ by up to {again:.3g} (1 - cosine), and "
-            f"{one.tolerance:g} is allowed. Remedy: evaluation mode, one model behind the name"
+            f"{one.tolerance:g} is allowed. Remedy: use evaluation mode, and serve one model under this name"
         )
     if not one.calibrated:
         return "cannot tell", (
@@ -472,17 +476,17 @@ def _verdict(
         )
     if counts["right"] < n or broken:
         said = f"{counts['right']:,} of {n:,} stored vectors are {label}'s"
-        if parts := [*in_words(counts), *causes_in_words(groups)]:
+        if parts := [*fault_counts_text(counts), *cause_counts_text(groups)]:
             said += f"; {', '.join(parts)}"
         if share:
             said += f"; {share.says} of all rows are not {label}'s"
         if share and broken:
             said += f"; in the whole file {broken:,} are zero, not finite or of another dimension"
         return "some are not", said
-    if at_most is not None and at_most > ENOUGH:
+    if at_most is not None and at_most > MAX_UNSEEN_SHARE:
         return "cannot tell", (
             f"nothing is wrong in {n:,} rows, but up to {at_most:.1%} of all may be (95%). Remedy: compare "
-            f"{units_needed(0, ENOUGH)} rows or more"
+            f"{units_needed(0, MAX_UNSEEN_SHARE)} rows or more"
         )
     if without_text:
         return "cannot tell", f"{without_text:,} rows have no text to encode; the {n:,} others are {label}'s"
@@ -494,12 +498,12 @@ def _verdict(
     return "all are", f"all {n:,} stored vectors are {label}'s"
 
 
-def in_words(counts: Mapping[RowKind, int]) -> Iterator[str]:
+def fault_counts_text(counts: Mapping[RowKind, int]) -> Iterator[str]:
     """The number of rows with each known fault, in words."""
-    yield from (f"{counts[kind]:,} {said}" for kind, said in WORDS.items() if counts.get(kind))
+    yield from (f"{counts[kind]:,} {said}" for kind, said in FAULT_WORDS.items() if counts.get(kind))
 
 
-def causes_in_words(groups: Sequence[RowGroup]) -> Iterator[str]:
+def cause_counts_text(groups: Sequence[RowGroup]) -> Iterator[str]:
     """The number of rows that may have each cause, in words."""
     causes: Counter[str] = Counter()
     for group in groups:
@@ -507,7 +511,7 @@ def causes_in_words(groups: Sequence[RowGroup]) -> Iterator[str]:
     yield from (f"{rows:,} are {cause}" for cause, rows in causes.items())
 
 
-WORDS: dict[RowKind, str] = {
+FAULT_WORDS: dict[RowKind, str] = {
     "another text": "belong to other texts",
     "shortened": "are of a shortened text",
     "zero": "are zero",
@@ -516,21 +520,17 @@ WORDS: dict[RowKind, str] = {
 }
 
 
-def _counts(counts: Counter[RowKind]) -> tuple[KindCount, ...]:
-    return tuple(KindCount(kind, counts[kind]) for kind in KINDS if counts[kind])
-
-
-def _shifts(faults: Mapping[int, AuditedRow]) -> Iterator[str]:
+def _shift_notes(faults: Mapping[int, AuditedRow]) -> Iterator[str]:
     """A note for each shift: rows that have the vectors of texts this many rows before or after them."""
     rows = [row for row in faults.values() if row.text_at is not None]
     shifts = Counter(row.text_at - row.number for row in rows if row.text_at is not None)
     for shift, count in shifts.most_common(3):
-        if count >= FEWEST_SHIFTED:
+        if count >= MIN_SHIFTED:
             where = "before" if shift < 0 else "after"
             yield f"{count:,} rows have the vector of the text {abs(shift):,} {where} them: a batch was shifted"
 
 
-def _lengths(faults: Mapping[int, AuditedRow]) -> Iterator[str]:
+def _length_note(faults: Mapping[int, AuditedRow]) -> Iterator[str]:
     """A note on the lengths of vectors whose direction is right."""
     ratios = [row.length for row in faults.values() if row.kind == "not normalised" and row.length]
     if not ratios:

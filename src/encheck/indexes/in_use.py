@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from encheck.encoders.settings import count_tokens
 from encheck.encoders.stored_index import StoredIndex
-from encheck.gating.advice import spans
+from encheck.gating.advice import row_spans
 from encheck.gating.old_index import IndexFaults
-from encheck.indexes.audit import IndexAudit, audit, causes_in_words, in_words
+from encheck.indexes.audit import IndexAudit, cause_counts_text, compare_index, fault_counts_text
 from encheck.indexes.sources import FreshVectors
 from encheck.scoring.vector_search import unit_vectors
 from encheck.similarity import ROUNDING, cosine
@@ -36,7 +36,7 @@ OTHER_LENGTH = 0.1  # relative
 APART = 10  # in a mix, different vectors are this many times farther than equal ones
 
 
-def faults_of(index: StoredIndex, fresh: FreshVectors, documents: Mapping[str, Vectors]) -> IndexFaults | None:
+def find_index_faults(index: StoredIndex, fresh: FreshVectors, documents: Mapping[str, Vectors]) -> IndexFaults | None:
     """The faults in the vectors of these documents, None without faults.
 
     `documents` are the new model's vectors by text. If the new model differs from the old one only on long texts, the
@@ -50,19 +50,21 @@ def faults_of(index: StoredIndex, fresh: FreshVectors, documents: Mapping[str, V
     stored, vectors = index.take(numbers, index.dimension), np.array([documents[text] for text in texts], np.float32)
     if stored.shape == vectors.shape and (cosine(stored, vectors) >= 1 - ROUNDING).sum() >= FEWEST_RIGHT:
         lengths = np.array(count_tokens(fresh.source, texts, role="document") or [len(text) for text in texts])
-        if mixed := _mixed(audit(index, fresh, numbers=numbers), numbers, lengths):
+        if mixed := _mixed_models(compare_index(index, fresh, numbers=numbers), numbers, lengths):
             return mixed
-        return _zero(numbers, stored)
-    return _zero(numbers, stored) or _unlike(numbers, stored, vectors) or _uneven(numbers, stored)
+        return _zero_vectors(numbers, stored)
+    return (
+        _zero_vectors(numbers, stored) or _mismatched_texts(numbers, stored, vectors) or _odd_lengths(numbers, stored)
+    )
 
 
-def _zero(numbers: Ints, stored: Vectors) -> IndexFaults | None:
+def _zero_vectors(numbers: Ints, stored: Vectors) -> IndexFaults | None:
     zero = numbers[~stored.any(axis=1)]
     said = f"{len(zero):,} of {len(numbers):,} stored vectors are zero"
     return IndexFaults(said, tuple(zero.tolist())) if len(zero) else None
 
 
-def _mixed(one: IndexAudit, numbers: Ints, lengths: Ints) -> IndexFaults | None:
+def _mixed_models(one: IndexAudit, numbers: Ints, lengths: Ints) -> IndexFaults | None:
     """The rows that are not the new model's; None if all or none are, or if text length explains the difference."""
     right, others = one.count("right"), [row for row in one.faults if row.kind != "no text"]
     misplaced = one.count("another text")
@@ -71,9 +73,18 @@ def _mixed(one: IndexAudit, numbers: Ints, lengths: Ints) -> IndexFaults | None:
     if not misplaced and not one.count("zero"):
         faults = np.isin(numbers, [row.number for row in others])
         longer = lengths[faults][:, None] > lengths[~faults][None, :]
-        if longer.mean() >= BY_LENGTH or not _is_apart(one):  # a limit was changed; a model was fine-tuned a little
+        if longer.mean() >= BY_LENGTH:  # a length limit was changed
             return None
-    parts = [*in_words(Counter({count.kind: count.rows for count in one.counts})), *causes_in_words(one.groups)]
+        # Rows that differ have to be much farther than equal ones, in direction or length, or the model was only tuned.
+        distances = [1 - row.cosine for row in one.faults if row.kind in ("unexplained", "shortened") and row.cosine]
+        ratios = [abs(row.length - 1) for row in one.faults if row.kind == "not normalised" and row.length]
+        is_turned = bool(distances) and float(np.quantile(distances, 0.1)) >= APART * one.noise
+        if not is_turned and not (ratios and float(np.median(ratios)) >= OTHER_LENGTH):
+            return None
+    parts = [
+        *fault_counts_text(Counter({count.kind: count.rows for count in one.counts})),
+        *cause_counts_text(one.groups),
+    ]
     said = ", ".join(parts)
     return IndexFaults(
         f"{right:,} of {one.compared:,} stored vectors are the new model's, {len(others):,} are not: {said}",
@@ -81,15 +92,7 @@ def _mixed(one: IndexAudit, numbers: Ints, lengths: Ints) -> IndexFaults | None:
     )
 
 
-def _is_apart(one: IndexAudit) -> bool:
-    """Whether the rows that differ are much farther, in direction or in length, than those that are the same."""
-    distances = [1 - row.cosine for row in one.faults if row.kind in ("unexplained", "shortened") and row.cosine]
-    lengths = [abs(row.length - 1) for row in one.faults if row.kind == "not normalised" and row.length]
-    is_turned = bool(distances) and float(np.quantile(distances, 0.1)) >= APART * one.noise
-    return is_turned or (bool(lengths) and float(np.median(lengths)) >= OTHER_LENGTH)
-
-
-def _unlike(numbers: Ints, stored: Vectors, fresh: Vectors) -> IndexFaults | None:
+def _mismatched_texts(numbers: Ints, stored: Vectors, fresh: Vectors) -> IndexFaults | None:
     """The rows whose similarities to others correlate with those of a different text, or of no text."""
     shifted: dict[int, Ints] = {}
     strange: list[int] = []
@@ -97,33 +100,33 @@ def _unlike(numbers: Ints, stored: Vectors, fresh: Vectors) -> IndexFaults | Non
         some = slice(start, start + ROWS_AT_ONCE)
         if len(numbers[some]) < FEWEST_ROWS:
             break
-        likeness = _profiles(stored[some]) @ _profiles(fresh[some]).T
+        likeness = _similarity_profiles(stored[some]) @ _similarity_profiles(fresh[some]).T
         own = np.diag(likeness)
         if (usual := float(np.median(own))) < RELATED:
             continue
-        for shift, rows in _shifted(likeness):
+        for shift, rows in _shifted_rows(likeness):
             shifted[shift] = np.concatenate([shifted.get(shift, np.zeros(0, np.intp)), numbers[some][rows]])
-        known = np.concatenate([np.zeros(0, np.intp), *(rows for _, rows in _shifted(likeness))])
+        known = np.concatenate([np.zeros(0, np.intp), *(rows for _, rows in _shifted_rows(likeness))])
         odd = (own <= STRANGE * usual) & ~np.isin(np.arange(len(own)), known)
-        strange += [int(number) for run in _runs(odd, FEWEST_STRANGE) for number in numbers[some][run]]
+        strange += [int(number) for run in _runs_of_chosen(odd, FEWEST_STRANGE) for number in numbers[some][run]]
     n = len(numbers)
     if shifted:
         rows = np.sort(np.concatenate(list(shifted.values())))
         said = " and ".join(
-            f"rows {spans(some.tolist())} fit the texts {abs(shift):,} {'before' if shift < 0 else 'after'} them"
+            f"rows {row_spans(some.tolist())} fit the texts {abs(shift):,} {'before' if shift < 0 else 'after'} them"
             for shift, some in shifted.items()
         )
         return IndexFaults(f"{len(rows):,} of {n:,} stored vectors belong to other texts: {said}", tuple(rows.tolist()))
     if strange:
         return IndexFaults(
             f"{len(strange):,} of {n:,} stored vectors do not fit the others: their similarities do not correlate "
-            f"with those of their texts (rows {spans(strange)}); another model's, or of other texts",
+            f"with those of their texts (rows {row_spans(strange)}); another model's, or of other texts",
             tuple(strange),
         )
     return None
 
 
-def _uneven(numbers: Ints, stored: Vectors) -> IndexFaults | None:
+def _odd_lengths(numbers: Ints, stored: Vectors) -> IndexFaults | None:
     """The rows whose length differs, in an index with one length for most rows."""
     sizes = np.linalg.norm(stored.astype(np.float64), axis=1)
     usual = float(np.median(sizes))
@@ -138,7 +141,7 @@ def _uneven(numbers: Ints, stored: Vectors) -> IndexFaults | None:
     )
 
 
-def _profiles(vectors: Vectors) -> Floats:
+def _similarity_profiles(vectors: Vectors) -> Floats:
     """Each row's similarities to the other rows, less the rows' mean similarities, at length 1; shape [n, n]."""
     directions = unit_vectors(vectors).astype(np.float64)
     alike = directions @ directions.T
@@ -150,7 +153,7 @@ def _profiles(vectors: Vectors) -> Floats:
     return np.asarray(alike / np.maximum(np.linalg.norm(alike, axis=1, keepdims=True), 1e-12), np.float64)
 
 
-def _shifted(likeness: Floats) -> Iterator[tuple[int, Ints]]:
+def _shifted_rows(likeness: Floats) -> Iterator[tuple[int, Ints]]:
     """(shift, rows) of runs of rows that fit the text this many rows after them better than their own."""
     rows = np.arange(len(likeness))
     best = likeness.argmax(axis=1) - rows
@@ -159,7 +162,7 @@ def _shifted(likeness: Floats) -> Iterator[tuple[int, Ints]]:
         inside = (rows + shift >= 0) & (rows + shift < len(rows))
         better = np.zeros(len(rows), bool)
         better[inside] = likeness[rows[inside], rows[inside] + shift] > likeness[rows[inside], rows[inside]]
-        if runs := list(_runs(better, FEWEST_SHIFTED)):
+        if runs := list(_runs_of_chosen(better, FEWEST_SHIFTED)):
             yield shift, np.concatenate(runs)
 
 
@@ -168,6 +171,6 @@ def _equal_runs(values: Ints) -> list[Ints]:
     return np.split(np.arange(len(values)), np.flatnonzero(np.diff(values)) + 1)
 
 
-def _runs(chosen: NDArray[np.bool_], fewest: int) -> Iterator[Ints]:
+def _runs_of_chosen(chosen: NDArray[np.bool_], fewest: int) -> Iterator[Ints]:
     """The places of runs of at least this many chosen rows."""
     yield from (run for run in _equal_runs(chosen.astype(np.intp)) if chosen[run[0]] and len(run) >= fewest)

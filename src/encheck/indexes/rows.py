@@ -37,7 +37,10 @@ KINDS: tuple[RowKind, ...] = (
     "unexplained", "no text",
 )  # fmt: skip
 SAME_LENGTH = 0.01  # relative
-QUIET, QUIETER = 1e-5, 10  # a small distance is examined if it exceeds the first, and this many times the median
+SMALL_DISTANCE, SMALL_FACTOR = (
+    1e-5,
+    10,
+)  # a small distance is examined if it exceeds the first, and this many times the median
 MOST_LOST = 0.02  # of 1 - cosine, the maximum loss from storing a vector as integers
 SKETCHED = 64  # dimensions of a random projection
 ROWS_AT_ONCE = 10_000
@@ -61,11 +64,11 @@ class StoredAndFresh:
 
 def compare_rows(stored: Vectors, fresh: Vectors, *, integers: bool) -> StoredAndFresh:
     """Compare row by row; both have shape [n, d], with NaN for a row without a vector of this dimension."""
-    distance = _distances(stored, fresh)
+    distance = _cosine_distances(stored, fresh)
     if not integers:
         return StoredAndFresh(stored, distance, _length_ratios(stored, fresh), ROUNDING)
-    scaled = _rescaled(stored, fresh)
-    mapped = _distances(scaled, fresh)
+    scaled = _rescale_integers(stored, fresh)
+    mapped = _cosine_distances(scaled, fresh)
     if not np.isfinite(mapped).any():
         return StoredAndFresh(stored, distance, _length_ratios(stored, fresh), ROUNDING)
     if np.nanmedian(distance) <= max(ROUNDING, np.nanmedian(mapped)):  # the integers are multiples of the numbers
@@ -76,7 +79,7 @@ def compare_rows(stored: Vectors, fresh: Vectors, *, integers: bool) -> StoredAn
                       middle <= MOST_LOST / 4)  # fmt: skip
 
 
-def _distances(first: Vectors, second: Vectors) -> Floats:
+def _cosine_distances(first: Vectors, second: Vectors) -> Floats:
     with np.errstate(invalid="ignore", over="ignore"):
         return 1 - cosine(first, second)
 
@@ -87,7 +90,7 @@ def _length_ratios(stored: Vectors, fresh: Vectors) -> Floats:
         return np.asarray(sizes[0] / sizes[1], np.float64)
 
 
-def _rescaled(stored: Vectors, fresh: Vectors) -> Vectors:
+def _rescale_integers(stored: Vectors, fresh: Vectors) -> Vectors:
     """Integers rescaled to the fresh vectors, with a scale and an offset for each dimension.
 
     These are fitted on the better half of the rows, so that rows of other models do not count.
@@ -102,7 +105,7 @@ def _rescaled(stored: Vectors, fresh: Vectors) -> Vectors:
         scale = np.where(np.isfinite(scale), scale, 0.0)
         offset = np.median(y, axis=0) - scale * np.median(x, axis=0)
         for _ in range(5):
-            best = np.argsort(_distances((x * scale + offset).astype(np.float32), y.astype(np.float32)))[
+            best = np.argsort(_cosine_distances((x * scale + offset).astype(np.float32), y.astype(np.float32)))[
                 : max(len(x) // 2, 8)
             ]
             a, b = x[best] - x[best].mean(axis=0), y[best] - y[best].mean(axis=0)
@@ -112,7 +115,7 @@ def _rescaled(stored: Vectors, fresh: Vectors) -> Vectors:
     return (stored * scale + offset).astype(np.float32)
 
 
-def first_kinds(one: StoredAndFresh, lengths: Ints, *, lengths_count: bool) -> list[RowKind]:
+def classify_rows(one: StoredAndFresh, lengths: Ints, *, lengths_count: bool) -> list[RowKind]:
     """The kind of each row by its own fresh vector; "unexplained" if the row is not this model's.
 
     `lengths` are the numbers per vector, 0 for none. `lengths_count`: the index's similarity depends on lengths.
@@ -140,10 +143,10 @@ def first_kinds(one: StoredAndFresh, lengths: Ints, *, lengths_count: bool) -> l
     return kinds
 
 
-def suspect_rows(one: StoredAndFresh, kinds: list[RowKind]) -> Ints:
+def rows_to_search(one: StoredAndFresh, kinds: list[RowKind]) -> Ints:
     """Rows that may have a different text's vector: unexplained rows, and near ones that are far for this file."""
     near = np.asarray(one.distance <= one.tolerance)
-    limit = max(QUIET, QUIETER * float(np.median(one.distance[near]))) if near.any() else 0.0
+    limit = max(SMALL_DISTANCE, SMALL_FACTOR * float(np.median(one.distance[near]))) if near.any() else 0.0
     open_kinds = np.array([kind in ("unexplained", "right", "not normalised") for kind in kinds], bool)
     return np.flatnonzero(open_kinds & ~(one.distance <= limit))
 
@@ -156,22 +159,22 @@ class NearestRows:
     distance: Floats
 
 
-def nearest_same(wanted: Vectors, vectors: Vectors, *, but: Ints, tolerance: float) -> NearestRows:
+def nearest_equal(wanted: Vectors, vectors: Vectors, *, but: Ints, tolerance: float) -> NearestRows:
     """The nearest of `vectors` [m, d] to each of `wanted` [n, d], except the row `but`, if the two are equal."""
-    return nearest_in_blocks(wanted, iter([(0, vectors)]), but=but, tolerance=tolerance, sketch=False)
+    return nearest_equal_in_blocks(wanted, iter([(0, vectors)]), but=but, tolerance=tolerance, sketch=False)
 
 
-def blocks_of(blocks: Iterator[VectorBlock]) -> Iterator[tuple[int, Vectors]]:
+def finite_blocks(blocks: Iterator[VectorBlock]) -> Iterator[tuple[int, Vectors]]:
     """(first row, vectors), with 0 in place of values that are not finite."""
     for block in blocks:
         finite: Bools = np.asarray(np.isfinite(block.vectors).all(axis=1), bool)
         yield block.start, block.vectors if finite.all() else np.where(finite[:, None], block.vectors, np.float32(0))
 
 
-def nearest_in_blocks(
+def nearest_equal_in_blocks(
     wanted: Vectors, blocks: Iterator[tuple[int, Vectors]], *, but: Ints, tolerance: float, sketch: bool = True
 ) -> NearestRows:
-    """Like `nearest_same`, among blocks of vectors that do not fit in memory.
+    """Like `nearest_equal`, among blocks of vectors that do not fit in memory.
 
     With `sketch`, the nearest of a block is found in 64 random dimensions, in which equal vectors stay equal, and then
     compared in full: a million vectors take seconds.
@@ -197,7 +200,7 @@ def nearest_in_blocks(
 
 Encode = Callable[[Sequence[str]], tuple[Vectors, NDArray[np.bool_]]]
 WORD = re.compile(r"\S+")
-AT_FIRST = 32  # beginnings of a text tried before searching the best stretch
+FIRST_TRIED = 32  # beginnings of a text tried before searching the best stretch
 PROMISING = 0.7  # maximum distance of the best one, as a share of the whole text's
 BEGINNING_CHARACTERS = 2_000_000  # of all beginnings together, rounded to whole texts
 
@@ -229,7 +232,7 @@ def find_beginnings(
     """
     ends = [[match.end() for match in WORD.finditer(text)] for text in texts]
     order = [place for place in np.random.default_rng(seed).permutation(len(texts)) if len(ends[place]) > 1]
-    work = np.cumsum([len(texts[place]) * min(AT_FIRST, len(ends[place])) / 2 for place in order])
+    work = np.cumsum([len(texts[place]) * min(FIRST_TRIED, len(ends[place])) / 2 for place in order])
     order = order[: int((work <= BEGINNING_CHARACTERS).sum()) or 1]
     wanted = unit_vectors(stored)
     best = {place: (float(distance[place]) * PROMISING, 0) for place in order}
@@ -246,10 +249,14 @@ def find_beginnings(
     def still_open() -> list[int]:
         return [place for place, (near, end) in best.items() if end and near > tolerance]
 
-    spread = {place: _spread(ends[place][:-1], AT_FIRST) for place in order}
+    spread = {}  # the ends to try first, spread evenly
+    for place in order:
+        inner = ends[place][:-1]
+        chosen = np.unique(np.linspace(0, len(inner) - 1, min(FIRST_TRIED, len(inner))).round().astype(int))
+        spread[place] = [inner[i] for i in chosen]
     try_beginnings({place: [*some, *range(ends[place][-2] + 1, ends[place][-1])] for place, some in spread.items()})
-    try_beginnings({place: _around(spread[place], best[place][1], ends[place]) for place in still_open()})
-    try_beginnings({place: _letters(ends[place], best[place][1]) for place in still_open()})
+    try_beginnings({place: _ends_around(spread[place], best[place][1], ends[place]) for place in still_open()})
+    try_beginnings({place: _characters_around(ends[place], best[place][1]) for place in still_open()})
     found = {
         place: Beginning(sum(e < end for e in ends[place]) + 1, end)
         for place, (near, end) in best.items()
@@ -258,13 +265,7 @@ def find_beginnings(
     return FoundBeginnings(found, len(order))
 
 
-def _spread(ends: Sequence[int], count: int) -> list[int]:
-    """`count` of the ends, spread evenly; or all ends, if fewer."""
-    places = np.unique(np.linspace(0, len(ends) - 1, min(count, len(ends))).round().astype(int))
-    return [ends[place] for place in places]
-
-
-def _around(tried: Sequence[int], best: int, ends: Sequence[int]) -> list[int]:
+def _ends_around(tried: Sequence[int], best: int, ends: Sequence[int]) -> list[int]:
     """The ends between the neighbours of the best one tried."""
     if best not in tried:  # inside the last word
         return []
@@ -274,7 +275,7 @@ def _around(tried: Sequence[int], best: int, ends: Sequence[int]) -> list[int]:
     return [end for end in ends if low < end < high and end != best]
 
 
-def _letters(ends: Sequence[int], best: int) -> list[int]:
+def _characters_around(ends: Sequence[int], best: int) -> list[int]:
     """Each character from the end before the best one to the end after it."""
     if best not in ends:
         return []
@@ -299,7 +300,7 @@ CHARACTERS_TRIED = 400_000  # of all such texts of a group
 MOST_WINDOWS, FEWEST_WINDOWS = 30, 4
 
 
-SAYS: dict[Cause, str] = {
+CAUSE_WORDS: dict[Cause, str] = {
     "another model": "another model's, or this model's with other settings",
     "earlier texts": "perhaps of earlier texts",
     "another prompt": "perhaps with another prompt or title before the text",
@@ -317,9 +318,9 @@ class RowGroup:
     says: str
 
 
-def group_of(cause: Cause, rows: tuple[int, ...], evidence: str) -> RowGroup:
+def make_group(cause: Cause, rows: tuple[int, ...], evidence: str) -> RowGroup:
     """A group with its cause in words."""
-    return RowGroup(cause, rows, evidence, SAYS[cause])
+    return RowGroup(cause, rows, evidence, CAUSE_WORDS[cause])
 
 
 def split_into_groups(rows: Ints, right: Ints) -> Iterator[Ints]:
@@ -344,7 +345,7 @@ def explain_group(
     """
     numbers = tuple(rows.tolist())
     if len(rows) < FEWEST_OF_A_GROUP:
-        return group_of(
+        return make_group(
             "unknown", numbers, f"{len(rows)} rows are too few to show a cause, which takes {FEWEST_OF_A_GROUP}"
         )
     v, f = unit_vectors(stored), unit_vectors(fresh)
@@ -372,7 +373,7 @@ def explain_group(
     elif related >= RELATED and one_way >= ONE_WAY:
         cause = "another prompt"
         said.append(f"one common direction explains {one_way:.0%} of the difference")
-    return group_of(cause, numbers, "; ".join(said))
+    return make_group(cause, numbers, "; ".join(said))
 
 
 def _similarity_correlation(v: Vectors, f: Vectors, *, seed: int) -> tuple[float, bool]:

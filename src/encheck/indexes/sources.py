@@ -50,7 +50,7 @@ class FreshVectors:
     ) -> tuple[Vectors, Bools]:
         """The vector of each name in its role (empty: that of the audit), shape [n, d], and which of them exist."""
         if isinstance(self.source, StoredIndex):
-            return self._looked_up(self.source, names, roles, are_hashes=are_hashes)
+            return self._look_up(self.source, names, roles, are_hashes=are_hashes)
         found: dict[tuple[str | None, str], Vectors] = {(self.role, name): vector for name, vector in self.made.items()}
         asked = list(dict.fromkeys((role or self.role, name) for name, role in zip(names, roles, strict=True)))
         asked = [one for one in asked if one not in found]
@@ -66,11 +66,11 @@ class FreshVectors:
         rows = [found[role or self.role, name] for name, role in zip(names, roles, strict=True)]
         return (np.array(rows, np.float32) if rows else np.zeros((0, 1), np.float32)), np.ones(len(rows), bool)
 
-    def in_role(self, role: str, texts: Sequence[str]) -> tuple[Vectors, Bools]:
+    def vectors_in_role(self, role: str, texts: Sequence[str]) -> tuple[Vectors, Bools]:
         """The same for texts in one role."""
         return self.vectors(texts, [role] * len(texts))
 
-    def _looked_up(
+    def _look_up(
         self, source: StoredIndex, names: Sequence[str], roles: Sequence[str], *, are_hashes: bool
     ) -> tuple[Vectors, Bools]:
         dimension = source.dimension
@@ -95,7 +95,7 @@ class FreshVectors:
         return vectors, known
 
 
-def fresh_of_settings(settings: Settings, *, role: str, texts: Path | None = None) -> FreshVectors:
+def open_fresh_vectors(settings: Settings, *, role: str, texts: Path | None = None) -> FreshVectors:
     """The model of these settings, or a file of fresh vectors; UsageError if it has no vectors.
 
     `texts` is a file with the texts of fresh vectors that have none, by their ids.
@@ -103,12 +103,12 @@ def fresh_of_settings(settings: Settings, *, role: str, texts: Path | None = Non
     (spec,) = settings.models
     if spec.startswith(STORED):
         (label,) = model_labels([spec])
-        return FreshVectors(label, open_index(spec, texts=texts, only_if_needed=True), _checked_role(role))
+        return FreshVectors(label, open_index(spec, texts=texts, only_if_needed=True), _check_role(role))
     found = EncoderService.open(settings)
-    return _fresh_of_encoder(found.label, found.model, role)
+    return _fresh_from_encoder(found.label, found.model, role)
 
 
-def fresh_of_object(model: object, *, role: str) -> FreshVectors:
+def fresh_vectors_of(model: object, *, role: str) -> FreshVectors:
     """A model or function given as an object; UsageError for any other object."""
     label = getattr(model, "__qualname__", type(model).__name__)
     if callable(model) and not isinstance(model, Encoder):
@@ -116,19 +116,19 @@ def fresh_of_object(model: object, *, role: str) -> FreshVectors:
         def encode(texts: list[str]) -> Any:
             return model(texts)
 
-        return _fresh_of_encoder(label, FunctionEncoder(encode, {}), role)
-    return _fresh_of_encoder(label, model, role)
+        return _fresh_from_encoder(label, FunctionEncoder(encode, {}), role)
+    return _fresh_from_encoder(label, model, role)
 
 
-def _fresh_of_encoder(label: str, model: object, role: str) -> FreshVectors:
+def _fresh_from_encoder(label: str, model: object, role: str) -> FreshVectors:
     if isinstance(model, FittedModel):
         raise UsageError(f"{label} learns from the texts of a run, so it has no vectors of its own to compare")
     if not isinstance(model, Encoder):
         raise UsageError(f"{label} has no vectors, but an index holds vectors. Remedy: name an encoder")
-    return FreshVectors(label, model, _checked_role(role))
+    return FreshVectors(label, model, _check_role(role))
 
 
-def _checked_role(role: str) -> str:
+def _check_role(role: str) -> str:
     if role not in ROLES:
         raise UsageError(f"the role is {role!r}, but should be query or document")
     return role

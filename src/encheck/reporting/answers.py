@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from encheck.errors import UsageError
+from encheck.gating.comparison import LogAnswers
 from encheck.gating.types import ChangedQuery, Gate
-from encheck.gating.unjudged import ComparedQuery
-from encheck.gating.weighing import LogAnswers
+from encheck.gating.unlabelled_search import JudgingQuery
 from encheck.reporting.gate.record import in_a_line
 from encheck.scoring.documents import Answers
 from encheck.system import files
@@ -89,7 +89,7 @@ def write_unjudged(folder: Path, gate: Gate) -> None:
         files.write_text(folder / UNJUDGED, "\n".join(["query\tcorpus-id\tdocument", *lines]) + "\n")
 
 
-def asked_queries(one: LogAnswers, texts: Mapping[str, str], documents: Documents) -> tuple[ComparedQuery, ...]:
+def asked_queries(one: LogAnswers, texts: Mapping[str, str], documents: Documents) -> tuple[JudgingQuery, ...]:
     """The queries of a search with the first answers of both models; `texts` are the items' texts."""
     firsts = zip(one.before.answers, one.after.answers, strict=True)
     rows = [[Answers.parse(text).first[0] for text in both] for both in firsts]
@@ -100,7 +100,7 @@ def asked_queries(one: LogAnswers, texts: Mapping[str, str], documents: Document
     )
 
 
-def asked_queries_in(folder: Path) -> tuple[ComparedQuery, ...]:
+def asked_queries_in(folder: Path) -> tuple[JudgingQuery, ...]:
     """As above, from a gate's folder; UsageError as for `disagreements`."""
     texts = _texts(folder)
     return tuple(
@@ -110,8 +110,8 @@ def asked_queries_in(folder: Path) -> tuple[ComparedQuery, ...]:
     )  # fmt: skip
 
 
-def _asked_query(item: str, weight: int, cluster: str, query: str, before: str, after: str) -> ComparedQuery:
-    return ComparedQuery(item, weight, cluster, *map(content_hash, (query, before, after)))
+def _asked_query(item: str, weight: int, cluster: str, query: str, before: str, after: str) -> JudgingQuery:
+    return JudgingQuery(item, weight, cluster, *map(content_hash, (query, before, after)))
 
 
 def _rows(one: LogAnswers, texts: Mapping[str, str], documents: Documents) -> Iterator[dict[str, Any]]:

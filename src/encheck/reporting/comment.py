@@ -13,7 +13,16 @@ from dataclasses import dataclass
 from encheck.gating.types import Gate
 from encheck.reporting.gate import record
 from encheck.reporting.gate.rows import CHANGE, overview
-from encheck.reporting.gate.words import NEW, GateLoss, GateStory, asked_for, gate_story, headline, what_has_to_change
+from encheck.reporting.gate.words import (
+    NEW,
+    GateLoss,
+    GateStory,
+    asked_for,
+    gate_story,
+    headline,
+    remedies_in_words,
+    what_has_to_change,
+)
 from encheck.reporting.markdown import ENDED
 from encheck.reporting.text import code, escape_markdown, longest_ticks, one_line, shortest
 from encheck.run_file import RunEntry, RunFile
@@ -165,7 +174,7 @@ def _ways(gate: Gate) -> Iterator[str]:
     if gate.outcome != "inconclusive":
         return
     for against in gate.against:
-        yield from (_bullet(f"to decide: {text}", most=2 * MOST) for text in against.remedies)
+        yield from (_bullet(f"to decide: {text}", most=2 * MOST) for text in remedies_in_words(against))
         yield from (_bullet(asked_for(one), most=2 * MOST) for one in against.searches if one.asks)
     counts = "a part of the checks never passes" if gate.partial else "`--inconclusive` says what it counts as"
     yield f"- It counts as exit code {gate.exit_code}: {counts}."

@@ -14,7 +14,7 @@ from encheck.gating.reference import SHIPPED
 from encheck.gating.types import GateAgainst
 from encheck.options import OPTIONS, RunSettings, model_options, model_options_of_gate
 from encheck.reporting import view
-from encheck.reporting.gate.words import NEW, endpoint_remedy, what_has_to_change
+from encheck.reporting.gate.words import NEW, endpoint_remedy, remedies_in_words, what_has_to_change
 from encheck.reporting.profile import profile, weakest_first
 from encheck.reporting.text import data_name, plain_name
 from encheck.reporting.view import sentence, unmeasured_data
@@ -169,7 +169,7 @@ def _steps_of_doubt(against: GateAgainst, to_type: GateCommands) -> Iterator[Nex
         yield NextStep("Then gate the new model against the repaired index.", to_type.again)
         return
     if against.partial:
-        ways = tuple(f"{text[0].upper()}{text[1:]}." for text in against.remedies)
+        ways = tuple(f"{text[0].upper()}{text[1:]}." for text in remedies_in_words(against))
         yield NextStep("Gate the new model on all checks.", to_type.whole, ways)
         return
     if command := next((search.judge for search in against.searches if search.judge), ""):
@@ -183,7 +183,7 @@ def _ways_to_decide(against: GateAgainst) -> Iterator[str]:
     """Other ways to decide."""
     if more := endpoint_remedy(against):
         yield f"{more}."
-    yield from (f"{text[0].upper()}{text[1:]}." for text in against.remedies)
+    yield from (f"{text[0].upper()}{text[1:]}." for text in remedies_in_words(against))
 
 
 FAILED = "FAILED"

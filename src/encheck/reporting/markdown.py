@@ -177,7 +177,7 @@ def render(results: RunFile, items: Items | None = None) -> str:
     said = (
         *run_headlines(results),
         *view.threshold_lines(results),
-        *contamination.lines(results.contamination),
+        *contamination.contamination_lines(results.contamination),
     )
     lines += [f"- {escape_markdown(line)}" for line in said]
     lines += ["", *reference.reference_markdown(results.references), ""]

@@ -283,7 +283,7 @@ def _full_summary(results: RunFile, *, verbose: bool) -> Iterator[str]:
     yield from view.threshold_lines(results)
     for line in (*view.rival_lines(results.checks), *view.validity_lines(results)):
         yield from wrap(line, WIDTH, initial_indent="  ", subsequent_indent="    ")
-    yield from contamination.lines(results.contamination)
+    yield from contamination.contamination_lines(results.contamination)
     yield from _reasons([row for row in rows_that_ran(judged_rows(results)) if row.reason and row.verdict != "fail"])
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import UsageError, missing_need
-from encheck.gating.types import Z
+from encheck.gating.types import Z_95
 from encheck.generators.phenomenon import title_of
 from encheck.metrics import adjusted_rate, both_directions, find_metric
 from encheck.reporting.failures import rounded
@@ -430,7 +430,7 @@ def _validity_line(one: Validity, made: int, sentences: int, data: str) -> str:
     start = f"{title_of(one.generator)}: made from {made:,} of {sentences:,} sentences ({data}); "
     if one.rate is None:
         return f"{start}not checked yet, so the share that is right is unknown"
-    figure = Figure(one.rate, *wilson_interval(one.rate, one.read, z=Z))
+    figure = Figure(one.rate, *wilson_interval(one.rate, one.read, z=Z_95))
     return f"{start}blind readers found {figure.says} of {one.read} right, a ceiling for rates"
 
 

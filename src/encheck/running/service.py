@@ -35,15 +35,15 @@ from encheck.encoders.protocol import (
 from encheck.encoders.settings import ROLES, EncodingSettings, count_tokens
 from encheck.errors import EncheckError, EncoderError, UsageError
 from encheck.gating.reindex import (
-    FEWEST,
     FIXED_TEXTS,
     KEPT_DIMENSIONS,
     LONG_WORDS,
+    MIN_TEXTS,
     DocumentLengths,
     RoleVectors,
     TextLength,
     VectorSample,
-    long_text,
+    make_long_text,
 )
 from encheck.options import Settings
 from encheck.running.resources import open_store, resolve_models
@@ -120,11 +120,11 @@ def choose_comparison_texts(subject: Subject, others: Sequence[VectorSample], do
     settings = EncodingSettings.of(model)
     roles = [role for role in ROLES if not role or _changes_vectors(model, settings, role)]
     words = max(LONGEST_WORDS, *(len(text.split()) for text in documents)) if documents else LONGEST_WORDS
-    long = [long_text(count) for count in LONG_WORDS[: 1 + sum(count < words for count in LONG_WORDS)]]
+    long = [make_long_text(count) for count in LONG_WORDS[: 1 + sum(count < words for count in LONG_WORDS)]]
     width = min(subject.dimension or KEPT_DIMENSIONS, KEPT_DIMENSIONS)
-    short = list(FIXED_TEXTS[: max(FEWEST, MOST_BYTES // (len(roles) * width) - len(long))])
+    short = list(FIXED_TEXTS[: max(MIN_TEXTS, MOST_BYTES // (len(roles) * width) - len(long))])
     wanted: RoleTexts = {role: [*short, *long] for role in roles}
-    fixed = set(map(content_hash, (*FIXED_TEXTS, *map(long_text, LONG_WORDS))))
+    fixed = set(map(content_hash, (*FIXED_TEXTS, *map(make_long_text, LONG_WORDS))))
     for role in ROLES:
         keys = {key for other in others if role in other.roles for key in other.roles[role].keys} - fixed
         if keys and (shared := [text for text in run.get(role, ()) if content_hash(text) in keys]):

@@ -26,9 +26,18 @@ from encheck.errors import DataError, UsageError
 from encheck.running.subject import Subject
 from encheck.scale import storage
 from encheck.scale.pairs import PairColumns, Positions, ShardScorer, ShardScores
-from encheck.scale.shards import Done, Engine, Shard, ShardFolder, Work
-from encheck.scale.sources import ENDING, ShardPlan, plan_shards, shard_rows_at
-from encheck.scale.work import ScoreWork, Survey
+from encheck.scale.shards import (
+    ENDING,
+    Shard,
+    ShardEngine,
+    ShardFolder,
+    ShardPlan,
+    ShardResult,
+    ShardWork,
+    plan_shards,
+    shard_rows_at,
+)
+from encheck.scale.work import ScoreWork, SurveyWork
 from encheck.statistics.bootstrap import MANY_ITEMS, MAX_CLUSTERS
 from encheck.statistics.clusters import component_numbers, search_sorted, slice_in_chunks, sorted_distinct
 from encheck.system.files import expand_home
@@ -48,7 +57,7 @@ class FinishedShards:
     """The files of one work, in the order of the shards."""
 
     files: ShardFolder
-    done: Sequence[Done]
+    done: Sequence[ShardResult]
 
     @property
     def sizes(self) -> NDArray[np.int64]:
@@ -96,7 +105,7 @@ def columns_of_shards(
     known = {column: parts.column(column, dtype) for column, dtype in TYPES.items()}
     if np.isnan(known["gold"]).all():
         known["gold"] = np.broadcast_to(np.nan, len(known["gold"]))  # an empty column takes no memory
-    clusters, hashes, order = _clusters(parts, has_clusters=has_clusters)
+    clusters, hashes, order = _number_clusters(parts, has_clusters=has_clusters)
     things = _shared_hashes(parts, clusters, hashes, has_clusters=has_clusters)
     repeats = _repeated_pairs(parts.column("pair"))
     counts = {what: sum(one.counts[what] for one in parts.done) for what in ("rows", "read", "skipped")}
@@ -112,7 +121,7 @@ def columns_of_shards(
     return PairColumns(
         name, known["label"], known["gold"], known["same"], known["overlap"], known["divergence"],
         clusters, hashes, order,
-        repeats=partial(_repeats_before, *repeats),
+        repeats=partial(_count_repeats_before, *repeats),
         read=parts.read,
         draw=partial(_calibration_sentences, parts, clusters, hashes, has_clusters=has_clusters),
         score=score,
@@ -124,7 +133,9 @@ def columns_of_shards(
     )  # fmt: skip
 
 
-def _clusters(parts: FinishedShards, *, has_clusters: bool) -> tuple[NDArray[np.int32], Hashes, NDArray[np.int32]]:
+def _number_clusters(
+    parts: FinishedShards, *, has_clusters: bool
+) -> tuple[NDArray[np.int32], Hashes, NDArray[np.int32]]:
     """The number of each pair's cluster, the hashes of the clusters, and their ranks for folds.
 
     Up to `MAX_CLUSTERS` clusters are numbered in the order of their names, as in smaller data. More are numbered by
@@ -210,7 +221,7 @@ def _positions_of(values: Hashes, some: Hashes) -> Positions:
     return np.concatenate(found)
 
 
-def _repeats_before(positions: Positions, before: Positions, at: int) -> int:
+def _count_repeats_before(positions: Positions, before: Positions, at: int) -> int:
     place = int(np.searchsorted(positions, at))
     return int(before[place]) if place < len(positions) and positions[place] == at else 0
 
@@ -246,7 +257,7 @@ class LargeDataLoader:
     `is_asked` says that the user named the engine: then all data must be in Parquet files.
     """
 
-    engine: Engine
+    engine: ShardEngine
     folder: str
     is_asked: bool
     sample: int | None = None
@@ -278,7 +289,7 @@ class LargeDataLoader:
         if found.skipped:
             log.warning("%s: %d files left out; the first: %s", label, len(found.skipped), found.skipped[0])
         self._plans[label] = found
-        work = Survey(self.folder, found.fingerprint, self.skip_bad_rows)
+        work = SurveyWork(self.folder, found.fingerprint, self.skip_bad_rows)
         done = self._run(work, found.shards, f"reading {label}", [self._lock(work)], Progress(quiet=self.quiet))
         if not sum(one.counts["rows"] for one in done):
             raise DataError(f"{label}: no row of {len(done)} shards is valid; the first problem: {done[0].notes[0]}")
@@ -288,7 +299,7 @@ class LargeDataLoader:
             label, parts, has_clusters=has_clusters, fingerprint=found.fingerprint,
             about=self.engine.about(), score=self.score,
         )  # fmt: skip
-        return _with_sample(columns, self.sample or SAMPLE, self.seed)
+        return _draw_sample(columns, self.sample or SAMPLE, self.seed)
 
     def score(
         self, subject: Subject, columns: PairColumns, *, both_orders: bool, locks: Locks, progress: Progress
@@ -315,12 +326,12 @@ class LargeDataLoader:
 
     def _run(
         self,
-        work: Work,
+        work: ShardWork,
         shards: Sequence[Shard],
         title: str,
         locks: Iterable[AbstractContextManager[object]],
         progress: Progress,
-    ) -> list[Done]:
+    ) -> list[ShardResult]:
         """The results of the shards, in their order; if some are not done, one process does them."""
         with ExitStack() as held:
             for lock in iter(locks) if any(work.found(shard) is None for shard in shards) else ():
@@ -333,7 +344,7 @@ class LargeDataLoader:
         release_memory()  # frees the memory of all shards' texts and vectors
         return sorted(done, key=lambda one: one.shard.number)
 
-    def _lock(self, work: Work) -> AbstractContextManager[object]:
+    def _lock(self, work: ShardWork) -> AbstractContextManager[object]:
         """The lock on a work's files, if they are on a disk."""
         folder = storage.local_path(self.folder)
         if folder is None:
@@ -344,7 +355,7 @@ class LargeDataLoader:
         return FileLock(folder / f"{work.key}.lock")
 
 
-def _with_sample(columns: PairColumns, count: int, seed: int) -> Dataset:
+def _draw_sample(columns: PairColumns, count: int, seed: int) -> Dataset:
     """The data set of these columns, with `count` of its clusters in memory."""
 
     def rank(number: int) -> bytes:

@@ -129,13 +129,14 @@ class PairColumns(WholeData):
         return f"{int(self.hashes[number]):016x}"
 
     @cached_property
-    def _drawn(self) -> tuple[list[tuple[str, str]], dict[str, int]]:
+    def calibration_texts(self) -> tuple[list[tuple[str, str]], dict[str, int]]:
+        """(text, cluster) of the texts for calibration, and the numbers of these clusters."""
         return self.draw()
 
     @property
     def sentences(self) -> Sequence[tuple[str, str]]:  # type: ignore[override]
         """(text, cluster) of the texts for calibration."""
-        return self._drawn[0]
+        return self.calibration_texts[0]
 
     def described(self) -> WholeDataSummary:
         """The summary in results.json."""
@@ -173,11 +174,6 @@ class PairColumns(WholeData):
         refuse_constant_scores(self.name, self.gold[found])
         without = len(self) - len(found)
         return Items((), {"no score": without} if without else {}, whole=ColumnPairs(self, found))
-
-    def numbers_of(self, pairs: Sequence[SentencePair]) -> NDArray[np.int32]:
-        """The numbers of both clusters of each of these sampled pairs; shape [2, pairs]."""
-        numbers = self._drawn[1]
-        return np.array([(numbers[pair.cluster], numbers[pair.second_cluster]) for pair in pairs], np.int32).T
 
 
 class ColumnPairs(WholeItems):
@@ -224,12 +220,10 @@ class ColumnPairs(WholeItems):
     def listed(self, chosen: NDArray[np.intp]) -> tuple[Any, ...]:
         """These items as Python objects; reads their texts."""
         inside = chosen[chosen < len(self.positions)]
-        found: dict[int, Item] = dict(zip(inside.tolist(), self._items_at(self.positions[inside]), strict=True))
+        pairs = self.columns.pairs(self.positions[inside])
+        items: Sequence[Item] = pairs if self.kind is PAIR else [in_both_orders(pair) for pair in pairs]
+        found = dict(zip(inside.tolist(), items, strict=True))
         return tuple(found[i] if i in found else self.tail[i - len(self.positions)] for i in chosen.tolist())
-
-    def _items_at(self, positions: Positions) -> Sequence[Item]:
-        pairs = self.columns.pairs(positions)
-        return pairs if self.kind is PAIR else [in_both_orders(pair) for pair in pairs]
 
     def refuse_unscorable_model(self, subject: Subject) -> None:
         """NothingToMeasure for a model that cannot score shards one by one."""
@@ -311,7 +305,8 @@ class ColumnPairs(WholeItems):
         numbers, columns = self.take(self.columns.clusters), self.columns
         if not self.tail:
             return ClusterNumbers(numbers, len(columns.hashes), None, columns.hashes)
-        one, other = columns.numbers_of(self.tail)
+        known = columns.calibration_texts[1]  # the tail's pairs were drawn from the texts for calibration
+        one, other = np.array([(known[pair.cluster], known[pair.second_cluster]) for pair in self.tail], np.int32).T
         others = np.concatenate([np.full(len(numbers), -1, np.int32), other])
         return ClusterNumbers(np.concatenate([numbers, one]), len(columns.hashes), others, columns.hashes)
 

@@ -28,8 +28,9 @@ import encheck
 from encheck import errors
 from encheck.errors import DataError, EncheckError, EncoderError, UsageError
 from encheck.scale import storage
-from encheck.scale.shards import Done, Shard, Work
+from encheck.scale.shards import Shard, ShardResult, ShardWork
 
+MEMORY_REMEDY = "Give each worker more memory (fewer workers), or write the file with smaller row groups"
 TRIES = 3  # tries for a shard whose worker dies, and for loading the model
 
 
@@ -56,31 +57,28 @@ class TryLedger:
 class RayWorker:
     """An actor: it loads the model when it starts, and returns plain values, including its errors."""
 
-    def __init__(self, work: Work, ledger: Any, version: str) -> None:
+    def __init__(self, work: ShardWork, ledger: Any, version: str) -> None:
         self.work, self.ledger = work, ledger
-        self.do: Callable[[Shard], Done] | None = None
+        self.do: Callable[[Shard], ShardResult] | None = None
         self.error: dict[str, str] = {}
         here = f"{socket.gethostname()}:{os.getpid()}"
         self.name = here
         if version != encheck.__version__:
-            self.error = _error_values(UsageError(other_version(here, encheck.__version__, version)))
+            self.error = _error_values(UsageError(version_mismatch(here, encheck.__version__, version)))
         elif not _ray_get(ledger.begin.remote()):
             said = f"worker processes died {TRIES} times each while they loaded the model: not enough memory?"
-            self.error = _error_values(EncoderError(f"{said} {_memory_remedy()}"))
+            self.error = _error_values(EncoderError(f"{said} {MEMORY_REMEDY}"))
         else:
-            self._begin()
-
-    def _begin(self) -> None:
-        try:
-            self.do = self.work.begin()
-        except MemoryError:
-            os._exit(1)  # Ray starts a new one, and the ledger counts
-        except Exception as error:
-            self.error = _error_values(error, f"worker {self.name}")
+            try:
+                self.do = self.work.begin()
+            except MemoryError:
+                os._exit(1)  # Ray starts a new one, and the ledger counts
+            except Exception as error:
+                self.error = _error_values(error, f"worker {self.name}")
 
     def __call__(self, row: Mapping[str, str]) -> dict[str, str]:
         """Do the shard of a row."""
-        answer = self._answer(Shard(**json.loads(row["shard"])))
+        answer = self._do_shard(Shard(**json.loads(row["shard"])))
         most = 0
         with suppress(ImportError):  # Windows
             import resource
@@ -89,14 +87,14 @@ class RayWorker:
         peak = most / (2**20 if sys.platform == "darwin" else 2**10)  # MB
         return {"answer": json.dumps(answer | {"worker": self.name, "peak": peak, "cpu": time.process_time()})}
 
-    def _answer(self, shard: Shard) -> dict[str, Any]:
+    def _do_shard(self, shard: Shard) -> dict[str, Any]:
         if self.error or not self.do:
             return {"error": self.error}
         tries = _ray_get(self.ledger.take.remote(shard.number))
         done = self.work.found(shard) if tries > 1 else None
         if done is None and tries > TRIES:
             said = f"{shard}: worker processes died at it {TRIES} times: not enough memory, or a row that crashes"
-            return {"error": _error_values(DataError(f"{said}. {_memory_remedy()}"))}
+            return {"error": _error_values(DataError(f"{said}. {MEMORY_REMEDY}"))}
         try:
             done = done or self.do(shard)
         except MemoryError:
@@ -112,10 +110,6 @@ class RayWorker:
         }
 
 
-def _memory_remedy() -> str:
-    return "Give each worker more memory (fewer workers), or write the file with smaller row groups"
-
-
 def _ray_get(promise: Any) -> Any:
     import ray
 
@@ -129,7 +123,7 @@ def _error_values(error: Exception, where: str = "") -> dict[str, str]:
     return {"kind": "EncoderError", "message": f"{where}: {type(error).__name__}: {error}"}
 
 
-def other_version(place: str, theirs: str, here: str) -> str:
+def version_mismatch(place: str, theirs: str, here: str) -> str:
     """A message that versions differ, with the remedy."""
     return f"{place} has encheck {theirs}, but the run has {here}: install the same version on both"
 
@@ -138,19 +132,19 @@ PATIENCE = 120.0  # seconds for a node to answer
 ANSWERS = 10.0  # seconds for a port
 OBJECT_STORE = 100 * 2**20  # bytes: only names of shards and counts pass through it
 MISSING = "--engine=ray needs Ray: pip install 'encheck[ray]'"
-QUIET = {
+RAY_ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_BACKEND_LOG_LEVEL": "fatal",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_DATA_DISABLE_PROGRESS_BARS": "1",
 }
 OTHER_VERSION = re.compile(r"ray:\s*([\w.+]+)\s*python:\s*([\w.+]+)", re.IGNORECASE)
-ABOUT_CLUSTERS = "Start one with `ray start --head`, or leave --address out to use only this machine"
+CLUSTER_REMEDY = "Start one with `ray start --head`, or leave --address out to use only this machine"
 
 
 def import_ray() -> Any:
     """Ray, imported without its telemetry."""
-    for name, value in QUIET.items():
+    for name, value in RAY_ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     try:
         with warnings.catch_warnings():
@@ -171,19 +165,19 @@ def connect_ray(ray: Any, address: str | None, workers: int | None) -> None:
     """Join the cluster at the address, or start one of this machine."""
     more: dict[str, Any] = {"address": address}
     if address:
-        _refuse_deaf(address)
+        _refuse_closed_port(address)
     if address is None:
         cpus = workers or os.cpu_count() or 1
         more = {"num_cpus": cpus, "include_dashboard": False, "object_store_memory": OBJECT_STORE, "address": "local"}
     try:
-        with warnings.catch_warnings(), _hushed():
+        with warnings.catch_warnings(), _silence_stderr():
             warnings.simplefilter("ignore")
             ray.init(**more, log_to_driver=False, logging_level="ERROR", configure_logging=True)
     except Exception as error:  # Ray's exceptions here have no common base class
-        raise UsageError(_not_connected(ray, address, str(error))) from error
+        raise UsageError(_connection_problem(ray, address, str(error))) from error
 
 
-def _refuse_deaf(address: str) -> None:
+def _refuse_closed_port(address: str) -> None:
     """UsageError if nothing listens at host:port, which Ray would notice only after minutes."""
     host, _, port = address.rpartition("://")[2].rpartition(":")
     if not (host and port.isdecimal()):
@@ -191,11 +185,11 @@ def _refuse_deaf(address: str) -> None:
     try:
         socket.create_connection((host, int(port)), timeout=ANSWERS).close()
     except OSError as error:
-        raise UsageError(f"--address={address}: nothing listens there ({error}). {ABOUT_CLUSTERS}") from error
+        raise UsageError(f"--address={address}: nothing listens there ({error}). {CLUSTER_REMEDY}") from error
 
 
 @contextmanager
-def _hushed() -> Iterator[None]:
+def _silence_stderr() -> Iterator[None]:
     """Keep Ray's C++ core from writing to the terminal that its log was redirected."""
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
@@ -207,7 +201,7 @@ def _hushed() -> Iterator[None]:
         os.close(nowhere)
 
 
-def _not_connected(ray: Any, address: str | None, said: str) -> str:
+def _connection_problem(ray: Any, address: str | None, said: str) -> str:
     """Why there is no connection, and the remedy."""
     versions = OTHER_VERSION.findall(said)
     if "ersion mismatch" in said and versions:
@@ -220,7 +214,7 @@ def _not_connected(ray: Any, address: str | None, said: str) -> str:
     if address is None:
         return f"Ray did not start on this machine: {first}"
     locked = ". If it asks for a token, as newer ones do, set RAY_AUTH_MODE=token"
-    return f"--address={address}: no Ray cluster answers there ({first:.200}). {ABOUT_CLUSTERS}{locked}"
+    return f"--address={address}: no Ray cluster answers there ({first:.200}). {CLUSTER_REMEDY}{locked}"
 
 
 def check_nodes(ray: Any, folder: str, data: str) -> int:
@@ -235,7 +229,7 @@ def check_nodes(ray: Any, folder: str, data: str) -> int:
         made += [own for _, own in asked]
         answers = [_ask_node(ray, node["NodeID"], mark, own, data) for node, own in asked]
         for (node, own), answer in zip(asked, answers, strict=True):
-            check_node(node["NodeManagerHostname"], _answer_of(ray, answer), own, folder, data)
+            check_node(node["NodeManagerHostname"], _await_answer(ray, answer), own, folder, data)
     finally:
         for place in made:
             with suppress(DataError):
@@ -265,7 +259,7 @@ def _ask_node(ray: Any, node: str, mark: str, own: str, data: str) -> Any:
     return ray.remote(num_cpus=0, max_retries=TRIES, scheduling_strategy=there)(probe).remote()
 
 
-def _answer_of(ray: Any, answer: Any) -> Mapping[str, Any]:
+def _await_answer(ray: Any, answer: Any) -> Mapping[str, Any]:
     try:
         found: Mapping[str, Any] = ray.get(answer, timeout=PATIENCE)
     except ray.exceptions.GetTimeoutError:
@@ -281,7 +275,7 @@ def check_node(name: str, answer: Mapping[str, Any], own: str, folder: str, data
     if "missing" in answer:
         raise UsageError(f"Ray node {name}: encheck cannot be imported there ({answer['missing']}): install it")
     if "version" in answer and answer["version"] != encheck.__version__:
-        raise UsageError(other_version(f"Ray node {name}", answer["version"], encheck.__version__))
+        raise UsageError(version_mismatch(f"Ray node {name}", answer["version"], encheck.__version__))
     if "problem" in answer:
         raise UsageError(f"Ray node {name}: {answer['problem']}")
     if not answer["sees"] or not storage.exists(own):
@@ -312,7 +306,7 @@ class RayEngine:
         self._cluster: dict[str, Any] = {}
         self._own = False
 
-    def run(self, work: Work, shards: Sequence[Shard]) -> Iterator[Done]:
+    def run(self, work: ShardWork, shards: Sequence[Shard]) -> Iterator[ShardResult]:
         """Do all shards, each once; a shard with a file is not repeated.
 
         Raises:
@@ -326,16 +320,16 @@ class RayEngine:
         yield from (done for _, done in seen if done)
         left = [shard for shard, done in seen if not done]
         if left:
-            ray = self._joined(left[0])
-            with _one_message():
-                yield from self._by_actors(ray, work, left)
-            log.info("Ray did %d shards: %s", len(left), self.spent())
+            ray = self._connect(left[0])
+            with _translate_ray_errors():
+                yield from self._run_actors(ray, work, left)
+            log.info("Ray did %d shards: %s", len(left), self.resources_used())
 
     def about(self) -> dict[str, int | str]:
         """The description in results.json, without anything that differs between runs."""
         return {"kind": "ray", "workers": self.workers or "one a device"}
 
-    def spent(self) -> dict[str, Any]:
+    def resources_used(self) -> dict[str, Any]:
         """The resources used: workers and their devices, MB of the largest worker process, processor seconds of all."""
         peak, cpu = max(self._peak.values(), default=0.0), sum(self._cpu.values())
         return self._cluster | {"peak_mb": round(peak), "cpu_seconds": round(cpu)}
@@ -346,7 +340,7 @@ class RayEngine:
             import_ray().shutdown()
             self._own = False
 
-    def _joined(self, shard: Shard) -> Any:
+    def _connect(self, shard: Shard) -> Any:
         """Ray, connected; checks the nodes once."""
         for place in (self.folder, shard.url):
             if place.startswith(f"{storage.IN_PROCESS}://"):
@@ -360,7 +354,7 @@ class RayEngine:
             self._cluster = {"version": ray.__version__, "nodes": nodes}
         return ray
 
-    def _by_actors(self, ray: Any, work: Work, shards: Sequence[Shard]) -> Iterator[Done]:
+    def _run_actors(self, ray: Any, work: ShardWork, shards: Sequence[Shard]) -> Iterator[ShardResult]:
         has, device = ray.cluster_resources(), getattr(work, "device", None)
         is_cpu_work = device is None or device.name.startswith("cpu")  # work without a model, or on `--device cpu`
         devices = 0 if is_cpu_work else int(has.get("GPU", 0))
@@ -382,13 +376,13 @@ class RayEngine:
             self._peak[answer["worker"]], self._cpu[answer["worker"]] = answer["peak"], answer["cpu"]
             if "error" in answer:
                 raise getattr(errors, answer["error"]["kind"], EncheckError)(answer["error"]["message"])
-            yield Done(
+            yield ShardResult(
                 known[answer["number"]], answer["path"], answer["counts"], answer["seconds"], (*answer["notes"],)
             )
 
 
 @contextmanager
-def _one_message() -> Iterator[None]:
+def _translate_ray_errors() -> Iterator[None]:
     """Turn Ray's own exceptions into one message."""
     import ray
 

@@ -94,11 +94,11 @@ def list_files(place: str, *, ending: str) -> list[StoredFile]:
     """
     with storage_errors(place):
         path = local_path(place)
-        found = _on_disk(path, ending) if path else _in_store(place, ending)
+        found = _list_folder(path, ending) if path else _list_store(place, ending)
     return sorted(found, key=lambda file: file.name)
 
 
-def _on_disk(path: Path, ending: str) -> list[StoredFile]:
+def _list_folder(path: Path, ending: str) -> list[StoredFile]:
     if not path.exists():
         raise FileNotFoundError(path)
     under = path if path.is_dir() else path.parent
@@ -107,8 +107,8 @@ def _on_disk(path: Path, ending: str) -> list[StoredFile]:
     return [StoredFile(str(p), name, s.st_size, str(s.st_mtime_ns)) for p, name, s in named if not _is_hidden(name)]
 
 
-def _in_store(place: str, ending: str) -> list[StoredFile]:
-    system, path = _system(place)
+def _list_store(place: str, ending: str) -> list[StoredFile]:
+    system, path = _file_system(place)
     system.invalidate_cache()
     root = path.rstrip("/")
     if system.isfile(path):
@@ -119,8 +119,14 @@ def _in_store(place: str, ending: str) -> list[StoredFile]:
         raise FileNotFoundError(place)
     named = [(at, at.removeprefix(root).lstrip("/"), info) for at, info in entries.items()]
     chosen = [(at, name, info) for at, name, info in named if at == path or name.endswith(ending)]
+    marks = ("ETag", "etag", "md5Hash", "content_md5", "LastModified", "mtime", "updated", "created")
     return [
-        StoredFile(system.unstrip_protocol(at), name, int(info["size"] or 0), _version(info))
+        StoredFile(
+            system.unstrip_protocol(at),
+            name,
+            int(info["size"] or 0),
+            next((str(info[mark]) for mark in marks if info.get(mark)), ""),
+        )
         for at, name, info in chosen
         if not _is_hidden(name)
     ]
@@ -128,11 +134,6 @@ def _in_store(place: str, ending: str) -> list[StoredFile]:
 
 def _is_hidden(name: str) -> bool:
     return any(part.startswith((".", "_")) for part in name.split("/"))
-
-
-def _version(info: dict[str, Any]) -> str:
-    marks = ("ETag", "etag", "md5Hash", "content_md5", "LastModified", "mtime", "updated", "created")
-    return next((str(info[mark]) for mark in marks if info.get(mark)), "")
 
 
 @contextmanager
@@ -143,7 +144,7 @@ def open_reading(url: str) -> Iterator[Path | IO[bytes]]:
         path.stat()
         yield path
         return
-    system, at = _system(url)
+    system, at = _file_system(url)
     with system.open(at, "rb", cache_type="none") as file:
         yield file
 
@@ -154,7 +155,7 @@ def exists(url: str) -> bool:
         path = local_path(url)
         if path:
             return path.exists()
-        system, at = _system(url)
+        system, at = _file_system(url)
         system.invalidate_cache()  # other machines write there
         return bool(system.exists(at))
 
@@ -177,7 +178,7 @@ def write_whole(url: str, content: bytes) -> None:
             finally:
                 beside.unlink(missing_ok=True)
         else:
-            system, at = _system(url)
+            system, at = _file_system(url)
             system.pipe_file(at, content)
 
 
@@ -194,11 +195,11 @@ def remove(url: str) -> None:
         if path:
             path.unlink(missing_ok=True)
             return
-        system, at = _system(url)
+        system, at = _file_system(url)
         system.rm_file(at)
 
 
-def _system(url: str) -> tuple[Any, str]:
+def _file_system(url: str) -> tuple[Any, str]:
     """The file system of fsspec for this URL, and the path in it."""
     import fsspec
 

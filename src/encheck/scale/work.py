@@ -24,8 +24,7 @@ from encheck.errors import EncoderError
 from encheck.language.divergence import jsd_once
 from encheck.running.scorer import comparison_function
 from encheck.running.service import PAIRS_PER_BATCH
-from encheck.scale.shards import Done, Shard, ShardFolder
-from encheck.scale.sources import shard_rows
+from encheck.scale.shards import Shard, ShardFolder, ShardResult, shard_rows
 from encheck.scale.storage import join
 from encheck.similarity import Vectors, jaccard_uncached
 
@@ -36,7 +35,7 @@ Floats = NDArray[np.float64]
 Pair = tuple[str, str]
 
 
-def key_of(*parts: object) -> str:
+def hash_settings(*parts: object) -> str:
     """A hash of plain values, the same in every process."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
@@ -56,13 +55,13 @@ class _FiledWork(ABC):
         """The folder for the files of its shards."""
         return ShardFolder(join(self.folder, self.key))
 
-    def found(self, shard: Shard) -> Done | None:
+    def found(self, shard: Shard) -> ShardResult | None:
         """The earlier result of this shard; None if it is not done."""
         return self.files.found(shard)
 
 
 @dataclass(frozen=True)
-class Survey(_FiledWork):
+class SurveyWork(_FiledWork):
     """The data of a shard's rows that need no model: labels, word overlap, divergence, and hashes of what they share.
 
     `folder` holds the files of every work, `data` is the fingerprint of the data's files.
@@ -75,13 +74,13 @@ class Survey(_FiledWork):
     @property
     def key(self) -> str:
         """A hash of the data and of how they are read."""
-        return key_of("survey", EDITION, self.data, self.skip_bad_rows)
+        return hash_settings("survey", EDITION, self.data, self.skip_bad_rows)
 
-    def begin(self) -> Callable[[Shard], Done]:
+    def begin(self) -> Callable[[Shard], ShardResult]:
         """A function that surveys a shard."""
         return self._survey
 
-    def _survey(self, shard: Shard) -> Done:
+    def _survey(self, shard: Shard) -> ShardResult:
         start, bad = time.monotonic(), BadRows(skip=self.skip_bad_rows)
         found = list(shard_rows(shard, bad))
         rows = [row for _, row in found]
@@ -94,8 +93,8 @@ class Survey(_FiledWork):
         first, second = [row.first for row in rows], [row.second for row in rows]
         columns |= {"overlap": jaccard_uncached(first, second), "divergence": jsd_once(first, second)}
         hashes: Mapping[str, Callable[[PairRow], int]] = {
-            "words": lambda row: _hash(f"sentence\0{_bag(row.first)}"),
-            "others": lambda row: _hash(f"sentence\0{_bag(row.second)}"),
+            "words": lambda row: _hash(f"sentence\0{_sorted_words(row.first)}"),
+            "others": lambda row: _hash(f"sentence\0{_sorted_words(row.second)}"),
             "least": lambda row: _hash(min(row.first, row.second)),
             "first": lambda row: _hash(row.first),
             "pair": lambda row: _hash(f"{row.first}\0{row.second}"),
@@ -112,7 +111,7 @@ def _hash(text: str) -> int:
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8])
 
 
-def _bag(text: str) -> str:
+def _sorted_words(text: str) -> str:
     """The words of a text in alphabetical order, as for clusters."""
     return " ".join(sorted(text.lower().split()))
 
@@ -141,14 +140,14 @@ class ScoreWork(_FiledWork):
     @property
     def key(self) -> str:
         """A hash of the data, the model and its settings."""
-        survey = Survey(self.folder, self.data, self.skip_bad_rows).key
-        return key_of("scores", EDITION, survey, self.fingerprint, self.both_orders)
+        survey = SurveyWork(self.folder, self.data, self.skip_bad_rows).key
+        return hash_settings("scores", EDITION, survey, self.fingerprint, self.both_orders)
 
-    def begin(self) -> Callable[[Shard], Done]:
+    def begin(self) -> Callable[[Shard], ShardResult]:
         """Load the model and return a function that scores a shard; EncoderError if it is not the model of the run."""
         model = self.model or self._loaded()
 
-        def score(shard: Shard) -> Done:
+        def score(shard: Shard) -> ShardResult:
             return self._score(model, shard)
 
         return score
@@ -163,13 +162,13 @@ class ScoreWork(_FiledWork):
             )
         return model
 
-    def _score(self, model: Model, shard: Shard) -> Done:
+    def _score(self, model: Model, shard: Shard) -> ShardResult:
         start = time.monotonic()
         pairs = [(row.first, row.second) for _, row in shard_rows(shard, BadRows(skip=self.skip_bad_rows))]
         if isinstance(model, Encoder):
-            columns, computed = _by_vectors(model, pairs, both_orders=self.both_orders)
+            columns, computed = _score_by_vectors(model, pairs, both_orders=self.both_orders)
         else:
-            columns, computed = _by_pairs(model, pairs, both_orders=self.both_orders)
+            columns, computed = _score_by_pairs(model, pairs, both_orders=self.both_orders)
         for name, values in columns.items():
             if (bad := np.flatnonzero(~np.isfinite(values))).size:
                 raise EncoderError(
@@ -182,7 +181,7 @@ class ScoreWork(_FiledWork):
         return self.files.write(shard, columns, counts=counts, seconds=time.monotonic() - start)
 
 
-def _by_vectors(model: Encoder, pairs: Sequence[Pair], *, both_orders: bool) -> tuple[dict[str, Floats], int]:
+def _score_by_vectors(model: Encoder, pairs: Sequence[Pair], *, both_orders: bool) -> tuple[dict[str, Floats], int]:
     """The scores by an encoder, each distinct text encoded once; and the number of these texts.
 
     A similarity of vectors is the same in both orders; that of a trained head may differ.
@@ -197,13 +196,13 @@ def _by_vectors(model: Encoder, pairs: Sequence[Pair], *, both_orders: bool) -> 
             vectors = np.zeros((len(numbers), some.shape[1]), np.float32)
         vectors[positions] = some
     _, compare = comparison_function(model)
-    columns = {"forward": _compared(vectors, first, second, compare)}
+    columns = {"forward": _compare_in_batches(vectors, first, second, compare)}
     if both_orders and isinstance(model, HeadedEncoder):
-        columns["backward"] = _compared(vectors, second, first, compare)
+        columns["backward"] = _compare_in_batches(vectors, second, first, compare)
     return columns, len(numbers)
 
 
-def _compared(
+def _compare_in_batches(
     vectors: Vectors,
     first: NDArray[np.intp],
     second: NDArray[np.intp],
@@ -214,7 +213,7 @@ def _compared(
     return np.concatenate([np.zeros(0), *parts])
 
 
-def _by_pairs(model: Model, pairs: Sequence[Pair], *, both_orders: bool) -> tuple[dict[str, Floats], int]:
+def _score_by_pairs(model: Model, pairs: Sequence[Pair], *, both_orders: bool) -> tuple[dict[str, Floats], int]:
     """The scores by a model that scores pairs, each distinct pair once; and the number of these pairs."""
     assert isinstance(model, PairScorer)
     turned = [(second, first) for first, second in pairs] if both_orders else []

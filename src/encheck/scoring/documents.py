@@ -98,7 +98,7 @@ class Answers:
     def parse(cls, text: str) -> Self:
         """Parse the output of `str`; ValueError for other texts.
 
-        >>> Answers.of("[[[1, 2], [0, 1]], 3, 4]")
+        >>> Answers.parse("[[[1, 2], [0, 1]], 3, 4]")
         Answers(right=((1, 2), (0, 1)), won=3, duels=4, first=(), is_unjudged=False)
         """
         try:

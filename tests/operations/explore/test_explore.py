@@ -22,10 +22,10 @@ from encheck.operations.explore.material import (
     ExploredItem,
     ItemSource,
     Material,
-    filled_again,
-    fillings,
+    change_one_choice,
+    fill_frames,
+    item_texts,
     split_items,
-    texts_of,
 )
 from encheck.operations.explore.search import Construction, SearchBudget
 from encheck.scoring.crossed import Crossed, CrossedSide
@@ -113,7 +113,7 @@ def test_search_confirmation_and_reading_share_no_cluster_and_no_text():
     read = [one for items in found.to_read.values() for one in items]
     assert read
     clusters = [{one.cluster for one in some} for some in (parts.search, confirmed, read)]
-    texts = [texts_of(some) for some in (parts.search, confirmed, read)]
+    texts = [item_texts(some) for some in (parts.search, confirmed, read)]
     for sets in (clusters, texts):
         assert not sets[0] & sets[1] and not sets[0] & sets[2] and not sets[1] & sets[2]  # noqa: PT018
     assert not texts[2] & {text for some in asked for text in some}
@@ -218,8 +218,8 @@ def _calls(made, margins):
 
 
 def test_a_frame_filled_again_is_the_frame_with_another_choice():
-    first = next(iter(fillings("negation", seed=0, draws=1)))
-    other = filled_again(first, seed=(1,))
+    first = next(iter(fill_frames("negation", seed=0, draws=1)))
+    other = change_one_choice(first, seed=(1,))
     assert other.frame is first.frame
     assert other.group.source != first.group.source
     assert other.group.cluster.startswith("fresh-negation-")

@@ -5,7 +5,7 @@ import pytest
 from index_places import made, model, part_of, texts_of, written
 
 from encheck.encoders.stored_index import StoredIndex
-from encheck.indexes.in_use import faults_of
+from encheck.indexes.in_use import find_index_faults
 from encheck.indexes.sources import FreshVectors
 
 SHIFTED = part_of(slice(100, 125), lambda vectors: np.roll(vectors, 1, axis=0))
@@ -22,7 +22,7 @@ def faults(place, documents, new, damage=lambda vectors: vectors, *, old="Words"
     written(path := place / "old.parquet", documents, old=old, damage=damage)
     encoder = model(new)
     fresh = dict(zip(documents, encoder.encode(documents), strict=True))
-    return faults_of(StoredIndex(path), FreshVectors(new, encoder, "document", fresh), fresh)
+    return find_index_faults(StoredIndex(path), FreshVectors(new, encoder, "document", fresh), fresh)
 
 
 @pytest.mark.parametrize(

@@ -16,15 +16,15 @@ from typer.testing import CliRunner
 
 from encheck.cli import app
 from encheck.errors import UsageError
-from encheck.gating.decision import decide
+from encheck.gating.comparison import GateComparison, LogAnswers
+from encheck.gating.decision import decide_by_rows
 from encheck.gating.types import Gate, GateAgainst
-from encheck.gating.unjudged import changed_answers, read_judgements
-from encheck.gating.weighing import LogAnswers, Weighed
+from encheck.gating.unlabelled_search import count_changed_answers, read_judgements
 from encheck.operations.judge.judging import (
     ask_people,
     gate_with_judgements,
+    import_answers,
     open_judging,
-    take_answers,
     write_judging_page,
 )
 from encheck.reporting.answers import write_answers
@@ -41,8 +41,8 @@ def made(tmp_path_factory):
     place = tmp_path_factory.mktemp("made")
     old = [(2 * (i % 60), 2 * (i % 60) + 1) for i in range(400)]
     before, after = table(old), table([found[::-1] for found in old[:60]] + old[60:])
-    decision = GateAgainst(**vars(decide((), moved=[changed_answers(before, after)])), baseline="sbert")
-    found = Weighed(decision, searched=(LogAnswers(before, after),))
+    decision = GateAgainst(**vars(decide_by_rows((), moved=[count_changed_answers(before, after)])), baseline="sbert")
+    found = GateComparison(decision, searched=(LogAnswers(before, after),))
     items = {"c": {"item": list(before.items), "source": [f"query {i} {HOSTILE}" for i in range(400)]}}
     folder = place / "r"
     folder.mkdir()
@@ -66,7 +66,7 @@ def keys_for(judging, side):
     old = {one.query: one.before.text for one in judging.disagreements.values()}
 
     def ask(_keys):
-        question = judging.following(read_judgements(judging.qrels), judging.repeats())
+        question = judging.next_pair(read_judgements(judging.qrels), judging.read_repeats())
         is_first = question.first == old[question.query]
         return "1" if is_first == (side == "before") else "2"
 
@@ -164,7 +164,7 @@ def test_pairs_are_shown_again_and_who_disagrees_with_themselves_is_warned(folde
     judging, shown = open_judging(folder), []
     keys = iter("1" * 12 + "u" + "1" * 12 + "q")  # always the first, whichever it is; the fifth repeat is not reached
     ask_people(judging, ask=lambda _: next(keys), show=shown.append)
-    again = judging.repeats()
+    again = judging.read_repeats()
     assert len(again) in (4, 5)
     known = read_judgements(judging.qrels)
     sides = {q.query: (q.is_swapped(3), q.is_swapped(3, again=True)) for q, _ in judging.pool.repeats}
@@ -178,7 +178,7 @@ def test_a_repeat_decides_nothing_and_is_taken_back_by_undo(folder):
     judging = open_judging(folder)
     keys = iter("=" * 13 + "uq")
     judged = ask_people(judging, ask=lambda _: next(keys), show=str)
-    assert (judged.answered, judging.repeats()) == (12, {})
+    assert (judged.answered, judging.read_repeats()) == (12, {})
 
 
 # the page
@@ -199,8 +199,8 @@ def test_answers_of_the_page_count_as_typed_ones_do(folder):
     assert "sbert" not in page
     asked = judging.pool.order[:20]
     old = {one.item: one.before.text for one in judging.disagreements.values()}
-    sides = {q.query: "1" if judging.question(q).first == old[q.item] else "2" for q in asked}
-    assert judging.judged(take_answers(judging, saved(folder, **sides))).outcome == "block"
+    sides = {q.query: "1" if judging.show_query(q).first == old[q.item] else "2" for q in asked}
+    assert judging.judged(import_answers(judging, saved(folder, **sides))).outcome == "block"
     assert write_judging_page(judging)[1] == 40
 
 
@@ -220,7 +220,7 @@ def test_the_page_works_in_a_narrow_window_by_keys_and_saves_what_is_read_back(f
     with page.expect_download() as found:
         page.click("#save")
     found.value.save_as(folder / "answers.json")
-    known = take_answers(judging, folder / "answers.json").answers(judging.pool.order)
+    known = import_answers(judging, folder / "answers.json").answers(judging.pool.order)
     assert [known[q.item] for q in judging.pool.order[2:5]] == ["equal", "neither", "equal"]
     assert len(known) == 5
     assert said == []

@@ -357,7 +357,7 @@ def sample_of(model, store):
     name = "object:tiny"
     (subject,) = resolve_models(Settings(models=(name,)), store, {name: as_model(model, "tiny")}).values()
     EncoderService(subject, store).encode_comparison_texts([], [], no_locks, Progress(quiet=True))
-    return VectorSample.unpacked(subject.state.sample.packed())
+    return VectorSample.unpack(subject.state.sample.pack())
 
 
 AT_EACH_COMMIT = ("bfloat16", "quantised by torch", "not normalised", "prompt, length")
@@ -378,10 +378,10 @@ def test_same_and_a_re_index_agree_and_the_causes_in_a_checkpoint_are_named(chec
     assert {*found.causes} == ({*causes} if found.outcome == "another" else set()), found.reasons
     assert (checkpoint.encode(["a dog sleeps"]) == before).all()
     store = Store(tmp_path / "store.sqlite")
-    gated = reindex.compare(sample_of(checkpoint, store), sample_of(other, store))
+    gated = reindex.compare_samples(sample_of(checkpoint, store), sample_of(other, store))
     stays = gated.needed is not True and not gated.only_by_cosine and not gated.longer_moved
     assert stays == (found.exit_code == 0), (gated.says, found.reasons)
-    assert gated.in_use.startswith("same") == (found.exit_code == 0)
+    assert gated.outcome_in_use.startswith("same") == (found.exit_code == 0)
 
 
 @pytest.mark.long

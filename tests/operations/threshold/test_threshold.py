@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import encheck
 from encheck.cli import app
 from encheck.errors import DataError, EncoderError, ModelError, UsageError
-from encheck.operations.threshold.cascade import cascade, split_clusters
+from encheck.operations.threshold.cascade import evaluate_cascade, split_clusters
 from encheck.operations.threshold.rates import Pairs, load_pairs
 from encheck.operations.threshold.report import threshold_lines, threshold_text
 from encheck.statistics.false_accepts import Negatives, lowest_threshold
@@ -326,10 +326,10 @@ def test_both_thresholds_are_those_of_the_first_half_whatever_the_other_holds():
     pairs = Pairs("d", texts, tuple(f"{t} too" for t in texts), labels, texts)
     model, second = rng.normal(labels, 1.0), rng.normal(3 * labels, 1.0)
     judged = split_clusters(pairs)[1]
-    plain = cascade(pairs, model, second.__getitem__, verifier="v", budget=0.05)
+    plain = evaluate_cascade(pairs, model, second.__getitem__, verifier="v", budget=0.05)
     spoilt = second.copy()
     spoilt[judged] = rng.permutation(second[judged])
-    other = cascade(pairs, model, spoilt.__getitem__, verifier="v", budget=0.05)
+    other = evaluate_cascade(pairs, model, spoilt.__getitem__, verifier="v", budget=0.05)
     assert other.thresholds == plain.thresholds
     assert other.does.recall.value < plain.does.recall.value - 0.2
     accepted = (model >= plain.thresholds.first) & (second >= plain.thresholds.second)
@@ -342,7 +342,7 @@ def test_a_verifier_that_says_yes_to_all_leaves_what_the_model_does_alone():
     labels, texts = np.tile([1, 0, 0, 0], 300).astype(np.int8), tuple(f"text {i}" for i in range(1_200))
     pairs = Pairs("d", texts, tuple(f"{t} too" for t in texts), labels, texts)
     model, chosen = np.random.default_rng(0).normal(2 * labels, 1.0), split_clusters(pairs)[0]
-    found = cascade(pairs, model, lambda items: np.ones(len(items)), verifier="v", budget=0.05)
+    found = evaluate_cascade(pairs, model, lambda items: np.ones(len(items)), verifier="v", budget=0.05)
     negatives = Negatives.of_clusters(model[chosen][labels[chosen] == 0], np.arange((labels[chosen] == 0).sum()))
     alone, right = lowest_threshold(negatives, budget=0.05, step=0.001), model[chosen][labels[chosen] == 1]
     assert alone <= found.thresholds.first
@@ -353,7 +353,9 @@ def test_a_verifier_that_says_yes_to_all_leaves_what_the_model_does_alone():
 def test_the_verifier_is_asked_about_no_pair_that_the_model_refuses():
     labels, texts = np.tile([1, 0], 200).astype(np.int8), tuple(f"text {i}" for i in range(400))
     pairs, seen = Pairs("d", texts, tuple(f"{t} too" for t in texts), labels, texts), []
-    cascade(pairs, labels * 0.5, lambda items: seen.extend(items) or np.ones(len(items)), verifier="v", budget=0.2)
+    evaluate_cascade(
+        pairs, labels * 0.5, lambda items: seen.extend(items) or np.ones(len(items)), verifier="v", budget=0.2
+    )
     assert labels[seen].all()
 
 
@@ -363,7 +365,7 @@ def test_what_is_said_to_be_kept_is_seldom_broken():
     pairs = Pairs("d", texts, tuple(f"{t} too" for t in texts), labels, texts)
     for _ in range(40):
         model, second = rng.normal(labels, 1.0), rng.normal(3 * labels, 1.0)
-        found = cascade(pairs, model, second.__getitem__, verifier="v", budget=0.05)
+        found = evaluate_cascade(pairs, model, second.__getitem__, verifier="v", budget=0.05)
         if found.outcome == "kept":
             kept += 1
             broken += stats.norm.sf(found.thresholds.first) * stats.norm.sf(found.thresholds.second) > 0.05

@@ -24,7 +24,7 @@ def sample():
 
 def test_false_accepts_and_recall_are_shares_of_pairs_and_hits_are_of_pairs_without_a_label(sample):
     found, scores, _ = sample
-    (point,) = Population(found).points(scores, [0.4])
+    (point,) = Population(found).rates_at(scores, [0.4])
     accepted = scores >= 0.4
     assert point.false_accepts.value == pytest.approx(accepted[found.labels == 0].mean())
     assert point.recall.value == pytest.approx(accepted[found.labels == 1].mean())
@@ -37,8 +37,8 @@ def test_false_accepts_and_recall_are_shares_of_pairs_and_hits_are_of_pairs_with
 
 def test_precision_is_by_bayes_and_hits_without_unlabelled_pairs_are_weighed(sample):
     found, scores, _ = sample
-    labelled = found.only(np.flatnonzero(found.labels >= 0).tolist())
-    (point,) = Population(labelled, positives=0.05).points(scores[found.labels >= 0], [0.4])
+    labelled = found.select(np.flatnonzero(found.labels >= 0).tolist())
+    (point,) = Population(labelled, positives=0.05).rates_at(scores[found.labels >= 0], [0.4])
     recall, false = point.recall.value, point.false_accepts.value
     assert point.precision.value == pytest.approx(0.05 * recall / (0.05 * recall + 0.95 * false))
     assert point.hits.value == pytest.approx(0.05 * recall + 0.95 * false)
@@ -47,7 +47,7 @@ def test_precision_is_by_bayes_and_hits_without_unlabelled_pairs_are_weighed(sam
 
 def test_a_rate_of_zero_is_no_surer_than_its_clusters_are():
     found = pairs([0] * 50 + [1] * 50, range(100))
-    (point,) = Population(found, positives=0.5).points(np.repeat([0.0, 1.0], 50), [0.5])
+    (point,) = Population(found, positives=0.5).rates_at(np.repeat([0.0, 1.0], 50), [0.5])
     assert point.false_accepts.value == 0
     assert point.false_accepts.high == pytest.approx(1 - 0.025 ** (1 / 50))
     assert point.precision.value == 1
@@ -60,10 +60,10 @@ def test_the_strictest_threshold_accepts_so_many_pairs_and_no_higher_one_does(sa
     half = Population(found).strictest(scores, step=0.001)  # 50 positives come before 30 pairs without a label
     assert (positives >= half).sum() >= 50 > (positives >= half + 0.001).sum()
     assert (unlabelled >= half).sum() < 30
-    cut = Population(found.only(np.flatnonzero(found.labels != 1))).strictest(scores[found.labels != 1], step=0.001)
+    cut = Population(found.select(np.flatnonzero(found.labels != 1))).strictest(scores[found.labels != 1], step=0.001)
     assert (unlabelled >= cut).sum() >= 30 > (unlabelled >= cut + 0.001).sum()
     others = [i for i in range(75) if found.labels[i] != 1]
-    assert Population(found.only(others)).strictest(scores[others], step=0.001) is None
+    assert Population(found.select(others)).strictest(scores[others], step=0.001) is None
 
 
 def drawn_by_hand(population, old, cut, new, replicate):
@@ -110,7 +110,7 @@ def test_too_few_accepted_pairs_are_refused(sample):
     match = match_threshold(Population(found), old, cut, new, "hits")
     assert match.threshold is None
     assert match.refused == "the old threshold accepts 29 pairs, but 30 are needed to choose by"
-    negatives = found.only(np.flatnonzero(found.labels <= 0).tolist())
+    negatives = found.select(np.flatnonzero(found.labels <= 0).tolist())
     kept = found.labels <= 0
     assert (
         "no pair is labelled as positive"

@@ -81,7 +81,7 @@ def explore(
 
     with told():
         names = tuple(dict.fromkeys(name.strip() for name in properties.split(",") if name.strip()))
-        budget = _budget(minutes, texts, properties=len(names))
+        budget = _search_budget(minutes, texts, properties=len(names))
         if out and out.suffix != ".jsonl":
             raise UsageError(f"--out={out} should end in .jsonl")
         if out and (out.is_dir() or not out.absolute().parent.is_dir()):
@@ -92,11 +92,11 @@ def explore(
             sample=parse_sample(sample), experimental=experimental, device=device, dtype=dtype, store=store,
             skip_bad_rows=skip_bad_rows, project=project(),
         )  # fmt: skip
-        is_stopped = _explored(names, asked, budget, out)
+        is_stopped = _run_exploration(names, asked, budget, out)
     raise typer.Exit(STOPPED if is_stopped else 0)
 
 
-def _budget(minutes: float | None, texts: int | None, *, properties: int) -> SearchBudget:
+def _search_budget(minutes: float | None, texts: int | None, *, properties: int) -> SearchBudget:
     from encheck.errors import UsageError
     from encheck.operations.explore.search import SearchBudget
 
@@ -108,25 +108,25 @@ def _budget(minutes: float | None, texts: int | None, *, properties: int) -> Sea
     return SearchBudget(texts, None if minutes is None else 60 * minutes)
 
 
-def _explored(names: tuple[str, ...], settings: Settings, budget: SearchBudget, out: Path | None) -> bool:
+def _run_exploration(names: tuple[str, ...], settings: Settings, budget: SearchBudget, out: Path | None) -> bool:
     """Search, print and write; returns whether it was interrupted."""
     from encheck.errors import EncoderError
     from encheck.operations.explore.explore import contrast_lines, exploration_lines, shortest_form
     from encheck.operations.explore.explore import explore as searched
-    from encheck.operations.explore.material import gather_material, refuse_unknown
+    from encheck.operations.explore.material import gather_material, refuse_unknown_properties
     from encheck.options import model_options
     from encheck.running.resources import open_store, resolve_english
     from encheck.running.service import EncoderService
     from encheck.system.files import write_text
     from encheck.system.progress import Progress
 
-    refuse_unknown(names)
-    own = _own(settings)
+    refuse_unknown_properties(names)
+    own = _load_own_data(settings)
     store = open_store(settings)
     english = resolve_english(settings, store)
     tell(f"encheck explore: making pairs of {', '.join(names)}", err=True)
     materials = [gather_material(name, own=own, english=english, seed=settings.seed) for name in names]
-    _tell_barren(materials, own)
+    _tell_data_without_pairs(materials, own)
     service = EncoderService.open(settings, store, progress=Progress()).taking_any_text()
     subject, ask = service.subject, service.score_pairs
     found = searched(materials, ask, seed=settings.seed, budget=budget, tell=lambda said: tell(said, err=True))
@@ -152,7 +152,7 @@ def _explored(names: tuple[str, ...], settings: Settings, budget: SearchBudget, 
     return bool(found.stopped)
 
 
-def _own(settings: Settings) -> dict[str, Dataset]:
+def _load_own_data(settings: Settings) -> dict[str, Dataset]:
     """The user's data; UsageError for data without own sentences to edit."""
     from encheck.errors import UsageError
     from encheck.running.resources import resolve_data
@@ -168,7 +168,7 @@ def _own(settings: Settings) -> dict[str, Dataset]:
     return own
 
 
-def _tell_barren(materials: Sequence[Material], own: dict[str, Dataset]) -> None:
+def _tell_data_without_pairs(materials: Sequence[Material], own: dict[str, Dataset]) -> None:
     """Report which of the user's texts gave no pair of a property; UsageError if they gave no pair at all."""
     from encheck.errors import UsageError
 

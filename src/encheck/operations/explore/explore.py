@@ -27,8 +27,8 @@ from encheck.operations.explore.material import (
     Material,
     SplitItems,
     hash_fraction,
+    item_texts,
     split_items,
-    texts_of,
 )
 from encheck.operations.explore.search import (
     CONFIRMATION_CLUSTERS,
@@ -39,20 +39,20 @@ from encheck.operations.explore.search import (
     ScorePairs,
     SearchBudget,
     SearchEstimate,
-    clusters_among,
+    count_clusters,
     list_constructions,
 )
 from encheck.reporting.text import marked, table
 from encheck.scoring.crossed import Crossed
 from encheck.scoring.triplets import Triplet
-from encheck.shrinking.shrink import ItemForm, MakeTriplets, Shrunk, remaker, shrink
+from encheck.shrinking.shrink import ItemForm, Shrunk, remaker, shrink
 from encheck.statistics.hypothesis_tests import ALPHA, clopper_pearson_interval, share_upper_bound
 from encheck.surface import SHARED, SURFACE
 
-SIZES = (200, 150, 120, 100, 80, 60, 45, 30, 20, CONFIRMATION_CLUSTERS)  # clusters per row
+CLUSTERS_PER_ROW = (200, 150, 120, 100, 80, 60, 45, 30, 20, CONFIRMATION_CLUSTERS)  # clusters per row
 UNBROKEN = 0.05
 CHANCE = 0.5
-BROKEN, HOLDS, UNSAID = "breaks", "unbroken", "not enough frames to say"
+BROKEN, HOLDS, UNDECIDED = "breaks", "unbroken", "not enough frames to say"
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class ConfirmedRow:
         """Whether the model is shown to fail in more than 5% of clusters, in fewer, or neither."""
         if self.low > UNBROKEN:
             return BROKEN
-        return HOLDS if self.upper < UNBROKEN else UNSAID
+        return HOLDS if self.upper < UNBROKEN else UNDECIDED
 
     @property
     def example(self) -> ExploredItem | None:
@@ -107,53 +107,42 @@ class ConfirmedRow:
 def plan_confirmation(
     rows: Sequence[tuple[Construction, SearchEstimate]], items: Sequence[ExploredItem], meter: MarginMeter, *, seed: int
 ) -> tuple[list[PlannedRow], list[Construction]]:
-    """The rows with their items, with as many clusters per row as the budget allows; and the cells that did not fit.
+    """Return the planned rows, with as many clusters per row as the budget allows, and the constructions left out.
 
-    Whole properties come first, and are planned whatever they cost. These items have not been scored yet.
+    Whole properties come first, and are planned whatever they cost. The items of the rows have not been scored yet.
     """
     wholes = sum(not cell.values for cell, _ in rows)
     for count in range(len(rows), wholes - 1, -1):
-        found = _fitting(rows[:count], items, meter, seed)
-        if found:
-            return found, [cell for cell, _ in rows[count:]]
-    smallest = [_draw_row(cell, known, items, SIZES[-1], seed) for cell, known in rows[:wholes]]
+        for size in CLUSTERS_PER_ROW:
+            found = [_draw_items(cell, known, items, size, seed) for cell, known in rows[:count]]
+            if meter.new([item for row in found for item in row.items]) <= meter.left:
+                return found, [cell for cell, _ in rows[count:]]
+    smallest = [_draw_items(cell, known, items, CLUSTERS_PER_ROW[-1], seed) for cell, known in rows[:wholes]]
     return smallest, [cell for cell, _ in rows[wholes:]]
 
 
-def _fitting(
-    rows: Sequence[tuple[Construction, SearchEstimate]], items: Sequence[ExploredItem], meter: MarginMeter, seed: int
-) -> list[PlannedRow] | None:
-    for size in SIZES:
-        found = [_draw_row(cell, known, items, size, seed) for cell, known in rows]
-        if meter.new([item for row in found for item in row.items]) <= meter.left:
-            return found
-    return None
-
-
-def _draw_row(
+def _draw_items(
     cell: Construction, known: SearchEstimate, items: Sequence[ExploredItem], size: int, seed: int
 ) -> PlannedRow:
     """One item of each of at most `size` clusters, both drawn by hash."""
     by_cluster: dict[str, list[ExploredItem]] = defaultdict(list)
     for item in items:
-        if cell.holds(item):
+        if cell.contains(item):
             by_cluster[item.cluster].append(item)
     names = sorted(by_cluster, key=lambda name: hash_fraction(seed, "confirm", name))[:size]
-    one = (min(by_cluster[name], key=lambda item: hash_fraction(seed, "item", *item.own_texts)) for name in names)
+    one = (min(by_cluster[name], key=lambda item: hash_fraction(seed, "item", *item.margin_texts)) for name in names)
     return PlannedRow(cell, known, tuple(one))
 
 
-def confirm_rows(rows: Sequence[PlannedRow], meter: MarginMeter) -> Iterator[ConfirmedRow]:
-    """Confirm the rows one after the other; each interval is corrected for all planned rows."""
-    for row in rows:
-        yield measure_row(row, meter.margins(row.items), of=len(rows))
-
-
-def measure_row(row: PlannedRow, margins: Sequence[float], *, of: int) -> ConfirmedRow:
-    """The confirmed row, computed from the margins of its items."""
+def confirm_row(row: PlannedRow, margins: Sequence[float], *, of: int) -> ConfirmedRow:
+    """Return the confirmed row, from the margins of its items; the intervals are corrected for `of` planned rows."""
     failed, n = sum(margin <= 0 for margin in margins), len(margins)
     low, high = clopper_pearson_interval(failed, n, alpha=ALPHA / of)
-    rates = surface_rates(row.items)
+    sources, near, far = ([getattr(item.triplet, side) for item in row.items] for side in ("source", "near", "far"))
+    rates = {
+        name: float(1 - margin_wins(SURFACE[name](sources, near) - SURFACE[name](sources, far)).mean())
+        for name in SHARED
+    }
     best = min(rates, key=lambda name: rates[name])
     return ConfirmedRow(
         row.cell, row.searched, failed, n, low, high, share_upper_bound(failed, n, alpha=ALPHA / of), best, rates[best],
@@ -161,17 +150,7 @@ def measure_row(row: PlannedRow, margins: Sequence[float], *, of: int) -> Confir
     )  # fmt: skip
 
 
-def surface_rates(items: Sequence[ExploredItem]) -> Mapping[str, float]:
-    """The failure rate on these items of each surface scorer that compares what two texts share."""
-    sources, near, far = ([getattr(item.triplet, side) for item in items] for side in ("source", "near", "far"))
-    scorers = {name: SURFACE[name] for name in SHARED}
-    return {
-        name: float(1 - margin_wins(score(sources, near) - score(sources, far)).mean())
-        for name, score in scorers.items()
-    }
-
-
-TO_READ = 2  # items per construction
+MAX_UNSCORED = 2  # items per construction
 Tell = Callable[[str], None]
 
 
@@ -231,9 +210,12 @@ def explore(
     parts = {one.property: split_items(one.items, seed=seed) for one in materials}
     rows: list[tuple[Construction, SearchEstimate]] = []
     try:
-        searches = _search_all(materials, parts, meter, seed, found, tell)
-        rows = _rank_rows(searches)
-        _confirm(rows, parts, meter, seed, found, tell)
+        searches = _search_properties(materials, parts, meter, seed, found, tell)
+        rows = [(cell, search.estimate(cell)) for search in searches
+                for cell in [Construction(search.items[0].property)]]  # fmt: skip
+        nominated = [(cell, search.estimate(cell)) for search in searches for cell in search.nominate()]
+        rows += sorted(nominated, key=lambda one: (-one[1].low, one[0]))  # the highest lower bound first
+        _confirm_rows(rows, parts, meter, seed, found, tell)
     except KeyboardInterrupt:
         found.stopped = "the confirmation" if rows else "the search"
     except EncoderError as failure:
@@ -242,12 +224,14 @@ def explore(
         found.stopped, found.failure = "the confirmation", failure
     done = {row.cell for row in found.rows} | {cell for cell, _ in found.unconfirmed}
     found.unconfirmed += [(cell, f"interrupted in {found.stopped}") for cell, _ in rows if cell not in done]
-    found.to_read = {row.cell: _to_read(row.cell, parts) for row in found.broken}
+    for row in found.broken:  # one item per cluster that was neither searched nor confirmed
+        unscored = {i.cluster: i for i in parts[row.cell.property].reading if row.cell.contains(i)}
+        found.to_read[row.cell] = tuple(unscored.values())[:MAX_UNSCORED]
     found.asked, found.speed, found.seconds = len(meter.asked), meter.speed, budget.spent
     return found
 
 
-def _search_all(
+def _search_properties(
     materials: Sequence[Material],
     parts: dict[str, SplitItems],
     meter: MarginMeter,
@@ -262,7 +246,7 @@ def _search_all(
         if not own.search or not own.confirmation:
             found.unconfirmed.append((Construction(one.property), "too few clusters for a part to confirm"))
             continue
-        others = frozenset(texts_of((*own.confirmation, *own.reading)))
+        others = frozenset(item_texts((*own.confirmation, *own.reading)))
         search = ConstructionSearch(
             list(own.search), list_constructions(own.search, own.confirmation), seed, one.more, others
         )
@@ -270,29 +254,19 @@ def _search_all(
         try:
             search.run(meter, limit=limit, until=until)
         finally:
-            found.searched.append(_summary(search, own))
+            first, second, third = (count_clusters(some, range(len(some))) for some in own)
+            found.searched.append(
+                SearchSummary(
+                    search.items[0].property, (first, second, third), search.tried, len(search.cells.open),
+                    search.cells.total, len(search.failed), search.filled, search.is_finished,
+                )
+            )  # fmt: skip
         searches.append(search)
         tell(f"{one.property}: searched {search.tried} of {len(search.cells.open)} constructions")
     return searches
 
 
-def _summary(search: ConstructionSearch, parts: SplitItems) -> SearchSummary:
-    clusters = [clusters_among(some, range(len(some))) for some in parts]
-    first, second, third = clusters
-    return SearchSummary(
-        search.items[0].property, (first, second, third), search.tried, len(search.cells.open), search.cells.total,
-        len(search.failed), search.filled, search.is_finished,
-    )  # fmt: skip
-
-
-def _rank_rows(searches: Sequence[ConstructionSearch]) -> list[tuple[Construction, SearchEstimate]]:
-    """Every whole property, then the nominated constructions, the highest lower bound first."""
-    wholes = [(cell, search.standing(cell)) for search in searches for cell in [Construction(search.items[0].property)]]
-    nominated = [(cell, search.standing(cell)) for search in searches for cell in search.nominated()]
-    return [*wholes, *sorted(nominated, key=lambda one: (-one[1].low, one[0]))]
-
-
-def _confirm(
+def _confirm_rows(
     rows: Sequence[tuple[Construction, SearchEstimate]],
     parts: dict[str, SplitItems],
     meter: MarginMeter,
@@ -306,14 +280,8 @@ def _confirm(
     found.unconfirmed += [(cell, "no budget was left") for cell in without_room]
     for row in plan:
         tell(f"to confirm: {row.cell.says}: {len(row.items)} clusters")
-    for done in confirm_rows(plan, meter):
-        found.rows.append(done)
-
-
-def _to_read(cell: Construction, parts: dict[str, SplitItems]) -> tuple[ExploredItem, ...]:
-    """A few items of a construction from clusters that were neither searched nor confirmed, one per cluster."""
-    own = [item for item in parts[cell.property].reading if cell.holds(item)]
-    return tuple({item.cluster: item for item in own}.values())[:TO_READ]
+    for row in plan:
+        found.rows.append(confirm_row(row, meter.margins(row.items), of=len(plan)))
 
 
 def contrast_lines(rows: Sequence[ConfirmedRow], items: Sequence[ExploredItem]) -> Iterator[str]:
@@ -324,7 +292,7 @@ def contrast_lines(rows: Sequence[ConfirmedRow], items: Sequence[ExploredItem]) 
     """
     known: dict[tuple[str, ...], dict[str, str]] = {}
     for row in rows:
-        for item in filter(row.cell.holds, items):
+        for item in filter(row.cell.contains, items):
             texts = contrast_texts(item.whole)
             if texts is not None and texts not in known:
                 known[texts] = {
@@ -349,15 +317,12 @@ def shortest_form(item: ExploredItem, ask: ScorePairs, english: English, *, seed
     triplet = item.triplet
     if dict(item.values)["origin"] == FRAMES:  # the certificate covers the filled words; only the rest may go
         triplet = replace(triplet, near_why="", far_why="", near_edits=(), far_edits=())
-    remake = _remake(item.property, VariantMaker(seed, english)) if item.property in phenomena() else None
+    remake = None
+    if item.property in phenomena():
+        both = contrast(phenomenon(item.property, "kept"), phenomenon(item.property, "changed"))
+        remake = remaker(both, level=1, maker=VariantMaker(seed, english))
     found = shrink(triplet, ask, english, remake=remake, budget=SHRINK_BUDGET)
     return found.shortest if isinstance(found, Shrunk) and found.shortest is not found.whole else None
-
-
-def _remake(name: str, maker: VariantMaker) -> MakeTriplets:
-    both = contrast(phenomenon(name, "kept"), phenomenon(name, "changed"))
-    make = remaker(both, level=1, maker=maker)
-    return lambda item, sources: make(item, sources)
 
 
 HEAD = ("#", "fails", "95%", "clusters", "chance", "best surface scorer", "verdict", "construction")
@@ -368,13 +333,31 @@ def exploration_lines(
 ) -> Iterator[str]:
     """The table of rows, an example for each row that breaks, and the coverage of the search."""
     numbers = {row.cell: str(n) for n, row in enumerate((r for r in found.rows if r.cell.values), 1)}
-    yield f"Where {model} breaks: {_outcome_line(found)}"
+    count = sum(bool(row.cell.values) for row in found.rows)
+    outcome = "no construction stood out in the search"
+    if count:
+        outcome = (
+            f"{len(found.broken)} of {count} nominated constructions confirmed to fail in more than {UNBROKEN:.0%}"
+        )
+    if found.stopped:
+        outcome += f" (interrupted in {found.stopped})"
+    if found.stopped and not found.rows:
+        outcome = f"interrupted in {found.stopped}, so nothing was confirmed"
+    yield f"Where {model} breaks: {outcome}"
     yield ""
     if found.rows:
-        yield from table([HEAD, *(_row_cells(row, numbers.get(row.cell, "")) for row in found.rows)])
+        lines = [
+            (numbers.get(row.cell, ""), f"{row.rate:.0%}", f"[{100 * row.low:.0f}, {100 * row.high:.0f}]",
+             f"{row.failed} of {row.n}", f"{CHANCE:.0%}", f"{row.surface_rate:.0%} {row.surface}", row.verdict,
+             row.cell.says)
+            for row in found.rows
+        ]  # fmt: skip
+        yield from table([HEAD, *lines])
         what = f"The intervals hold for all {found.planned} rows at once" if found.planned > 1 else "The interval holds"
         yield f"{what}: none of these clusters was used in the search, and their number was fixed"
-        yield f"before any was drawn. {_unbroken_takes(found.planned)}"
+        least = next(n for n in range(1, 10_000) if (0.05 / found.planned) ** (1 / n) > 1 - UNBROKEN)
+        need = f"an upper bound under {UNBROKEN:.0%}: here 0 failures in {least} clusters or more."
+        yield f'before any was drawn. "unbroken" needs {need}'
     for row in found.rows:
         if row.cell.values:
             yield from (
@@ -393,28 +376,6 @@ def exploration_lines(
     )
     if budget.seconds is not None and not all(one.is_finished for one in found.searched):
         yield "time ended the search, so another run may differ; --texts N without --minutes is repeatable"
-
-
-def _outcome_line(found: Exploration) -> str:
-    if found.stopped and not found.rows:
-        return f"interrupted in {found.stopped}, so nothing was confirmed"
-    count = sum(bool(row.cell.values) for row in found.rows)
-    said = f"{len(found.broken)} of {count} nominated constructions confirmed to fail in more than {UNBROKEN:.0%}"
-    if not count:
-        said = "no construction stood out in the search"
-    return said + (f" (interrupted in {found.stopped})" if found.stopped else "")
-
-
-def _unbroken_takes(rows: int) -> str:
-    least = next(n for n in range(1, 10_000) if (0.05 / rows) ** (1 / n) > 1 - UNBROKEN)
-    return f'"unbroken" needs an upper bound under {UNBROKEN:.0%}: here 0 failures in {least} clusters or more.'
-
-
-def _row_cells(row: ConfirmedRow, number: str) -> tuple[str, ...]:
-    return (
-        number, f"{row.rate:.0%}", f"[{100 * row.low:.0f}, {100 * row.high:.0f}]", f"{row.failed} of {row.n}",
-        f"{CHANCE:.0%}", f"{row.surface_rate:.0%} {row.surface}", row.verdict, row.cell.says,
-    )  # fmt: skip
 
 
 def _example_lines(

@@ -59,31 +59,31 @@ class Filling:
     group: Group
 
 
-def fillings(name: str, *, seed: int, draws: int) -> Iterator[Filling]:
+def fill_frames(name: str, *, seed: int, draws: int) -> Iterator[Filling]:
     """Up to `draws` fillings of each frame of a property, half of them of its clause alone if possible."""
     for frame in fresh_probes.probe_frames():
         if frame.phenomenon == name:
             forms = [(False, frame), *((True, alone) for alone in [fresh_probes.clause_alone(frame)] if alone)]
             for i in range(draws):
                 is_alone, form = forms[i % len(forms)]
-                if found := _filled(frame, form, is_alone, (seed, frame.id, i), ()):
+                if found := _fill(frame, form, is_alone, (seed, frame.id, i), ()):
                     yield found
 
 
-def filled_again(filling: Filling, *, seed: tuple[int, ...]) -> Filling | None:
+def change_one_choice(filling: Filling, *, seed: tuple[int, ...]) -> Filling | None:
     """The frame with one of its choices drawn again; None if that gives no new group."""
     form = fresh_probes.clause_alone(filling.frame) if filling.is_alone else filling.frame
     rng = Random(f"{seed}/{filling.frame.id}/{filling.choices}")  # noqa: S311 - no secret
     for i in range(TRIES):
         choices = list(filling.choices)
         choices[rng.randrange(len(choices))] = rng.random()
-        found = _filled(filling.frame, form or filling.frame, filling.is_alone, (*seed, i), choices)
+        found = _fill(filling.frame, form or filling.frame, filling.is_alone, (*seed, i), choices)
         if found and found.group.source != filling.group.source:
             return found
     return None
 
 
-def _filled(
+def _fill(
     frame: ProbeFrame, form: ProbeFrame, is_alone: bool, seed: tuple[object, ...], given: Sequence[float]
 ) -> Filling | None:
     choices = Choices(seed, given)
@@ -103,24 +103,24 @@ Feature = tuple[str, str]
 def wording_features(name: str, triplet: Triplet, changed: Sequence[Edit]) -> Iterator[Feature]:
     """The features of the wording that are specific to a property."""
     if name == "negation":
-        yield "source denies", f"source with {_negative(triplet.source)}"
-        yield "kept denies", f"kept text with {_negative(triplet.near)}"
-        yield "changed denies", f"changed text with {_negative(triplet.far)}"
+        yield "source denies", f"source with {_negative_word(triplet.source)}"
+        yield "kept denies", f"kept text with {_negative_word(triplet.near)}"
+        yield "changed denies", f"changed text with {_negative_word(triplet.far)}"
     if name == "number":
-        yield "source writes", f"source number in {_writing(triplet.source[e.start : e.end] for e in changed)}"
-        yield "changed writes", f"changed number in {_writing(e.text for e in changed)}"
+        yield "source writes", f"source number in {_number_format(triplet.source[e.start : e.end] for e in changed)}"
+        yield "changed writes", f"changed number in {_number_format(e.text for e in changed)}"
 
 
-def _negative(text: str) -> str:
+def _negative_word(text: str) -> str:
     """The kind of negative word in a text.
 
-    >>> _negative("It isn't open."), _negative("It is open.")
+    >>> _negative_word("It isn't open."), _negative_word("It is open.")
     ("n't", 'no negative word')
     """
     return next((said for said, pattern in NEGATIVES if pattern.search(text)), "no negative word")
 
 
-def _writing(parts: Iterator[str]) -> str:
+def _number_format(parts: Iterator[str]) -> str:
     return "digits" if any(_DIGIT.search(part) for part in parts) else "words"
 
 
@@ -159,7 +159,7 @@ class ExploredItem:
         return self.whole.cluster
 
     @builtins.property
-    def own_texts(self) -> tuple[str, str, str]:
+    def margin_texts(self) -> tuple[str, str, str]:
         """The texts of its margin: source, near, far."""
         return self.triplet.source, self.triplet.near, self.triplet.far
 
@@ -182,7 +182,7 @@ class Material:
     why_none: Mapping[str, str] = field(default_factory=dict)
 
 
-def refuse_unknown(names: Sequence[str]) -> None:
+def refuse_unknown_properties(names: Sequence[str]) -> None:
     """UsageError for no property, or for a property without material."""
     if not names:
         raise UsageError(f"name a property with --properties. There are: {', '.join(PROPERTIES)}")
@@ -200,20 +200,25 @@ def gather_material(
     """
     source = ItemSource(name, VariantMaker(seed, english))
     probes = load("probes", sample=None)
+    paired = tuple(Group(g.id, g.source, g.source, g.cluster) for g in probes.groups if not g.is_contrast)
+    sentences = Dataset(probes.name, (), paired, "", len(paired))  # those with a paraphrase, as texts to edit
     items = [
-        *source.of_frames(list(fillings(name, seed=seed, draws=draws))),
+        *source.of_frames(list(fill_frames(name, seed=seed, draws=draws))),
         *source.of(probes, "written probes"),
-        *(source.of(_sentences(probes), "edits of the probes' sentences") if name in phenomena() else []),
+        *(source.of(sentences, "edits of the probes' sentences") if name in phenomena() else []),
         *(item for label, data in own.items() for item in source.of(data, f"your texts ({label})")),
     ]
     if not items:
         raise UsageError(f"there is nothing to search for {name}: {'; '.join(dict.fromkeys(source.why_none.values()))}")
 
     def more(some: Sequence[ExploredItem], turn: int) -> list[ExploredItem]:
-        again = (filled_again(one.filling, seed=(seed, turn, i)) for i, one in enumerate(some) if one.filling)
+        again = (change_one_choice(one.filling, seed=(seed, turn, i)) for i, one in enumerate(some) if one.filling)
         return source.of_frames([one for one in again if one])
 
-    return Material(name, tuple(distinct_items(items)), more, source.why_none)
+    distinct: dict[tuple[str, ...], ExploredItem] = {}
+    for item in items:
+        distinct.setdefault(item.margin_texts, item)
+    return Material(name, tuple(distinct.values()), more, source.why_none)
 
 
 @dataclass(frozen=True)
@@ -255,37 +260,17 @@ class ItemSource:
                 "surface": FAVOURS[surface_preference(triplet.source, triplet.near, triplet.far)],
                 **{name: value for name, value in said.items() if name not in LEFT_OUT},
                 **dict(wording_features(self.name, triplet, changed)),
-                **(_of_filling(filling, triplet) if filling else {}),
             }
+            if filling:
+                frame, size = filling.frame, _SIZE.search(triplet.far_why)
+                values["frame"] = f"frames of {frame.fillers['n'][0]}" if "n" in frame.fillers else (
+                    f"frames {frame.form.name!r}"
+                )  # fmt: skip
+                values |= {"size": APART[size[1]]} if size else {}
+                values |= {"around": "the clause alone"} if filling.is_alone else {}
             yield ExploredItem(
                 self.name, triplet, whole, tuple(sorted((k, v) for k, v in values.items() if v)), filling
             )
-
-
-def _of_filling(filling: Filling, triplet: Triplet) -> dict[str, str]:
-    frame, size = filling.frame, _SIZE.search(triplet.far_why)
-    found = {"frame": f"frames {frame.form.name!r}"}
-    if "n" in frame.fillers:
-        found["frame"] = f"frames of {frame.fillers['n'][0]}"
-    if size:
-        found["size"] = APART[size[1]]
-    if filling.is_alone:
-        found["around"] = "the clause alone"
-    return found
-
-
-def _sentences(probes: Dataset) -> Dataset:
-    """The probes' sentences that have a paraphrase, as texts to edit."""
-    groups = tuple(Group(g.id, g.source, g.source, g.cluster) for g in probes.groups if not g.is_contrast)
-    return Dataset(probes.name, (), groups, "", len(groups))
-
-
-def distinct_items(items: Iterable[ExploredItem]) -> list[ExploredItem]:
-    """The items without repeats of the same three texts."""
-    found: dict[tuple[str, ...], ExploredItem] = {}
-    for item in items:
-        found.setdefault(item.own_texts, item)
-    return list(found.values())
 
 
 PartName = Literal["search", "confirmation", "reading"]
@@ -306,23 +291,19 @@ def hash_fraction(seed: int, *names: str) -> float:
     return int(content_hash(str(seed), *names), 16) / 16**16
 
 
-def part_of(cluster: str, *, seed: int) -> PartName:
-    """The part of a cluster, by its hash, independent of all other data."""
-    place = hash_fraction(seed, "part", cluster)
-    return next(name for name, end in SHARES if place < end)
-
-
 def split_items(items: Sequence[ExploredItem], *, seed: int) -> SplitItems:
-    """The items split into parts; an item with a text of an earlier part is left out."""
+    """Split the items into parts by the hash of their cluster; an item with a text of an earlier part is left out."""
+    places = {item.cluster: hash_fraction(seed, "part", item.cluster) for item in items}
+    part_of = {cluster: next(name for name, end in SHARES if place < end) for cluster, place in places.items()}
     found: dict[PartName, tuple[ExploredItem, ...]] = {}
     taken: set[str] = set()
     for name, _ in SHARES:
-        own = tuple(i for i in items if part_of(i.cluster, seed=seed) == name and taken.isdisjoint(i.texts))
-        taken |= texts_of(own)
+        own = tuple(i for i in items if part_of[i.cluster] == name and taken.isdisjoint(i.texts))
+        taken |= item_texts(own)
         found[name] = own
     return SplitItems(found["search"], found["confirmation"], found["reading"])
 
 
-def texts_of(items: Iterable[ExploredItem]) -> set[str]:
+def item_texts(items: Iterable[ExploredItem]) -> set[str]:
     """All texts of these items."""
     return {text for item in items for text in item.texts}

@@ -28,7 +28,7 @@ class Construction:
     property: str
     values: tuple[Feature, ...] = ()
 
-    def holds(self, item: ExploredItem) -> bool:
+    def contains(self, item: ExploredItem) -> bool:
         """Whether the item belongs to the construction."""
         return item.property == self.property and set(self.values) <= set(item.values)
 
@@ -81,13 +81,13 @@ def list_constructions(search: Sequence[ExploredItem], confirmation: Sequence[Ex
         distinct.setdefault(tuple(here[cell]), cell)
     is_open = [
         cell for cell in distinct.values()
-        if clusters_among(search, here[cell]) >= SEARCH_CLUSTERS
-        and clusters_among(confirmation, there.get(cell, ())) >= CONFIRMATION_CLUSTERS
+        if count_clusters(search, here[cell]) >= SEARCH_CLUSTERS
+        and count_clusters(confirmation, there.get(cell, ())) >= CONFIRMATION_CLUSTERS
     ]  # fmt: skip
     return Constructions(tuple(is_open), len(distinct) - len(is_open))
 
 
-def clusters_among(items: Sequence[ExploredItem], places: Iterable[int]) -> int:
+def count_clusters(items: Sequence[ExploredItem], places: Iterable[int]) -> int:
     """The number of clusters of the items at these positions."""
     return len({items[place].cluster for place in places})
 
@@ -143,7 +143,7 @@ class MarginMeter:
         """sim(source, near) - sim(source, far) of each item, all in one call."""
         if not items:
             return []
-        self.asked |= {text for item in items for text in item.own_texts}
+        self.asked |= {text for item in items for text in item.margin_texts}
         start = self.budget.clock()
         values = list(self.ask([pair for item in items for pair in item.triplet.pairs]))
         self.seconds += self.budget.clock() - start
@@ -153,13 +153,13 @@ class MarginMeter:
 
     def new(self, items: Sequence[ExploredItem]) -> int:
         """The number of texts of these items that have not been requested yet."""
-        return len({text for item in items for text in item.own_texts} - self.asked)
+        return len({text for item in items for text in item.margin_texts} - self.asked)
 
-    def affordable(self, items: Sequence[ExploredItem], limit: float) -> list[ExploredItem]:
+    def take_affordable(self, items: Sequence[ExploredItem], limit: float) -> list[ExploredItem]:
         """The first of these items, as many as keep the total of requested texts within `limit`."""
         texts, found = set(self.asked), list[ExploredItem]()
         for item in items:
-            texts.update(item.own_texts)
+            texts.update(item.margin_texts)
             if len(texts) > limit:
                 break
             found.append(item)
@@ -224,7 +224,7 @@ class ConstructionSearch:
     def __post_init__(self) -> None:
         self.alive = list(self.cells.open)
         self._members = {cell: [] for cell in self.alive}
-        self._known = {item.own_texts for item in self.items}
+        self._known = {item.margin_texts for item in self.items}
         for place in range(len(self.items)):
             self._enter(place)
 
@@ -242,17 +242,17 @@ class ConstructionSearch:
             if not self._asked(meter, list(self._wanted(FIRST * 2**self.rounds)), limit, until):
                 return
             self.rounds += 1
-            ranked = sorted(self.alive, key=lambda one: (-self.standing(one).high, one))
+            ranked = sorted(self.alive, key=lambda one: (-self.estimate(one).high, one))
             self.alive = ranked[: max(KEPT, len(ranked) // 2)]
             # Frames of the remaining cells, each with one choice changed; texts of other parts are excluded.
             left = [cell for cell in self.alive if all(place in self.failed for place in self._members[cell])]
             places = dict.fromkeys(p for cell in left for p in self._members[cell] if self.items[p].filling)
-            order = sorted(places, key=lambda p: hash_fraction(self.seed, str(self.rounds), *self.items[p].own_texts))[
-                :FILLED
-            ]
+            order = sorted(
+                places, key=lambda p: hash_fraction(self.seed, str(self.rounds), *self.items[p].margin_texts)
+            )[:FILLED]
             for item in self.more([self.items[p] for p in order], self.rounds) if order else []:
-                if item.own_texts not in self._known and self.not_these.isdisjoint(item.texts):
-                    self._known.add(item.own_texts)
+                if item.margin_texts not in self._known and self.not_these.isdisjoint(item.texts):
+                    self._known.add(item.margin_texts)
                     self.items.append(item)
                     self.filled += 1
                     self._enter(len(self.items) - 1)
@@ -264,7 +264,7 @@ class ConstructionSearch:
             some = places[start : start + BATCH]
             if self.failed and meter.budget.spent >= until:
                 return False
-            fit = len(meter.affordable([self.items[p] for p in some], limit))
+            fit = len(meter.take_affordable([self.items[p] for p in some], limit))
             margins = meter.margins([self.items[p] for p in some[:fit]])
             for place, margin in zip(some, margins, strict=False):
                 is_failure = margin <= 0
@@ -280,7 +280,11 @@ class ConstructionSearch:
     def _wanted(self, quota: int) -> Iterator[int]:
         """Items that bring each remaining cell to `quota` clusters, the cell with the highest bound first."""
         there: set[int] = set(self.failed)
-        for cell in sorted(self.alive, key=lambda one: (-self.standing(one).high, one)):
+
+        def turn(place: int) -> float:
+            return hash_fraction(self.seed, "turn", *self.items[place].margin_texts)
+
+        for cell in sorted(self.alive, key=lambda one: (-self.estimate(one).high, one)):
             by_cluster: dict[str, list[int]] = defaultdict(list)
             for place in self._members[cell]:
                 by_cluster[self.items[place].cluster].append(place)
@@ -289,14 +293,11 @@ class ConstructionSearch:
             for name in names:
                 own = by_cluster[name]
                 lacking = min(deep, A_CLUSTER, len(own)) - sum(place in there for place in own)
-                for place in sorted(set(own) - there, key=self._turn)[: max(lacking, 0)]:
+                for place in sorted(set(own) - there, key=turn)[: max(lacking, 0)]:
                     there.add(place)
                     yield place
 
-    def _turn(self, place: int) -> float:
-        return hash_fraction(self.seed, "turn", *self.items[place].own_texts)
-
-    def standing(self, cell: Construction) -> SearchEstimate:
+    def estimate(self, cell: Construction) -> SearchEstimate:
         """The estimate for a cell; a rate of 1/2 from 0 clusters if nothing was scored."""
         known = self._tallies.get(cell)
         if not known:
@@ -307,25 +308,25 @@ class ConstructionSearch:
     @property
     def tried(self) -> int:
         """The number of cells that reached the first round's number of clusters."""
-        return sum(self.standing(cell).clusters >= FIRST for cell in self.cells.open)
+        return sum(self.estimate(cell).clusters >= FIRST for cell in self.cells.open)
 
-    def nominated(self) -> list[Construction]:
+    def nominate(self) -> list[Construction]:
         """The nominated cells: at most five, with the highest lower bounds, that fail more often than the property.
 
         None of them shares half of its items with a better one.
         """
-        whole = self.standing(Construction(self.items[0].property)).rate
-        known = {cell: self.standing(cell) for cell in self.cells.open}
+        whole = self.estimate(Construction(self.items[0].property)).rate
+        known = {cell: self.estimate(cell) for cell in self.cells.open}
         good = [c for c, s in known.items() if s.clusters >= FIRST and s.low > LEAST and s.rate > whole]
         chosen: list[Construction] = []
         for cell in sorted(good, key=lambda one: (-known[one].low, len(one.values), one)):
             own = set(self._members[cell])
-            if all(_shared(own, set(self._members[other])) <= OVERLAP for other in chosen):
+            if all(_overlap(own, set(self._members[other])) <= OVERLAP for other in chosen):
                 chosen.append(cell)
             if len(chosen) == MOST:
                 break
         return chosen
 
 
-def _shared(one: set[int], other: set[int]) -> float:
+def _overlap(one: set[int], other: set[int]) -> float:
     return len(one & other) / min(len(one), len(other))

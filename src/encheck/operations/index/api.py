@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from encheck.api import as_option
-from encheck.gating.advice import spans
+from encheck.gating.advice import row_spans
 from encheck.indexes.audit import AuditedRow, IndexAudit
 from encheck.reporting.results import write_named
 from encheck.reporting.text import one_line, table
@@ -72,8 +72,8 @@ def audit_index(
     ...     audit_index(encoder, index).outcome
     'some are not'
     """
-    from encheck.indexes.audit import audit
-    from encheck.indexes.sources import fresh_of_object, fresh_of_settings, open_index, refuse_options
+    from encheck.indexes.audit import compare_index
+    from encheck.indexes.sources import fresh_vectors_of, open_fresh_vectors, open_index, refuse_options
     from encheck.options import Settings, project_table
 
     refuse_options(sample, similarity)
@@ -86,10 +86,10 @@ def audit_index(
         asked = tuple(f"{key}={value}" for key, value in given_arguments.items())
         project = project_table(Path("pyproject.toml"))
         settings = Settings(models=(as_option(model),), model_args=asked, device=device, project=project)
-        fresh = fresh_of_settings(settings, role=role, texts=texts_file)
+        fresh = open_fresh_vectors(settings, role=role, texts=texts_file)
     else:
-        fresh = fresh_of_object(model, role=role)
-    return audit(stored, fresh, sample=sample, seed=seed, similarity=similarity, progress=progress)
+        fresh = fresh_vectors_of(model, role=role)
+    return compare_index(stored, fresh, sample=sample, seed=seed, similarity=similarity, progress=progress)
 
 
 FIRST = 5  # rows of a kind that the terminal names
@@ -102,25 +102,16 @@ COLUMNS = (
 def audit_lines(audit: IndexAudit) -> Iterator[str]:
     """The terminal output; its last line is the outcome."""
     yield f"{audit.file}: {audit.rows:,} rows, {audit.compared:,} compared with {audit.model}"
-    yield from table(
-        [("", "rows", "the first of them"),
-         *((count.kind, f"{count.rows:,}", _first_rows(audit, count.kind)) for count in audit.counts)]
-    )  # fmt: skip
+    lines = [("", "rows", "the first of them")]
+    for count in audit.counts:
+        rows = [row for row in audit.faults if row.kind == count.kind]
+        more = f", and {len(rows) - FIRST:,} more" if len(rows) > FIRST else ""
+        lines.append((count.kind, f"{count.rows:,}", ", ".join(map(_row_name, rows[:FIRST])) + more))
+    yield from table(lines)
     for group in audit.groups:
-        yield f"  rows {spans(group.rows)}: {group.says} ({group.evidence})"
+        yield f"  rows {row_spans(group.rows)}: {group.says} ({group.evidence})"
     yield from (f"  {note}" for note in audit.notes)
-    yield audit_headline(audit)
-
-
-def audit_headline(audit: IndexAudit) -> str:
-    """The outcome and its reason."""
-    return f"INDEX: {audit.outcome.upper()}. {audit.reason}"
-
-
-def _first_rows(audit: IndexAudit, kind: str) -> str:
-    rows = [row for row in audit.faults if row.kind == kind]
-    more = f", and {len(rows) - FIRST:,} more" if len(rows) > FIRST else ""
-    return ", ".join(map(_row_name, rows[:FIRST])) + more
+    yield f"INDEX: {audit.outcome.upper()}. {audit.reason}"
 
 
 def _row_name(row: AuditedRow) -> str:

@@ -60,8 +60,8 @@ def index(
 
         encheck index vectors:fresh.parquet vectors:index.parquet --sample 1000 --json audit.json
     """
-    from encheck.indexes.audit import audit
-    from encheck.indexes.sources import fresh_of_settings, open_index, refuse_options
+    from encheck.indexes.audit import compare_index
+    from encheck.indexes.sources import open_fresh_vectors, open_index, refuse_options
     from encheck.operations.index.api import audit_lines, write_rows
     from encheck.options import Settings
     from encheck.reporting.results import refuse_over, write_named
@@ -75,8 +75,8 @@ def index(
         settings = Settings(
             models=(model,), model_args=tuple(model_arg or ()), device=device, dtype=dtype, project=project()
         )
-        audited = audit(
-            open_index(stored, texts=texts), fresh_of_settings(settings, role=role, texts=texts), sample=sample,
+        audited = compare_index(
+            open_index(stored, texts=texts), open_fresh_vectors(settings, role=role, texts=texts), sample=sample,
             seed=seed, similarity=similarity, progress=Progress(),
         )  # fmt: skip
         if out:

@@ -40,12 +40,12 @@ def judge_(
 
         encheck judge reports/x --answers answers.json
     """
-    from encheck.gating.unjudged import read_judgements
+    from encheck.gating.unlabelled_search import read_judgements
     from encheck.operations.judge.judging import (
         ask_people,
         gate_with_judgements,
+        import_answers,
         open_judging,
-        take_answers,
         write_judging_page,
     )
 
@@ -54,7 +54,7 @@ def judge_(
             raise UsageError("--page writes a page and --answers reads what it saved: use only one of them")
         judging = open_judging(folder, qrels=qrels)
         if answers:
-            judged = judging.judged(take_answers(judging, answers))
+            judged = judging.judged(import_answers(judging, answers))
         elif page:
             judged = judging.judged(read_judgements(judging.qrels))
             path, count = write_judging_page(judging)

@@ -1,8 +1,8 @@
 """Blind judging of which of two models answers a query better, until a gate's search is decided.
 
-The plan (the looks, the seed, and the queries) is written to judging.json in the folder before the first answer.
-Answers go into the qrels next to the query log, one by one; see `encheck.gating.unjudged`. A few pairs are shown again
-later, with sides drawn again. These repeated judgements go into repeats.json and decide nothing; they only show how
+The plan (the looks, the seed, and the queries) is written to judging.json in the folder before the first answer. Each
+answer is saved at once in the qrels next to the query log (`encheck.gating.unlabelled_search`). A few pairs are shown
+twice, with sides drawn again. The repeated judgements go into repeats.json and decide nothing; they only show how
 consistent the judgements are.
 
 judging.html is one file that needs no network. Its answers are JSON: `judging`, which identifies the plan, and
@@ -22,19 +22,19 @@ from pathlib import Path
 from typing import Any
 
 from encheck.errors import UsageError
-from encheck.gating.partial import partial_reason
-from encheck.gating.types import EXIT_CODES, Gate, Judged, Outcome, UnjudgedSearch
-from encheck.gating.unjudged import (
+from encheck.gating.advice import partial_gate_reason
+from encheck.gating.types import EXIT_CODES, Gate, JudgementSummary, Outcome, UnjudgedSearch
+from encheck.gating.unlabelled_search import (
     LOSS,
     REPEATS,
-    Answer,
-    ComparedQuery,
+    Judgement,
     Judgements,
-    Pool,
-    judge_pool,
+    JudgingPool,
+    JudgingQuery,
+    advise_on_open_search,
+    decide_by_judgements,
     read_judgements,
     save_answers,
-    what_decides,
 )
 from encheck.reporting.answers import AGAIN, PLAN, SHEET, Disagreement, asked_queries_in, disagreements
 from encheck.reporting.results import into, read_results
@@ -43,24 +43,24 @@ from encheck.system.files import write_text
 from encheck.system.terminal import LINES, make_visible
 
 KEYS = "[1] [2] is better  [=] equally good  [0] neither  [u]ndo  [q]uit"
-SIDES = {"1": "1", "2": "2", "=": "equal", "e": "equal", "0": "neither", "n": "neither"}
+KEY_ANSWERS = {"1": "1", "2": "2", "=": "equal", "e": "equal", "0": "neither", "n": "neither"}
 VERSION = 2
-AGREED = 0.8  # share of repeated pairs: with less agreement, judgements are unreliable
-MAKE = "Make one with: encheck gate NEW OLD --data FOLDER --queries FILE"
+MIN_AGREEMENT = 0.8  # share of repeated pairs: with less agreement, judgements are unreliable
+MAKE_GATE_REMEDY = "Make one with: encheck gate NEW OLD --data FOLDER --queries FILE"
 
 
 @dataclass(frozen=True)
 class ShownPair:
     """A query of the pool with the answers as they are shown, `first` above `second`; `again` the second time."""
 
-    asked: ComparedQuery
+    asked: JudgingQuery
     query: str
     first: str
     second: str
     is_swapped: bool
     again: bool = False
 
-    def answer(self, said: str) -> Answer:
+    def answer(self, said: str) -> Judgement:
         """The answer about baseline and candidate that "1", "2", "equal" or "neither" gives."""
         if said in ("equal", "neither"):
             return said  # type: ignore[return-value]
@@ -74,14 +74,16 @@ class Judging:
     folder: Path
     gate: Gate
     search: UnjudgedSearch
-    pool: Pool
+    pool: JudgingPool
     disagreements: Mapping[str, Disagreement]
     qrels: Path
 
     @property
     def command(self) -> str:
         """The command that continues judging, with the judgements file if it is not the default."""
-        kept = "" if self.qrels == _usual(self.folder, self.search) else f" --qrels={shlex.quote(str(self.qrels))}"
+        kept = (
+            "" if self.qrels == _default_qrels(self.folder, self.search) else f" --qrels={shlex.quote(str(self.qrels))}"
+        )
         return f"encheck judge {shlex.quote(str(self.folder))}{kept}"
 
     @property
@@ -89,31 +91,31 @@ class Judging:
         """The name of the model that is to be replaced."""
         return self.gate.against[0].baseline
 
-    def question(self, asked: ComparedQuery, *, again: bool = False) -> ShownPair:
+    def show_query(self, asked: JudgingQuery, *, again: bool = False) -> ShownPair:
         """The query as it is shown, with sides in random order, drawn again for a repeat."""
         one = self.disagreements[asked.item]
         texts, is_swapped = [one.before.text, one.after.text], asked.is_swapped(self.pool.seed, again=again)
         first, second = texts[::-1] if is_swapped else texts
         return ShownPair(asked, one.query, first, second, is_swapped, again)
 
-    def judged(self, known: Judgements) -> Judged:
+    def judged(self, known: Judgements) -> JudgementSummary:
         """The decision from these judgements."""
-        return judge_pool(self.pool, known.answers(self.pool.order), baseline=self.baseline)
+        return decide_by_judgements(self.pool, known.answers(self.pool.order), baseline=self.baseline)
 
     @property
-    def planned(self) -> tuple[ComparedQuery, ...]:
+    def planned_queries(self) -> tuple[JudgingQuery, ...]:
         """All queries that may be asked, in order."""
         return self.pool.order[: self.pool.looks[-1]]
 
-    def following(self, known: Judgements, again: Mapping[str, Answer]) -> ShownPair | None:
+    def next_pair(self, known: Judgements, again: Mapping[str, Judgement]) -> ShownPair | None:
         """The next pair to show; None if all planned ones are judged. `again` has the judgements of repeats."""
         answered = self.judged(known).answered
         due = next((q for q, after in self.pool.repeats if after <= answered and q.query not in again), None)
         if due:
-            return self.question(due, again=True)
-        return next((self.question(q) for q in self.planned if known.answer(q) is None), None)
+            return self.show_query(due, again=True)
+        return next((self.show_query(q) for q in self.planned_queries if known.answer(q) is None), None)
 
-    def repeats(self) -> dict[str, Answer]:
+    def read_repeats(self) -> dict[str, Judgement]:
         """The judgements of repeated pairs, by query; UsageError if the file cannot be read."""
         path = self.folder / AGAIN
         if not path.exists():
@@ -126,24 +128,24 @@ class Judging:
             raise UsageError(f"{path} should have one answer per query: {', '.join(LOSS)}. Remove it; it is not needed")
         return found
 
-    def keep_repeats(self, again: Mapping[str, Answer]) -> None:
+    def save_repeats(self, again: Mapping[str, Judgement]) -> None:
         """Write the judgements of repeated pairs."""
         with into(self.folder):
             write_text(self.folder / AGAIN, json.dumps(again, indent=1) + "\n")
 
     def agreement(self, known: Judgements) -> str:
         """How many repeated pairs were judged the same, with a warning if too few; empty without repeats."""
-        again = self.repeats()
+        again = self.read_repeats()
         pairs = [(known.answer(q), again[q.query]) for q, _ in self.pool.repeats if q.query in again]
         agreed = sum(first == second for first, second in pairs)
         if not pairs:
             return ""
         told = f"{len(pairs)} pairs were shown twice, and {agreed} were judged the same both times"
-        if agreed >= AGREED * len(pairs):
+        if agreed >= MIN_AGREEMENT * len(pairs):
             return told
         return (
-            f"WARNING: {told}. With fewer than {ceil(AGREED * REPEATS)} of {REPEATS} these judgements are unreliable. "
-            "Define what a better answer is, or have another person judge into another file (--qrels FILE)"
+            f"WARNING: {told}. With fewer than {ceil(MIN_AGREEMENT * REPEATS)} of {REPEATS} these judgements are "
+            "unreliable. Define what a better answer is, or have another person judge into another file (--qrels FILE)"
         )
 
 
@@ -155,37 +157,37 @@ def open_judging(folder: Path, *, qrels: Path | None = None) -> Judging:
     results = read_results(folder)
     gate = results.gate
     if gate is None:
-        raise UsageError(f"{folder} holds a run without a gate, so there is nothing to judge. {MAKE}")
+        raise UsageError(f"{folder} holds a run without a gate, so there is nothing to judge. {MAKE_GATE_REMEDY}")
     asked = asked_queries_in(folder)
     found = {one.item: one for one in disagreements(folder)}
     if len({one.data for one in found.values()}) > 1:
-        raise UsageError(f"{folder} has answers on several data sets: judge one at a time. {MAKE}")
+        raise UsageError(f"{folder} has answers on several data sets: judge one at a time. {MAKE_GATE_REMEDY}")
     if not found:
         raise UsageError(
             f"{folder}: both models have the same first answer to every query, so there is nothing to judge"
         )
     search = next((one for against in gate.against[:1] for one in against.searches), None)
     if search is None:
-        raise UsageError(f"{folder}: results.json has no search without labels from a gate. {MAKE}")
-    place = qrels or _usual(folder, search)
+        raise UsageError(f"{folder}: results.json has no search without labels from a gate. {MAKE_GATE_REMEDY}")
+    place = qrels or _default_qrels(folder, search)
     if not place.parent.is_dir():
         raise UsageError(
             f"the directory {place.parent}, which holds the judgements, does not exist. Run this where the gate was "
             f"run, or name a file with --qrels FILE"
         )
     seed = results.run.settings.seed
-    pool = Pool(asked, seed, search.delta, search.least, search.alpha)
+    pool = JudgingPool(asked, seed, search.delta, search.least, search.alpha)
     judging = Judging(folder, gate, search, pool, found, place)
-    _fix_plan(judging)
+    _write_plan(judging)
     return judging
 
 
-def _usual(folder: Path, search: UnjudgedSearch) -> Path:
+def _default_qrels(folder: Path, search: UnjudgedSearch) -> Path:
     """The default judgements file, next to the query log."""
     return Path(search.qrels or folder / "judgements.qrels")
 
 
-def _fix_plan(judging: Judging) -> None:
+def _write_plan(judging: Judging) -> None:
     """Write the plan before the first answer; UsageError if the folder has another plan."""
     pool, path = judging.pool, judging.folder / PLAN
     plan = {
@@ -209,63 +211,64 @@ def _fix_plan(judging: Judging) -> None:
         )
 
 
-def ask_people(judging: Judging, *, ask: Callable[[str], str], show: Callable[[str], object]) -> Judged:
+def ask_people(judging: Judging, *, ask: Callable[[str], str], show: Callable[[str], object]) -> JudgementSummary:
     """Show queries with both answers and `ask` which is better, until the answers decide or the user quits.
 
     Every answer is saved at once. Undo removes the last one.
     """
-    known, again = read_judgements(judging.qrels), judging.repeats()
-    if before := len(known.answers(judging.planned)):
+    known, again = read_judgements(judging.qrels), judging.read_repeats()
+    pairs = {q.pair: q for q in judging.pool.order}
+    if before := len(known.answers(judging.planned_queries)):
         show(f"{before:,} of these queries were judged before")
-    most, last_repeat, has_asked = len(judging.planned) + len(judging.pool.repeats), "", False
-    while one := judging.following(known, again):
+    most, last_repeat, has_asked = len(judging.planned_queries) + len(judging.pool.repeats), "", False
+    while one := judging.next_pair(known, again):
         if not (judging.judged(known).left or (has_asked and one.again)):
             break
-        number = len(known.answers(judging.planned)) + len(again) + 1
+        number = len(known.answers(judging.planned_queries)) + len(again) + 1
         lines = (
             f"\n{number:,} of at most {most:,}",
-            _line(one.query),
-            f"1  {_line(one.first)}",
-            f"2  {_line(one.second)}",
+            _one_line(one.query),
+            f"1  {_one_line(one.first)}",
+            f"2  {_one_line(one.second)}",
         )
         show("\n  ".join(lines))
         said = ask(KEYS).strip().lower()[:1]
         if said == "q":
             break
-        if said in SIDES and one.again:
-            again, last_repeat, has_asked = {**again, one.asked.query: one.answer(SIDES[said])}, one.asked.query, True
-            judging.keep_repeats(again)
-        elif said in SIDES:
+        if said in KEY_ANSWERS and one.again:
+            again, last_repeat, has_asked = (
+                {**again, one.asked.query: one.answer(KEY_ANSWERS[said])},
+                one.asked.query,
+                True,
+            )
+            judging.save_repeats(again)
+        elif said in KEY_ANSWERS:
             known, last_repeat, has_asked = (
-                save_answers(judging.qrels, [(one.asked, one.answer(SIDES[said]))]),
+                save_answers(judging.qrels, [(one.asked, one.answer(KEY_ANSWERS[said]))]),
                 "",
                 True,
             )
         elif said == "u" and last_repeat:
             again, last_repeat = {query: answer for query, answer in again.items() if query != last_repeat}, ""
-            judging.keep_repeats(again)
-        elif said == "u" and (last := _last(judging, known)):
+            judging.save_repeats(again)
+        elif said == "u" and (last := pairs.get(next(reversed(list(known.scores)), ("", "", "")))):
             known = save_answers(judging.qrels, [(last, None)])
         else:
             show("there is nothing to undo" if said == "u" else f"{said!r} is not an answer")
     return judging.judged(known)
 
 
-def _line(text: str) -> str:
+def _one_line(text: str) -> str:
     return make_visible(" ".join(text.split()))
 
 
-def _last(judging: Judging, known: Judgements) -> ComparedQuery | None:
-    """The query of this folder that was judged last; None if the last judged query is not in this folder."""
-    pairs = {q.pair: q for q in judging.pool.order}
-    return pairs.get(next(reversed(list(known.scores)), ("", "", "")))
-
-
-def gate_with_judgements(judging: Judging, judged: Judged) -> Gate:
+def gate_with_judgements(judging: Judging, judged: JudgementSummary) -> Gate:
     """The folder's gate, updated with these judgements."""
     gate, against = judging.gate, judging.gate.against[0]
     was, now = replace(judging.search, judged=None), replace(judging.search, judged=judged)
-    stays = _other_reasons(judging, was)
+    # the gate's reasons against the candidate that judging does not change
+    stays = [text for text in against.reasons if not text.startswith(f"{was.name}: {was.said}; ")]
+    stays += [f"against {one.baseline}: {one.outcome}" for one in gate.against[1:] if one.outcome != "pass"]
     is_blocked = gate.outcome == "block" and bool(stays)
     own = [f"{now.name}: {now.says}"] if not now.passes else []
     outcome: Outcome
@@ -274,10 +277,10 @@ def gate_with_judgements(judging: Judging, judged: Judged) -> Gate:
     else:
         outcome, reasons = ("inconclusive" if own or stays else "pass"), [*own, *stays]
     if gate.partial and outcome == "pass":
-        outcome, reasons = "inconclusive", [partial_reason(gate.partial.why)]
+        outcome, reasons = "inconclusive", [partial_gate_reason(gate.partial.why)]
     command = judging.command if judged.left and not gate.partial else None
     search = replace(
-        now, left=judged.left, judge=command, asks="" if gate.partial else what_decides(now, command or ""),
+        now, left=judged.left, judge=command, asks="" if gate.partial else advise_on_open_search(now, command or ""),
         lost_queries=tuple(judging.disagreements[item].changed for item in judged.lost) if now.blocks else (),
     )  # fmt: skip
     # an inconclusive gate keeps its exit code
@@ -287,31 +290,24 @@ def gate_with_judgements(judging: Judging, judged: Judged) -> Gate:
     return Gate(outcome, code, gate.partial, (shown,))
 
 
-def _other_reasons(judging: Judging, was: UnjudgedSearch) -> list[str]:
-    """The gate's reasons against the candidate that judging does not change."""
-    against, *others = judging.gate.against
-    found = [text for text in against.reasons if not text.startswith(f"{was.name}: {was.said}; ")]
-    return found + [f"against {one.baseline}: {one.outcome}" for one in others if one.outcome != "pass"]
-
-
-SAID = ("1", "2", "equal", "neither")
+PAGE_ANSWERS = ("1", "2", "equal", "neither")
 AGAIN_PREFIX = "again/"
 
 
 def write_judging_page(judging: Judging) -> tuple[Path, int]:
     """Write judging.html with the remaining pairs; returns its path and the number of pairs."""
-    known, again = read_judgements(judging.qrels), judging.repeats()
+    known, again = read_judgements(judging.qrels), judging.read_repeats()
     due = {after: q for q, after in judging.pool.repeats if q.query not in again}
     asked: list[ShownPair] = []
     looks: list[int] = []
     done = 0
-    for count, q in enumerate(judging.planned, start=1):
+    for count, q in enumerate(judging.planned_queries, start=1):
         if known.answer(q) is None:
-            asked.append(judging.question(q))
+            asked.append(judging.show_query(q))
         else:
             done += 1
         if asked and count in due:
-            asked.append(judging.question(due[count], again=True))
+            asked.append(judging.show_query(due[count], again=True))
         if asked and count in judging.pool.looks:
             looks.append(len(asked))
     path = judging.folder / SHEET
@@ -319,11 +315,11 @@ def write_judging_page(judging: Judging) -> tuple[Path, int]:
         import jinja2
 
         # every text of the page is escaped, and nothing but its own script may run
-        script = _read("sheet.js")
+        script = _read_resource("sheet.js")
         digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode()
         environment = jinja2.Environment(
-            loader=jinja2.FunctionLoader(_read), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True,
-            finalize=_visible,
+            loader=jinja2.FunctionLoader(_read_resource), autoescape=True, undefined=jinja2.StrictUndefined,
+            trim_blocks=True, finalize=_visible_text,
         )  # fmt: skip
         page = environment.get_template("sheet.html").render(
             policy=f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; base-uri 'none'",
@@ -337,15 +333,15 @@ def write_judging_page(judging: Judging) -> tuple[Path, int]:
     return path, len(asked)
 
 
-def _visible(value: Any) -> Any:
+def _visible_text(value: Any) -> Any:
     return make_visible(value, keep=LINES) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
-def _read(name: str) -> str:
+def _read_resource(name: str) -> str:
     return resources.files("encheck.operations.judge").joinpath(name).read_text("utf-8")
 
 
-def take_answers(judging: Judging, path: Path) -> Judgements:
+def import_answers(judging: Judging, path: Path) -> Judgements:
     """Add the answers of a file that the page saved; UsageError names any fault, and then no answer is added."""
     try:
         found = read_json(path)
@@ -357,19 +353,21 @@ def take_answers(judging: Judging, path: Path) -> Judgements:
         raise UsageError(f"{path} answers the questions of another report than {judging.folder}")
     known = {q.query: q for q in judging.pool.order}
     repeated = {q.query for q, _ in judging.pool.repeats}
-    again, kept = judging.repeats(), list[tuple[ComparedQuery, Answer]]()
+    again, kept = judging.read_repeats(), list[tuple[JudgingQuery, Judgement]]()
     for name, said in found["answers"].items():
         query = name.removeprefix(AGAIN_PREFIX)
         if query not in (known if query == name else repeated):
             raise UsageError(f"{path} answers query {name!r}, which {judging.folder} does not ask")
-        if said not in SAID:
-            raise UsageError(f"{path}: the answer to query {name!r} is {said!r}, but should be {', '.join(SAID)}")
-        answer = judging.question(known[query], again=query != name).answer(said)
+        if said not in PAGE_ANSWERS:
+            raise UsageError(
+                f"{path}: the answer to query {name!r} is {said!r}, but should be {', '.join(PAGE_ANSWERS)}"
+            )
+        answer = judging.show_query(known[query], again=query != name).answer(said)
         if query == name:
             kept.append((known[query], answer))
         else:
             again[query] = answer
     judgements = save_answers(judging.qrels, kept)
     if again:
-        judging.keep_repeats(again)
+        judging.save_repeats(again)
     return judgements

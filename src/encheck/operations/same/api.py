@@ -50,8 +50,8 @@ def same(
     ('another', ('normalisation',), 1)
     """
     from encheck.errors import UsageError
-    from encheck.operations.same.comparison import compare_sides, texts_for
-    from encheck.operations.same.sides import ask_model, kind_of, read_side
+    from encheck.operations.same.comparison import choose_texts, compare_sides
+    from encheck.operations.same.sides import encode_side, model_kind, read_side
     from encheck.operations.same.sides import save_side as write
     from encheck.system.files import expand_home
 
@@ -75,18 +75,18 @@ def same(
         raise UsageError(f"the roles differ ({said}). Remedy: save both in one role, or without --role")
     role = next(iter(roles.values()), None)
     subjects = {
-        name: _subject(one, name, model_args, device=device, dtype=dtype)
+        name: _open_subject(one, name, model_args, device=device, dtype=dtype)
         for name, one in given.items()
         if name not in kept
     }
     kinds = {name: side.kind for name, side in kept.items()}
-    kinds |= {name: kind_of(subject.model) for name, subject in subjects.items()}
+    kinds |= {name: model_kind(subject.model) for name, subject in subjects.items()}
     if len(set(kinds.values())) > 1:
         does = {"vector": "gives vectors", "pair": "scores pairs"}
         raise UsageError(f"A {does[kinds['A']]}, but B {does[kinds['B']]}. Remedy: compare two models of one kind")
-    some = texts_for(list(subjects.values()), role=role)
+    some = choose_texts(list(subjects.values()), role=role)
     sides: dict[str, ModelAnswers] = kept | {
-        name: ask_model(subject, some, role=role) for name, subject in subjects.items()
+        name: encode_side(subject, some, role=role) for name, subject in subjects.items()
     }
     if save is not None:
         write(place := expand_home(save), sides["A"])
@@ -98,7 +98,7 @@ def _is_saved(given: object) -> bool:
     return isinstance(given, str | Path) and str(given).endswith(SAVED)
 
 
-def _subject(given: object, name: str, model_args: Sequence[str], **settings: Any) -> Subject:
+def _open_subject(given: object, name: str, model_args: Sequence[str], **settings: Any) -> Subject:
     """The model of one side, loaded without its weights."""
     from encheck.engine.run import name_models
     from encheck.options import Settings, arguments_for, project_table

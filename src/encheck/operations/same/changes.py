@@ -64,7 +64,7 @@ def known_prompts() -> tuple[str, ...]:
 
 
 @cache
-def partners() -> Mapping[str, str]:
+def text_partners() -> Mapping[str, str]:
     """The partner of each text, with which a reranker scores it."""
     every = [one.text for one in fixed_texts()]
     return {text: every[(i + PARTNER_OFFSET) % len(every)] for i, text in enumerate(every)}
@@ -108,16 +108,16 @@ def encode_changed(model: Model, texts: Sequence[str], role: str = "", changes: 
     prompt, some = next((change.prompt for change in changes if change.prompt is not None), None), list(texts)
     for change in changes:
         some = [change.before(text) for text in some] if change.before else some
-    with _quiet(), ExitStack() as held:
+    with _hide_length_warning(), ExitStack() as held:
         try:
             for within in (change.within for change in changes if change.within):
                 held.enter_context(within())
             if prompt is not None and isinstance(model, TextEncoder):
-                held.enter_context(setting(model, "prompt", prompt))
-                held.enter_context(setting(model, "prompts", {}))
+                held.enter_context(set_temporarily(model, "prompt", prompt))
+                held.enter_context(set_temporarily(model, "prompts", {}))
             elif prompt:
                 some = [prompt + text for text in some]
-            vectors = _computed(model, texts, some, role)
+            vectors = _encode_or_score(model, texts, some, role)
         except EncheckError:
             raise
         except Exception as error:
@@ -128,7 +128,7 @@ def encode_changed(model: Model, texts: Sequence[str], role: str = "", changes: 
     return vectors
 
 
-def _computed(model: Model, plain: Sequence[str], texts: Sequence[str], role: str) -> Vectors:
+def _encode_or_score(model: Model, plain: Sequence[str], texts: Sequence[str], role: str) -> Vectors:
     """The model's vectors or scores; `plain` are the unchanged texts, by which a reranker finds their partners."""
     if isinstance(model, Encoder):
         batches = list(batches_of(model, texts, role=role or None))
@@ -137,14 +137,14 @@ def _computed(model: Model, plain: Sequence[str], texts: Sequence[str], role: st
             vectors[positions] = found
         return vectors
     if isinstance(model, PairScorer):
-        pairs = [(text, partners().get(one, one)) for one, text in zip(plain, texts, strict=True)]
+        pairs = [(text, text_partners().get(one, one)) for one, text in zip(plain, texts, strict=True)]
         scores = model.score_pairs(*map(list, zip(*pairs, strict=True)))
         return check_scores(scores, pairs)[:, None].astype(np.float32)
     raise EncoderError("it neither gives vectors nor scores pairs")
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def _hide_length_warning() -> Iterator[None]:
     """Suppress the warning, at every batch, that texts are longer than the model reads."""
     log = logging.getLogger("encheck")
     is_news: Callable[[logging.LogRecord], bool] = lambda record: "are longer than" not in str(record.msg)  # noqa: E731
@@ -156,7 +156,7 @@ def _quiet() -> Iterator[None]:
 
 
 @contextmanager
-def setting(owner: Any, name: str, value: object) -> Iterator[None]:
+def set_temporarily(owner: Any, name: str, value: object) -> Iterator[None]:
     """Set an attribute, or a numbered module, temporarily."""
     is_number = name.isdigit()
     kept = owner[int(name)] if is_number else getattr(owner, name)
@@ -230,51 +230,51 @@ class TorchModel:
         limit: int | None = found or self.model.config.max_length
         return limit
 
-    def pooled(self, pooling: str) -> AbstractContextManager[None]:
+    def pool_by(self, pooling: str) -> AbstractContextManager[None]:
         """Use a different pooling mode temporarily."""
         if (found := self._pooling_module) is not None:
             place, module = found
             size = getattr(module, "embedding_dimension", None) or module.word_embedding_dimension
-            return setting(self.modules, str(place), type(module)(size, pooling).to(self.root.device))
-        return setting(self.model, "pooling", pooling)
+            return set_temporarily(self.modules, str(place), type(module)(size, pooling).to(self.root.device))
+        return set_temporarily(self.model, "pooling", pooling)
 
-    def limited(self, tokens: int) -> AbstractContextManager[None]:
+    def limit_length(self, tokens: int) -> AbstractContextManager[None]:
         """Cut texts at this many tokens temporarily; EncoderError if the model has fewer positions."""
         first = self.root[0].auto_model if self.modules is not None else self.root
         if tokens > (getattr(first.config, "max_position_embeddings", None) or tokens):
             raise EncoderError(f"it has no room for {tokens} tokens")
         if self.modules is not None:
-            return setting(self.modules, "max_seq_length", tokens)
+            return set_temporarily(self.modules, "max_seq_length", tokens)
         if hasattr(self.model, "_tokenizer"):
-            return setting(self.tokenizer, "model_max_length", tokens)
-        return setting(self.model, "config", replace(self.model.config, max_length=tokens))
+            return set_temporarily(self.tokenizer, "model_max_length", tokens)
+        return set_temporarily(self.model, "config", replace(self.model.config, max_length=tokens))
 
-    def without(self, first: int, count: int) -> AbstractContextManager[None]:
+    def remove_layers(self, first: int, count: int) -> AbstractContextManager[None]:
         """Remove `count` layers from `first` on temporarily."""
         import torch
 
         owner, name, layers = self.stack
         kept = [one for i, one in enumerate(layers) if not first <= i < first + count]
-        return setting(owner, name, torch.nn.ModuleList(kept))
+        return set_temporarily(owner, name, torch.nn.ModuleList(kept))
 
-    def tokenized_by(self, other: TorchModel) -> AbstractContextManager[None] | None:
+    def use_tokenizer_of(self, other: TorchModel) -> AbstractContextManager[None] | None:
         """Use another model's tokenizer temporarily; None if its vocabulary is too large for this model."""
         table = getattr(self.root, "get_input_embeddings", None) or self.root[0].auto_model.get_input_embeddings
         if len(other.tokenizer) > table().weight.shape[0]:
             return None
         if self.modules is not None:
-            return setting(self.modules, "tokenizer", other.tokenizer)
+            return set_temporarily(self.modules, "tokenizer", other.tokenizer)
         if hasattr(self.model, "_tokenizer"):
-            return setting(self.model, "_tokenizer", other.tokenizer)
-        return setting(getattr(self.model, "_given", self.model), "tokenizer", other.tokenizer)
+            return set_temporarily(self.model, "_tokenizer", other.tokenizer)
+        return set_temporarily(getattr(self.model, "_given", self.model), "tokenizer", other.tokenizer)
 
     @contextmanager
-    def computing_in(self, dtype: str) -> Iterator[None]:
+    def compute_in(self, dtype: str) -> Iterator[None]:
         """Compute in a different precision temporarily."""
         import torch
 
         before = next(one.dtype for one in self.root.parameters() if one.is_floating_point())
-        with self.with_weights():
+        with self.use_weights_of():
             self.root.to(getattr(torch, dtype))
             try:
                 yield
@@ -282,7 +282,7 @@ class TorchModel:
                 self.root.to(before)
 
     @contextmanager
-    def with_weights(self, other: TorchModel | None = None) -> Iterator[None]:
+    def use_weights_of(self, other: TorchModel | None = None) -> Iterator[None]:
         """Use another model's weights, which have the same names and shapes; all changes are reverted."""
         kept = {name: value.clone() for name, value in self.root.state_dict().items()}
         try:

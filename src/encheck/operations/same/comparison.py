@@ -21,7 +21,7 @@ from encheck.encoders.protocol import PartialEncoder
 from encheck.encoders.settings import TextRole, tokenizer_differences
 from encheck.errors import EncoderError
 from encheck.gating import reindex
-from encheck.gating.reindex import FEWEST, SAME_LENGTH, SAME_VECTOR, Outcome, VectorSample, projected
+from encheck.gating.reindex import MIN_TEXTS, SAME_LENGTH, SAME_VECTOR, SameOutcome, VectorSample, project_vectors
 from encheck.operations.same.changes import (
     AFTER_POOLING,
     EMPTY,
@@ -35,10 +35,10 @@ from encheck.operations.same.changes import (
     encode_changed,
     fixed_texts,
     known_prompts,
-    setting,
+    set_temporarily,
     twin_rows,
 )
-from encheck.operations.same.sides import Kind, ModelAnswers, agree
+from encheck.operations.same.sides import Kind, ModelAnswers, agreeing_rows
 from encheck.reporting.decisions import NextStep, VerdictBanner
 from encheck.reporting.html.page import page
 from encheck.reporting.results import write_named
@@ -48,7 +48,7 @@ from encheck.similarity import ROUNDING, cosine
 from encheck.types import content_hash
 
 Bools = NDArray[np.bool_]
-TRIED = (
+TRIED_KINDS = (
     "plain",
     "short",
     "number",
@@ -57,16 +57,16 @@ TRIED = (
     "case",
     "accents",
 )  # kinds of the short texts to try a change on
-OF_A_KIND, LONG_TRIED = 2, 3  # texts of each kind, and long texts
-PROGRESS = 0.9  # a useful change leaves at most this share of the distance
+TEXTS_PER_KIND, LONG_TRIED = 2, 3  # texts of each kind, and long texts
+MAX_REMAINING_GAP = 0.9  # a useful change leaves at most this share of the distance
 COMMON_LIMITS = (32, 64, 128, 256, 384, 512)
 LONGER = 0.95  # share of (changed, unchanged) text pairs whose changed one is longer, if a maximum length changed
-STAYED = 8  # texts that have to stay if a tokenizer changed
-RUNGS = 2  # steps between long twins by which a maximum length has to differ if prompts differ too
+MIN_UNCHANGED = 8  # texts that have to stay if a tokenizer changed
+MIN_LENGTH_STEPS = 2  # steps between long twins by which a maximum length has to differ if prompts differ too
 STEP = 0.01  # tolerance, in units of the step to which weights were rounded
-ONE = 1e-6  # cosine distance: nearer twins have the same vector
+SAME_VECTOR_DISTANCE = 1e-6  # cosine distance: nearer twins have the same vector
 TWINS = ("case", "accents", "composed", "blanks")
-PREPARED: Mapping[str, Callable[[str], str]] = {
+TEXT_CHANGES: Mapping[str, Callable[[str], str]] = {
     "capitals as small letters": str.lower,
     "letters without their accents": lambda text: "".join(
         one for one in unicodedata.normalize("NFD", text) if not unicodedata.combining(one)
@@ -88,25 +88,27 @@ def find_causes(a: ModelAnswers, b: ModelAnswers, role: TextRole) -> tuple[list[
     """The causes that together explain why vectors in this role differ; or none, and a sentence with what is known."""
     texts, old, new = common_vectors(a, b, role)
     sides = ((a, b, old, new, ("A", "B")), (b, a, new, old, ("B", "A")))
-    alone = [_Search(x, y, role, texts, target, names).weights_alone([]) for x, y, _, target, names in sides]
+    alone = [_ChangeSearch(x, y, role, texts, target, names).explain_by_weights([]) for x, y, _, target, names in sides]
     if weights := next((one for one in sorted(filter(None, alone), key=lambda one: not one.name)), None):
         return ([weights], "") if weights.name else ([], weights.says)  # there is nothing else to look for
     undone = []
     for x, y, own, target, names in sides:
-        search = _Search(x, y, role, texts, target, names)
-        changes, made = search.run(own)
+        search = _ChangeSearch(x, y, role, texts, target, names)
+        changes, made = search.find_changes(own)
         made = made if made.shape == target.shape else own
         chosen = [ChangeCause(change.cause, change.says) for change in changes]
         if made.shape == target.shape:
-            left = ~agree(target, made, x.kind, by_cosine=True)
+            left = ~agreeing_rows(target, made, x.kind, by_cosine=True)
             if not left.any():
-                return [*chosen, *_normalisation(made, target, left, names)], ""
+                return [*chosen, *_length_cause(made, target, left, names)], ""
             undone.append((search, changes, chosen, made, target, left, names))
     hint = ""
     for search, changes, chosen, made, target, left, names in undone:
-        if shown := _signs(texts, made, target, left, names, has_prompt="prompt" in {one.name for one in chosen}):
-            return [*chosen, *shown, *_normalisation(made, target, left, names)], ""
-        if weights := search.weights_alone(changes):
+        if shown := _causes_shown_by_twins(
+            texts, made, target, left, names, has_prompt="prompt" in {one.name for one in chosen}
+        ):
+            return [*chosen, *shown, *_length_cause(made, target, left, names)], ""
+        if weights := search.explain_by_weights(changes):
             if weights.name:
                 return [*chosen, weights], ""
             hint = weights.says
@@ -124,7 +126,7 @@ def common_vectors(a: ModelAnswers, b: ModelAnswers, role: TextRole) -> tuple[li
     return some, both[0], both[1]
 
 
-class _Search:
+class _ChangeSearch:
     """Changes `x`, step by step, until it gives the vectors of `y`."""
 
     def __init__(
@@ -147,68 +149,74 @@ class _Search:
         self.torch = TorchModel.of(x.model) if x.model is not None else None
         self.other = TorchModel.of(y.model) if y.model is not None else None
 
-    def run(self, own: Vectors) -> tuple[list[ModelChange], Vectors]:
+    def find_changes(self, own: Vectors) -> tuple[list[ModelChange], Vectors]:
         """The changes that bring x nearest to y, and the vectors of all texts under them (`own` without changes)."""
         if self.x.model is None or len(self.texts) == 0:
             return [], own
-        if own.shape == self.target.shape and agree(self.target, own, self.x.kind, by_cosine=True).all():
+        if own.shape == self.target.shape and agreeing_rows(self.target, own, self.x.kind, by_cosine=True).all():
             return [], own
-        rows = self._rows(own)
+        rows = self._choose_tried_texts(own)
         chosen: list[ModelChange] = []
-        gap, is_done = (1.0, False) if own.shape != self.target.shape else self._gap(own[rows], rows)
-        while not is_done and (best := self._best(chosen, rows)) is not None and best[0] <= PROGRESS * gap:
+        gap, is_done = (1.0, False) if own.shape != self.target.shape else self._distance_to_target(own[rows], rows)
+        while (
+            not is_done
+            and (best := self._best_next_change(chosen, rows)) is not None
+            and best[0] <= MAX_REMAINING_GAP * gap
+        ):
             gap, is_done, change = best
             chosen.append(change)
         for change in chosen if is_done and len(chosen) > 1 else ():  # drop unnecessary changes
             rest = [one for one in chosen if one is not change]
-            if (made := self._made(rest, rows)) is not None and self._gap(made, rows)[1]:
+            if (made := self._encode_changed(rest, rows)) is not None and self._distance_to_target(made, rows)[1]:
                 chosen = rest
         if not chosen:
             return [], own
-        made = self._made(chosen, np.arange(len(self.texts)))
+        made = self._encode_changed(chosen, np.arange(len(self.texts)))
         return (chosen, made) if made is not None else ([], own)
 
-    def _best(self, chosen: Sequence[ModelChange], rows: NDArray[np.intp]) -> tuple[float, bool, ModelChange] | None:
+    def _best_next_change(
+        self, chosen: Sequence[ModelChange], rows: NDArray[np.intp]
+    ) -> tuple[float, bool, ModelChange] | None:
         """The change that brings these rows nearest to y, or the first with which all agree; None if none is left."""
         best: tuple[float, bool, ModelChange] | None = None
-        for change in self._candidates():
+        for change in self._candidate_changes():
             if change.cause in {one.cause for one in chosen}:
                 continue
-            if (made := self._made([*chosen, change], rows)) is not None:
-                gap, is_done = self._gap(made, rows)
+            if (made := self._encode_changed([*chosen, change], rows)) is not None:
+                gap, is_done = self._distance_to_target(made, rows)
                 if is_done or best is None or gap < best[0]:
                     best = (gap, is_done, change)
                 if is_done:
                     break
         return best
 
-    def _rows(self, own: Vectors) -> NDArray[np.intp]:
+    def _choose_tried_texts(self, own: Vectors) -> NDArray[np.intp]:
         """The texts to try changes on: some short ones of many kinds, and long ones that moved, if any did."""
         kinds = np.array([one.kind for one in self.texts])
-        short = [i for kind in TRIED for i in np.flatnonzero(kinds == kind)[:OF_A_KIND].tolist()]
-        short = short or list(range(min(len(self.texts), OF_A_KIND * len(TRIED))))
+        short = [i for kind in TRIED_KINDS for i in np.flatnonzero(kinds == kind)[:TEXTS_PER_KIND].tolist()]
+        short = short or list(range(min(len(self.texts), TEXTS_PER_KIND * len(TRIED_KINDS))))
         long = np.flatnonzero(np.isin(kinds, LONG))
         if own.shape == self.target.shape:
-            moved = ~agree(self.target, own, self.x.kind, by_cosine=True)
+            moved = ~agreeing_rows(self.target, own, self.x.kind, by_cosine=True)
             others = [
                 i for i in np.flatnonzero(moved).tolist() if i not in {*short, *long.tolist()} and kinds[i] != EMPTY
             ]
-            short += others[:OF_A_KIND]
+            short += others[:TEXTS_PER_KIND]
             long = long[moved[long]] if moved[long].any() else long
         by_length = sorted(long.tolist(), key=lambda i: len(self.texts[i].text))
         spread = np.linspace(0, len(by_length) - 1, LONG_TRIED if by_length else 0).astype(int).tolist()
         return np.array([*short, *(by_length[i] for i in spread)], np.intp)
 
-    def _made(self, changes: Sequence[ModelChange], rows: NDArray[np.intp]) -> Vectors | None:
+    def _encode_changed(self, changes: Sequence[ModelChange], rows: NDArray[np.intp]) -> Vectors | None:
         """The vectors of x under these changes; None if x cannot be changed in this way."""
         assert self.x.model is not None
         try:
             made = encode_changed(self.x.model, [self.texts[i].text for i in rows], self.role, changes)
-            return projected(made) if self.y.model is None else made
+            return project_vectors(made) if self.y.model is None else made
         except EncoderError:
             return None
 
-    def _gap(self, made: Vectors, rows: NDArray[np.intp]) -> tuple[float, bool]:
+    def _distance_to_target(self, made: Vectors, rows: NDArray[np.intp]) -> tuple[float, bool]:
         """The distance of these rows from those of y (1 for unrelated models), and whether all agree."""
         target = self.target[rows]
         if made.shape != target.shape:
@@ -217,9 +225,9 @@ class _Search:
             apart = np.abs(made - target)[:, 0] / max(float(self.target.std()), 1e-12)
             return float(np.minimum(apart, 1).mean()), bool((apart <= np.sqrt(2 * ROUNDING)).all())
         apart = np.sqrt(np.clip(1 - np.nan_to_num(cosine(made, target)), 0, 1))
-        return float(apart.mean()), bool(agree(target, made, "vector", by_cosine=True).all())
+        return float(apart.mean()), bool(agreeing_rows(target, made, "vector", by_cosine=True).all())
 
-    def _candidates(self) -> Iterator[ModelChange]:
+    def _candidate_changes(self) -> Iterator[ModelChange]:
         """Possible changes of x, the likeliest first: from both models' settings, then common ones."""
         x, y = self.names
         own, theirs = (side.sample.settings.prompts.get("" if side.role else self.role) for side in (self.x, self.y))
@@ -228,7 +236,7 @@ class _Search:
             if prompt != (own or ""):
                 first, second = (repr(one) if one else "nothing" for one in (prompt, own))
                 yield ModelChange("prompt", f"{y} puts {first} before each text{said}, {x} {second}", prompt=prompt)
-        for what, before in PREPARED.items():
+        for what, before in TEXT_CHANGES.items():
             yield ModelChange("tokenizer", f"{y} reads {what}, {x} does not", before=before)
         width = self.y.sample.dimension
         if self.x.kind == "pair":
@@ -239,44 +247,47 @@ class _Search:
         elif width < self.x.sample.dimension:
             said = f"the vectors of {y} are the first {width} numbers of those of {x}"
             yield ModelChange("dimension", said, after=lambda vectors: vectors[:, :width])
-        elif self.y.model is not None and np.median([len(np.unique(row)) for row in self.target[:STAYED]]) <= 2 < width:
+        elif (
+            self.y.model is not None
+            and np.median([len(np.unique(row)) for row in self.target[:MIN_UNCHANGED]]) <= 2 < width
+        ):
             said = f"{y} gives one bit a number, {x} does not"
             yield ModelChange("precision", said, after=lambda v: np.sign(v).astype(np.float32))
         if self.torch is not None:
-            yield from self._of_torch(self.torch, x, y)
+            yield from self._torch_changes(self.torch, x, y)
 
-    def _of_torch(self, model: TorchModel, x: str, y: str) -> Iterator[ModelChange]:
+    def _torch_changes(self, model: TorchModel, x: str, y: str) -> Iterator[ModelChange]:
         own, theirs = (side.sample.settings for side in (self.x, self.y))
         other = self.other
         limit, wanted = model.limit, (other.limit if other else theirs.maximum_length)
         for tokens in [wanted] if wanted else COMMON_LIMITS:
             if tokens != limit:
                 said = f"{y} reads {tokens} tokens of a text, {x} {limit or 'all'}"
-                yield ModelChange("truncation", said, within=partial(model.limited, tokens))
+                yield ModelChange("truncation", said, within=partial(model.limit_length, tokens))
         pooling = other.poolings[0] if other and other.poolings else theirs.pooling
         for name in sorted(model.poolings[1:], key=lambda name: name != pooling):
             said = f"{y} pools by {name}, {x} by {model.poolings[0]}"
-            yield ModelChange("pooling", said, within=partial(model.pooled, name))
-        if other is not None and (held := model.tokenized_by(other)) is not None:
+            yield ModelChange("pooling", said, within=partial(model.pool_by, name))
+        if other is not None and (held := model.use_tokenizer_of(other)) is not None:
             parts = tokenizer_differences(own, theirs)
             cause: CauseName = "template" if {*parts} == {"post_processor"} else "tokenizer"
             which = f" ({', '.join(parts)})" if parts else ""
             said = f"the tokenizers differ{which}: with that of {y}, {x} gives its vectors"
-            yield ModelChange(cause, said, within=lambda: model.tokenized_by(other) or held)
-        yield from self._of_layers(model, x, y)
+            yield ModelChange(cause, said, within=lambda: model.use_tokenizer_of(other) or held)
+        yield from self._layer_changes(model, x, y)
         if self.x.dtype in (None, "float32"):
             for dtype in [self.y.dtype] if self.y.dtype in DTYPES else DTYPES:
                 said = f"{y} computes in {dtype}, {x} in {self.x.dtype or 'float32'}"
-                yield ModelChange("precision", said, within=partial(model.computing_in, dtype))
+                yield ModelChange("precision", said, within=partial(model.compute_in, dtype))
 
-    def _of_layers(self, model: TorchModel, x: str, y: str) -> Iterator[ModelChange]:
+    def _layer_changes(self, model: TorchModel, x: str, y: str) -> Iterator[ModelChange]:
         for i, module in enumerate(model.modules if model.modules is not None else ()):
             if (kind := type(module).__name__) not in AFTER_POOLING:
                 import torch
 
                 said = f"{y} is {x} without its module {i} ({kind})"
                 yield ModelChange(
-                    "missing layer", said, within=partial(setting, model.modules, str(i), torch.nn.Identity())
+                    "missing layer", said, within=partial(set_temporarily, model.modules, str(i), torch.nn.Identity())
                 )
         count = len(model.stack[2])
         missing = count - len(self.other.stack[2]) if self.other else 1
@@ -284,9 +295,9 @@ class _Search:
             for first in range(min(count, MOST_LAYERS) - missing + 1):
                 which = f"layer {first + 1}" if missing == 1 else f"layers {first + 1} to {first + missing}"
                 said = f"{y} is {x} without {which} of {count}"
-                yield ModelChange("missing layer", said, within=partial(model.without, first, missing))
+                yield ModelChange("missing layer", said, within=partial(model.remove_layers, first, missing))
 
-    def weights_alone(self, changes: Sequence[ModelChange]) -> ChangeCause | None:
+    def explain_by_weights(self, changes: Sequence[ModelChange]) -> ChangeCause | None:
         """The cause if only the weights differ: y with the weights of x agrees with x under these changes.
 
         It says whether the weights were rounded or are different. None if that cannot be tested, or they do not agree.
@@ -299,14 +310,14 @@ class _Search:
         ours, theirs = ({name: value.cpu() for name, value in state.items()} for state in states)
         if {name: value.shape for name, value in ours.items()} != {name: value.shape for name, value in theirs.items()}:
             return None
-        rows = np.arange(min(len(self.texts), 2 * STAYED))
+        rows = np.arange(min(len(self.texts), 2 * MIN_UNCHANGED))
         some = [self.texts[i].text for i in rows.tolist()]
         try:
-            change = ModelChange("", "", within=partial(self.other.with_weights, self.torch))
-            made, swapped = self._made(changes, rows), encode_changed(self.y.model, some, self.role, [change])
+            change = ModelChange("", "", within=partial(self.other.use_weights_of, self.torch))
+            made, swapped = self._encode_changed(changes, rows), encode_changed(self.y.model, some, self.role, [change])
         except EncoderError:
             return None
-        if made is None or made.shape != swapped.shape or not agree(made, swapped, self.x.kind).all():
+        if made is None or made.shape != swapped.shape or not agreeing_rows(made, swapped, self.x.kind).all():
             return None
         x, y = self.names
         differing = [name for name, value in ours.items() if not bool((value == theirs[name]).all())]
@@ -340,17 +351,17 @@ def _weight_rounding(ours: NDArray[np.float32], theirs: NDArray[np.float32]) -> 
     return ""
 
 
-def _normalisation(made: Vectors, target: Vectors, left: Bools, names: tuple[str, str]) -> list[ChangeCause]:
+def _length_cause(made: Vectors, target: Vectors, left: Bools, names: tuple[str, str]) -> list[ChangeCause]:
     """How the lengths of agreeing vectors differ; if too few agree, of all vectors if one model's have one length."""
     if target.shape[1] == 1:
         return []
     stayed = ~left & made.any(axis=1) & target.any(axis=1)
-    chosen = stayed if stayed.sum() >= STAYED else made.any(axis=1) & target.any(axis=1)
+    chosen = stayed if stayed.sum() >= MIN_UNCHANGED else made.any(axis=1) & target.any(axis=1)
     ours, theirs = (np.linalg.norm(one[chosen].astype(float), axis=1) for one in (made, target))
     (x, y), times = names, theirs / ours
     is_even = [np.ptp(some) <= SAME_LENGTH * some.mean() for some in (ours, theirs)]
     is_unit = [bool((np.abs(some - 1) <= SAME_LENGTH).all()) for some in (ours, theirs)]
-    if (np.abs(times - 1) <= SAME_LENGTH).all() or not (stayed.sum() >= STAYED or any(is_even)):
+    if (np.abs(times - 1) <= SAME_LENGTH).all() or not (stayed.sum() >= MIN_UNCHANGED or any(is_even)):
         return []
     said = f"{y} gives vectors {np.median(times):.3g} times as long as those of {x}"
     if is_unit[0] != is_unit[1]:
@@ -359,53 +370,59 @@ def _normalisation(made: Vectors, target: Vectors, left: Bools, names: tuple[str
     return [ChangeCause("normalisation", said)]
 
 
-def _signs(
+def _causes_shown_by_twins(
     texts: Sequence[FixedText], x: Vectors, y: Vectors, left: Bools, names: tuple[str, str], *, has_prompt: bool
 ) -> list[ChangeCause]:
     """The causes that twins among the texts show for vectors that still differ (`left`, shape [n])."""
     if x.shape[1] == 1:
         return []
-    long = [_told_apart(texts, side, "long") for side in (x, y)]
+    long = [_distinguished_twins(texts, side, "long") for side in (x, y)]
     ends = [some[-1] if some else "0 words" for some in long]
     said = f"{names[0]} distinguishes long texts that differ only after their first {ends[0]}, {names[1]} {ends[1]}"
-    if not has_prompt and (prompt := _prompt_of_twins(texts, x, y, names)):
-        return [prompt, ChangeCause("truncation", said)] if abs(len(long[0]) - len(long[1])) >= RUNGS else [prompt]
-    if (~left).sum() < STAYED:
+    if not has_prompt and (prompt := _prompt_shown_by_twins(texts, x, y, names)):
+        return (
+            [prompt, ChangeCause("truncation", said)]
+            if abs(len(long[0]) - len(long[1])) >= MIN_LENGTH_STEPS
+            else [prompt]
+        )
+    if (~left).sum() < MIN_UNCHANGED:
         return []
     plain = np.array([one.text.isascii() for one in texts])  # letters that a tokenizer lacks are one token
     size = np.array([len(one.text) for one in texts])
     longer = size[left & plain][:, None] > size[~left & plain]
     if len(long[0]) != len(long[1]) and longer.size and longer.mean() > LONGER:
         return [ChangeCause("truncation", said)]
-    kinds = [kind for kind in TWINS if _told_apart(texts, x, kind) != _told_apart(texts, y, kind)]
+    kinds = [kind for kind in TWINS if _distinguished_twins(texts, x, kind) != _distinguished_twins(texts, y, kind)]
     said = f"only one of {names[0]} and {names[1]} distinguishes texts that differ in {' or '.join(kinds)} alone"
     return [ChangeCause("tokenizer", said)] if kinds else []
 
 
-def _prompt_of_twins(texts: Sequence[FixedText], x: Vectors, y: Vectors, names: tuple[str, str]) -> ChangeCause | None:
+def _prompt_shown_by_twins(
+    texts: Sequence[FixedText], x: Vectors, y: Vectors, names: tuple[str, str]
+) -> ChangeCause | None:
     """The cause "prompt" if one model gives a text the vector that the other gives it with a prompt before it."""
     for first, second, (has_not, has) in ((x, y, names), (y, x, names[::-1])):
         for prompt in known_prompts():
             rows = [(row, other) for row, other, one in twin_rows(texts, "prompt") if one.shows == prompt]
             with_it, without = ([pair[i] for pair in rows] for i in (0, 1))
-            moves = rows and not agree(first[with_it], first[without], "vector", by_cosine=True).any()
-            if moves and agree(first[with_it], second[without], "vector", by_cosine=True).all():
+            moves = rows and not agreeing_rows(first[with_it], first[without], "vector", by_cosine=True).any()
+            if moves and agreeing_rows(first[with_it], second[without], "vector", by_cosine=True).all():
                 return ChangeCause("prompt", f"{has} puts {prompt!r} before each text, {has_not} does not")
     return None
 
 
-def _told_apart(texts: Sequence[FixedText], vectors: Vectors, kind: str) -> list[str]:
+def _distinguished_twins(texts: Sequence[FixedText], vectors: Vectors, kind: str) -> list[str]:
     """The differences (`shows`) of the twins of this kind that have two vectors, long ones in ascending length."""
     pairs = twin_rows(texts, kind)
     first, second = (vectors[list(rows)] for rows in ([p[0] for p in pairs], [p[1] for p in pairs]))
-    alike = np.nan_to_num(cosine(first, second)) > 1 - ONE
+    alike = np.nan_to_num(cosine(first, second)) > 1 - SAME_VECTOR_DISTANCE
     return [
         one.shows if kind == "long" else one.id for (_, _, one), is_one in zip(pairs, alike, strict=True) if not is_one
     ]
 
 
 ExitCode = Literal[0, 1, 10]
-EXIT_CODES: dict[Outcome, ExitCode] = {"same": 0, "same for use": 0, "another": 1, "cannot tell": 10}
+EXIT_CODES: dict[SameOutcome, ExitCode] = {"same": 0, "same for use": 0, "another": 1, "cannot tell": 10}
 
 
 @dataclass(frozen=True, slots=True)
@@ -436,7 +453,7 @@ class SameReport:
     """
 
     encheck_same: Literal[1] = field(default=1, kw_only=True)
-    outcome: Outcome
+    outcome: SameOutcome
     exit_code: ExitCode
     causes: tuple[CauseName, ...]
     reasons: tuple[str, ...]
@@ -448,14 +465,14 @@ class SameReport:
     texts: tuple[TextFigure, ...] = ()
 
 
-def texts_for(subjects: Sequence[Subject], *, role: str | None = None) -> list[FixedText]:
+def choose_texts(subjects: Sequence[Subject], *, role: str | None = None) -> list[FixedText]:
     """The texts for the comparison: the fixed 200 or, if a file of vectors lacks them, up to 200 texts of that file."""
     some: Sequence[FixedText] = fixed_texts()
     for model in (subject.model for subject in subjects):
         if isinstance(model, PartialEncoder):
             lacks = {*model.lacks([one.text for one in some], role=role)}
             there = [one for one in some if one.text not in lacks]
-            if len(there) < FEWEST:
+            if len(there) < MIN_TEXTS:
                 own = sorted(getattr(model, "texts_there", ()), key=content_hash)[: len(fixed_texts())]
                 there = [FixedText(f"text-{i:03}", "of the file", text) for i, text in enumerate(own, 1)]
             some = there
@@ -469,11 +486,19 @@ def compare_sides(a: ModelAnswers, b: ModelAnswers) -> SameReport:
         reasons = [f"{name} {said}" for name in unstable]
         return SameReport("cannot tell", EXIT_CODES["cannot tell"], (), tuple(reasons), a.label, b.label, a.kind)
     if a.model is None or b.model is None:  # a file rounds vectors, and projects wide ones
-        a, b = (replace(one, sample=VectorSample.unpacked(one.sample.packed())) for one in (a, b))
-    found = reindex.compare(a.sample, b.sample) if a.kind == "vector" else None
-    figures, is_set_alike = _figures(a, b), a.sample.settings == b.sample.settings
-    outcome = found.in_use if found else _of_scores(figures, equal_settings=is_set_alike)
-    known, reasons = _explain(a, b) if outcome == "another" else ([], [])
+        a, b = (replace(one, sample=VectorSample.unpack(one.sample.pack())) for one in (a, b))
+    found = reindex.compare_samples(a.sample, b.sample) if a.kind == "vector" else None
+    figures, is_set_alike = _text_figures(a, b), a.sample.settings == b.sample.settings
+    outcome: SameOutcome = "same for use"
+    if found:
+        outcome = found.outcome_in_use
+    elif len(figures) < MIN_TEXTS:  # rerankers
+        outcome = "cannot tell"
+    elif any(one.moved for one in figures):
+        outcome = "another"
+    elif is_set_alike and all(one.figure <= 10 * SAME_VECTOR for one in figures):
+        outcome = "same"
+    known, reasons = _find_causes_in_all_roles(a, b) if outcome == "another" else ([], [])
     if outcome == "cannot tell" and found:
         reasons.append(found.why)
     if a.padded != b.padded:
@@ -495,7 +520,7 @@ def compare_sides(a: ModelAnswers, b: ModelAnswers) -> SameReport:
     )  # fmt: skip
 
 
-def _explain(a: ModelAnswers, b: ModelAnswers) -> tuple[list[ChangeCause], list[str]]:
+def _find_causes_in_all_roles(a: ModelAnswers, b: ModelAnswers) -> tuple[list[ChangeCause], list[str]]:
     """The causes over all roles, and what is known about roles that they do not explain."""
     known: list[ChangeCause] = []
     reasons: list[str] = []
@@ -508,7 +533,7 @@ def _explain(a: ModelAnswers, b: ModelAnswers) -> tuple[list[ChangeCause], list[
             continue
         done.append(pair)
         _, old, new = common_vectors(a, b, role)
-        if old.shape == new.shape and agree(old, new, a.kind).all():
+        if old.shape == new.shape and agreeing_rows(old, new, a.kind).all():
             continue
         found, hint = find_causes(a, b, role)
         known += found
@@ -538,7 +563,7 @@ def _rounding_notes(a: ModelAnswers, b: ModelAnswers, figures: Sequence[TextFigu
     return said
 
 
-def _figures(a: ModelAnswers, b: ModelAnswers) -> tuple[TextFigure, ...]:
+def _text_figures(a: ModelAnswers, b: ModelAnswers) -> tuple[TextFigure, ...]:
     """The figures of all texts that both encoded; empty if dimensions differ."""
     if a.sample.dimension != b.sample.dimension:
         return ()
@@ -551,21 +576,12 @@ def _figures(a: ModelAnswers, b: ModelAnswers) -> tuple[TextFigure, ...]:
             figures = np.where(~old.any(axis=1) & ~new.any(axis=1), 1, np.nan_to_num(cosine(old, new)))
             if a.kind == "pair":
                 figures = np.abs(old - new)[:, 0] / max(float(old.std()), 1e-12)
-            worst, moved = np.minimum(worst, figures), moved | ~agree(old, new, a.kind, by_cosine=by_cosine)
+            worst, moved = np.minimum(worst, figures), moved | ~agreeing_rows(old, new, a.kind, by_cosine=by_cosine)
     rows = zip(some, worst.tolist(), moved.tolist(), strict=True) if some else ()
     return tuple(TextFigure(one.id, one.kind, one.text, figure, is_moved) for one, figure, is_moved in rows)
 
 
-def _of_scores(figures: Sequence[TextFigure], *, equal_settings: bool) -> Outcome:
-    """Whether two rerankers are the same model in use."""
-    if len(figures) < FEWEST:
-        return "cannot tell"
-    if any(one.moved for one in figures):
-        return "another"
-    return "same" if equal_settings and all(one.figure <= 10 * SAME_VECTOR for one in figures) else "same for use"
-
-
-HEADLINES: dict[Outcome, str] = {
+HEADLINES: dict[SameOutcome, str] = {
     "same": "A and B are the same model",
     "same for use": "A and B are the same model for use: rounding differs",
     "another": "A and B are not the same model in use",
@@ -576,8 +592,8 @@ HEADS = {
     "pair": ("pairs", "number", "moved", "median difference", "largest"),
 }
 WORST = 20
-TONES: dict[Outcome, str] = {"same": "good", "same for use": "good", "another": "bad", "cannot tell": "open"}
-STEPS: dict[Outcome, str] = {
+TONES: dict[SameOutcome, str] = {"same": "good", "same for use": "good", "another": "bad", "cannot tell": "open"}
+STEPS: dict[SameOutcome, str] = {
     "same": "Keep the vectors that you have.",
     "same for use": "Keep the vectors that you have.",
     "another": "Undo the change, or gate B against A and encode your documents again.",

@@ -18,7 +18,7 @@ from encheck.encoders.batching import mixed_lengths
 from encheck.encoders.protocol import Encoder, FittedModel, Model, PartialEncoder
 from encheck.encoders.settings import ROLES, EncodingSettings, TextRole
 from encheck.errors import EncheckError, EncoderError, UsageError
-from encheck.gating.reindex import FEWEST, PackedSample, RoleVectors, VectorSample, same_for_use
+from encheck.gating.reindex import MIN_TEXTS, PackedSample, RoleVectors, VectorSample, are_same_for_use
 from encheck.operations.same.changes import EDITION, EMPTY, FixedText, encode_changed, fixed_texts, texts_hash
 from encheck.reporting.results import write_named
 from encheck.running.service import count_lengths, stable_fingerprint
@@ -89,7 +89,7 @@ class SavedModel:
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class SavedSide:
     """The file that `encheck same MODEL --save FILE` writes: a model's vectors or scores of encheck's 200 texts."""
 
     encheck_same: Literal[1] = field(default=1, kw_only=True)
@@ -99,38 +99,38 @@ class Saved:
     vectors: PackedSample
 
 
-def agree(old: Vectors, new: Vectors, kind: Kind, *, by_cosine: bool = False) -> Bools:
+def agreeing_rows(old: Vectors, new: Vectors, kind: Kind, *, by_cosine: bool = False) -> Bools:
     """Which rows are the same for use, shape [n]: vectors by the re-index rule, scores within 4.5% of their spread.
 
     The spread is the standard deviation of `old`, which should hold all scores. 4.5% of a vector's length is how far it
     moves at the cosine at which it no longer stays.
     """
     if kind == "vector":
-        return same_for_use(old, new, by_cosine=by_cosine)
+        return are_same_for_use(old, new, by_cosine=by_cosine)
     stays: Bools = np.abs(old - new)[:, 0] <= np.sqrt(2 * ROUNDING) * max(float(old.std()), 1e-12)
     return stays
 
 
-def kind_of(model: Model) -> Kind:
+def model_kind(model: Model) -> Kind:
     """Whether the model gives vectors or scores pairs."""
     return "vector" if isinstance(model, Encoder) else "pair"
 
 
-def ask_model(subject: Subject, some: Sequence[FixedText], *, role: Role | None = None) -> ModelAnswers:
+def encode_side(subject: Subject, some: Sequence[FixedText], *, role: Role | None = None) -> ModelAnswers:
     """Call a model on the texts; EncoderError names a failing model. The model may refuse empty texts."""
     model = subject.model
     try:
         if isinstance(model, FittedModel):
             model.fit([one.text for one in some])
-        kind = kind_of(model)
+        kind = model_kind(model)
         known = [one for one in some if not isinstance(model, PartialEncoder) or not model.lacks([one.text], role=role)]
-        known = _without_refused(model, known, role or "")
+        known = _drop_refused_texts(model, known, role or "")
         every = [one.text for one in known]
-        padded, unstable, alone = _batching(model, every, role or "", kind)
+        padded, unstable, alone = _test_batching(model, every, role or "", kind)
         settings = EncodingSettings.of(model)
         if role and settings.prompts:
             settings = replace(settings, prompts={"": settings.prompts[role]})
-        roles = [role] if role else ["", *_own_roles(model, settings, every)]
+        roles = [role] if role else ["", *_distinct_roles(model, settings, every)]
         vectors = {one: np.concatenate([encode_changed(model, [text], one) for text in every]) if alone else
                    encode_changed(model, every, one) for one in roles}  # fmt: skip
         lengths = dict(zip(map(content_hash, every), count_lengths(model, every), strict=True))
@@ -147,7 +147,7 @@ def ask_model(subject: Subject, some: Sequence[FixedText], *, role: Role | None 
     return ModelAnswers(subject.label, kind, role, said, sample, tuple(known), padded, unstable, model)
 
 
-def _without_refused(model: Model, some: Sequence[FixedText], role: str) -> list[FixedText]:
+def _drop_refused_texts(model: Model, some: Sequence[FixedText], role: str) -> list[FixedText]:
     """The texts without the empty ones that the model refuses, as some servers do."""
     found = []
     for one in some:
@@ -160,25 +160,25 @@ def _without_refused(model: Model, some: Sequence[FixedText], role: str) -> list
     return found
 
 
-def _own_roles(model: Model, settings: EncodingSettings, every: Sequence[str]) -> list[str]:
+def _distinct_roles(model: Model, settings: EncodingSettings, every: Sequence[str]) -> list[str]:
     """The roles in which a text gets a different vector than without a role."""
     if not isinstance(model, Encoder):
         return []
     if settings.prompts:
         return [role for role in ROLES if role and settings.has_prompt(role)]
-    found, some = [], list(every[:FEWEST])
+    found, some = [], list(every[:MIN_TEXTS])
     plain = encode_changed(model, some)
     for role in ("query", "document"):
         try:
             given = encode_changed(model, some, role)
         except EncoderError:  # a user's own model may have no roles
             continue
-        if not same_for_use(plain, given).all():
+        if not are_same_for_use(plain, given).all():
             found.append(role)
     return found
 
 
-def _batching(model: Model, every: Sequence[str], role: str, kind: Kind) -> tuple[bool, bool, bool]:
+def _test_batching(model: Model, every: Sequence[str], role: str, kind: Kind) -> tuple[bool, bool, bool]:
     """Whether a vector depends on the batch, whether it changes each time, and whether texts have to be encoded one at
     a time to get the vectors that they have alone.
     """
@@ -193,16 +193,16 @@ def _batching(model: Model, every: Sequence[str], role: str, kind: Kind) -> tupl
         together = encode_changed(model, some, role)
     if alone.shape != together.shape:
         raise EncoderError("its vectors have another dimension in each call: several models answer")
-    if agree(alone, together, kind).all():
+    if agreeing_rows(alone, together, kind).all():
         return False, False, False
     again = np.concatenate([encode_changed(model, [text], role) for text in some])
-    if not agree(alone, again, kind).all():
+    if not agreeing_rows(alone, again, kind).all():
         return False, True, False
-    return True, False, not agree(alone, encode_changed(model, some, role), kind).all()
+    return True, False, not agreeing_rows(alone, encode_changed(model, some, role), kind).all()
 
 
 def save_side(path: Path, side: ModelAnswers) -> None:
-    """Write a side as JSON (`Saved`); UsageError if the file cannot be written or the side has nothing to save."""
+    """Write a side as JSON (`SavedSide`); UsageError if the file cannot be written or the side has nothing to save."""
     if side.unstable:
         raise EncheckError(
             f"{side.label} gives the same text a different vector each time: several models answer, or the output is "
@@ -210,11 +210,11 @@ def save_side(path: Path, side: ModelAnswers) -> None:
         )
     if {one.text for one in side.texts} - {one.text for one in fixed_texts()}:
         raise UsageError(f"{side.label} lacks encheck's built-in texts, so it cannot be saved")
-    kept = Saved(
+    kept = SavedSide(
         made=SavedOn(datetime.now(UTC).date().isoformat(), version("encheck")),
         texts=TextEdition(EDITION, texts_hash()),
         model=SavedModel(side.label, side.kind, side.role, side.dtype, side.padded),
-        vectors=side.sample.packed(),
+        vectors=side.sample.pack(),
     )
     write_named(path, as_json(kept))
 
@@ -236,10 +236,10 @@ def read_side(path: Path) -> ModelAnswers:
             "install the newer encheck"
         )
     try:
-        saved = read_typed(Saved, found)
+        saved = read_typed(SavedSide, found)
         if saved.texts.hash != texts_hash():
             raise ValueError(f"its texts are other than those of edition {EDITION}")
-        sample, model = VectorSample.unpacked(saved.vectors), saved.model
+        sample, model = VectorSample.unpack(saved.vectors), saved.model
         by_key = {content_hash(one.text): one for one in fixed_texts()}
         some = tuple(by_key[key] for key in sample.lengths)
         if not sample.roles or any(one.keys != tuple(sample.lengths) for one in sample.roles.values()):

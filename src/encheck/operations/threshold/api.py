@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from encheck.options import Settings
     from encheck.system.progress import Progress
 
-WAYS: Mapping[str, RateName] = {"hits": "hits", "recall": "recall", "false-accepts": "false_accepts"}
+RATES_TO_MATCH: Mapping[str, RateName] = {"hits": "hits", "recall": "recall", "false-accepts": "false_accepts"}
 USAGE = "--baseline OLD@THRESHOLD, for instance vectors:old.parquet@0.82"
 
 
@@ -75,11 +75,13 @@ def threshold(
     ('broken', 1)
     """
     from encheck.operations.threshold.decision import BUDGET, ThresholdRequest, choose_threshold
-    from encheck.operations.threshold.report import refuse_folder, write_threshold_page
+    from encheck.operations.threshold.report import refuse_report_folder, write_threshold_page
     from encheck.options import parse_threshold
     from encheck.system.progress import Progress
 
-    old, old_threshold = _baseline(baseline)
+    if same not in RATES_TO_MATCH:
+        raise UsageError(unknown_name_message("way to match", same, RATES_TO_MATCH))
+    old, old_threshold = _parse_baseline(baseline)
     settings = _settings(
         [as_option(one) for one in (model, old or None, verify) if one is not None], data, seed=seed, sample=sample,
         skip_bad_rows=skip_bad_rows, model_arg=model_arg, store=store, device=device, dtype=dtype,
@@ -87,11 +89,11 @@ def threshold(
     budget = max_false_accepts if max_false_accepts is not None or (old and verify is None) else BUDGET
     asked = ThresholdRequest(
         settings.models, settings.data, settings.model_args, sample, seed, skip_bad_rows, budget, old_threshold,
-        _way(same), parse_threshold(own), positives, verify is not None,
+        RATES_TO_MATCH[same], parse_threshold(own), positives, verify is not None,
     )  # fmt: skip
     folder = expand_home(report_dir) if report_dir else None
     if folder:
-        refuse_folder(folder)
+        refuse_report_folder(folder)
     found = choose_threshold(asked, settings, progress=progress or Progress(quiet=True))
     if folder:
         write_threshold_page(found, folder)
@@ -109,13 +111,7 @@ def _settings(
     )  # fmt: skip
 
 
-def _way(same: str) -> RateName:
-    if same not in WAYS:
-        raise UsageError(unknown_name_message("way to match", same, WAYS))
-    return WAYS[same]
-
-
-def _baseline(given: str | tuple[Spec, float] | None) -> tuple[str, float | None]:
+def _parse_baseline(given: str | tuple[Spec, float] | None) -> tuple[str, float | None]:
     """The old model and its threshold; UsageError if one is missing, or for the folder of a baseline or run."""
     from encheck.gating.baseline import SUMMARY
     from encheck.reporting.results import RESULTS

@@ -11,7 +11,7 @@ positives cost the most verifier calls.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -32,12 +32,12 @@ from encheck.statistics.false_accepts import (
     threshold_step,
     upper_rate_bound,
 )
-from encheck.types import Group, keeps_meaning
+from encheck.types import keeps_meaning
 
 Floats = NDArray[np.float64]
-APART = ("_mirror", "_control")  # further texts of the crossed groups
+OTHER_RELATIONS = ("_mirror", "_control")  # further texts of the crossed groups
 UNRELATED, UNRELATED_PAIRS = "unrelated", 500
-WORDS = {
+KIND_NAMES = {
     "antonym": "antonyms", "number": "other numbers", "negation": "negations", "role_reversal": "reversed roles",
     "comparative": "turned comparisons", "binding": "swapped attributes", "temporal": "other order of events",
     "entity": "other names", "modality": "other modality", "quantifier": "other quantifiers",
@@ -71,37 +71,32 @@ class Behaviour:
 def probe_pairs(seed: int = 0) -> list[ProbePair]:
     """Pairs from the fixed part of the embedded probes, by kind, and random pairs without a shared content word."""
     data = load("probes", quick=True)
-    found = dict.fromkeys(_written_probes(data.groups))
+    found = dict.fromkeys(
+        ProbePair(variant.relation, group.source, variant.text, group.cluster)
+        for group in data.groups
+        for variant in group.variants
+        if not variant.relation.endswith((*OTHER_RELATIONS, "_kept"))
+    )
     pairs = data.reference(seed=seed, count=UNRELATED_PAIRS)
     return [*found, *(ProbePair(UNRELATED, one.first, one.second, one.cluster) for one in pairs)]
-
-
-def _written_probes(groups: Sequence[Group]) -> Iterator[ProbePair]:
-    for group in groups:
-        for variant in group.variants:
-            if not variant.relation.endswith((*APART, "_kept")):
-                yield ProbePair(variant.relation, group.source, variant.text, group.cluster)
 
 
 def accepted_by_kind(found: list[ProbePair], scores: Floats, threshold: float, *, seed: int = 0) -> list[Behaviour]:
     """The accepted share of each kind: kinds that change the meaning first, and the most accepted first."""
     resampler = Resampler([one.cluster for one in found], seed=seed)
     kinds = np.array([one.kind for one in found])
-    some = [
-        _accepted(kind, np.flatnonzero(kinds == kind), scores >= threshold, resampler) for kind in dict.fromkeys(kinds)
-    ]
+    some = []
+    for kind in dict.fromkeys(kinds.tolist()):
+        items = np.flatnonzero(kinds == kind)
+        mine, values = resampler.select(items), (scores[items] >= threshold).astype(float)
+        totals = mine.replicate_totals(np.column_stack([values, np.ones(len(items))]))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            low, high = percentile_interval(totals[:, 0] / totals[:, 1])
+        share = float(values.mean())
+        ends = widen_share_interval(share, float(low), float(high), n=len(items), clusters=mine.clusters)
+        name = KIND_NAMES.get(kind, kind.replace("_", " "))
+        some.append(Behaviour(kind, name, keeps_meaning(kind), Figure(share, *ends), len(items), mine.clusters))
     return sorted(some, key=lambda one: (one.kept, one.kind == UNRELATED, -one.accepted.value))
-
-
-def _accepted(kind: str, items: NDArray[np.intp], accepted: NDArray[np.bool_], resampler: Resampler) -> Behaviour:
-    mine, values = resampler.select(items), accepted[items].astype(float)
-    totals = mine.replicate_totals(np.column_stack([values, np.ones(len(items))]))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        low, high = percentile_interval(totals[:, 0] / totals[:, 1])
-    share = float(values.mean())
-    ends = widen_share_interval(share, float(low), float(high), n=len(items), clusters=mine.clusters)
-    name = WORDS.get(kind, kind.replace("_", " "))
-    return Behaviour(str(kind), name, keeps_meaning(kind), Figure(share, *ends), len(items), mine.clusters)
 
 
 Codes = NDArray[np.intp]
@@ -120,7 +115,7 @@ class Thresholds:
     second: float
     below: float
 
-    def joined(self, model: Floats, verifier: Floats) -> Floats:
+    def join_scores(self, model: Floats, verifier: Floats) -> Floats:
         """One score for both, to compare with `second`: the verifier's if the model accepts; shape [n] each."""
         return np.where(model >= self.first, verifier, self.below)
 
@@ -158,7 +153,7 @@ def split_clusters(pairs: Pairs) -> tuple[Codes, Codes]:
     return chosen, judged
 
 
-def cascade(
+def evaluate_cascade(
     pairs: Pairs,
     model: Floats,
     verify: Callable[[Codes], Floats],
@@ -185,22 +180,22 @@ def cascade(
     parts = split_clusters(pairs)
     chosen, judged = (
         Population(
-            pairs.only(part.tolist()),
+            pairs.select(part.tolist()),
             positives=positives if ({0, 1} <= set(pairs.labels[part].tolist())) else None,
             seed=seed,
         )
         for part in parts
     )
-    firsts = _firsts(chosen, model[parts[0]], budget)
+    firsts = _candidate_thresholds(chosen, model[parts[0]], budget)
     asked = np.flatnonzero(model >= firsts[0])
     scores = np.full(len(model), np.nan)
     scores[asked] = verify(asked)
     step = threshold_step(scores[asked])
-    thresholds = _choose(chosen, model[parts[0]], scores[parts[0]], firsts, budget=budget, step=step)
+    thresholds = _choose_thresholds(chosen, model[parts[0]], scores[parts[0]], firsts, budget=budget, step=step)
 
-    both = thresholds.joined(model[parts[1]], scores[parts[1]])
-    (does,) = judged.points(both, [thresholds.second])
-    (passed,) = judged.points(model[parts[1]], [thresholds.first])
+    both = thresholds.join_scores(model[parts[1]], scores[parts[1]])
+    (does,) = judged.rates_at(both, [thresholds.second])
+    (passed,) = judged.rates_at(model[parts[1]], [thresholds.first])
     negatives = judged.negatives(both)
     upper = upper_rate_bound(int((negatives.scores >= thresholds.second).sum()), negatives)
     strictest = judged.strictest(both, step=step)
@@ -214,7 +209,7 @@ def cascade(
     return Cascade(verifier, thresholds, outcome, does, passed.hits, upper, chosen_on, judged_on)
 
 
-def _firsts(population: Population, model: Floats, budget: float) -> list[float]:
+def _candidate_thresholds(population: Population, model: Floats, budget: float) -> list[float]:
     """Thresholds of the model, ascending: those for `RECALLS` (without positives: hits), and that for the budget."""
     items, step = population.items("recall" if population.has("recall") else "hits"), threshold_step(model)
     ends = {
@@ -224,7 +219,7 @@ def _firsts(population: Population, model: Floats, budget: float) -> list[float]
     return sorted(ends | ({alone} if alone is not None and alone <= max(ends) else set()))
 
 
-def _choose(
+def _choose_thresholds(
     population: Population, model: Floats, verifier: Floats, firsts: list[float], *, budget: float, step: float
 ) -> Thresholds:
     items = population.items("recall" if population.has("recall") else "hits")

@@ -19,7 +19,7 @@ from encheck.operations.threshold.cascade import (
     Cascade,
     ProbePair,
     accepted_by_kind,
-    cascade,
+    evaluate_cascade,
     probe_pairs,
     split_clusters,
 )
@@ -50,13 +50,13 @@ from encheck.store import Store
 from encheck.system.progress import Progress
 
 Floats = NDArray[np.float64]
-Ends = Literal["kept", "broken", "undecided", "no promise asked"]
+ThresholdOutcome = Literal["kept", "broken", "undecided", "no promise asked"]
 BUDGET = 0.01
 STEPS = 40
 MIN_SLICE_CLUSTERS, MOST_SLICES = 20, 12
 EXAMPLES, IN_THE_WAY = 5, 3
 ExitCode = Literal[0, 1, 10]
-EXIT_CODES: dict[Ends, ExitCode] = {"kept": 0, "no promise asked": 0, "broken": 1, "undecided": 10}
+EXIT_CODES: dict[ThresholdOutcome, ExitCode] = {"kept": 0, "no promise asked": 0, "broken": 1, "undecided": 10}
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class ThresholdReport:
     """
 
     schema_version: Literal[1] = field(default=1, kw_only=True)
-    outcome: Ends
+    outcome: ThresholdOutcome
     exit_code: ExitCode
     model: str
     full_name: str
@@ -204,15 +204,15 @@ def choose_threshold(
     subjects: list[Subject] = []
     try:
         subjects += resolve_models(settings, store).values()
-        kept = _with_vectors(pairs, subjects, skip=asked.skip_bad_rows)
-        return _report(asked, pairs, kept, subjects, store, progress or Progress())
+        kept = _keep_pairs_with_vectors(pairs, subjects, skip=asked.skip_bad_rows)
+        return _make_report(asked, pairs, kept, subjects, store, progress or Progress())
     finally:
         if store.bytes_on_disk() > store.limit:
             store.delete_least_recently_used(keep=[one.fingerprint for one in subjects])
         store.close()
 
 
-def _with_vectors(pairs: Pairs, subjects: Sequence[Subject], *, skip: bool) -> Pairs:
+def _keep_pairs_with_vectors(pairs: Pairs, subjects: Sequence[Subject], *, skip: bool) -> Pairs:
     """The pairs whose texts have vectors of all models; EncoderError if some lack one and `skip` is not set."""
     texts = list(dict.fromkeys((*pairs.first, *pairs.second)))
     lacking: set[str] = set()
@@ -227,10 +227,10 @@ def _with_vectors(pairs: Pairs, subjects: Sequence[Subject], *, skip: bool) -> P
     kept = [i for i, pair in enumerate(pairs.texts) if lacking.isdisjoint(pair)]
     if not kept:
         raise DataError(f"{pairs.name}: no pair has vectors of both texts")
-    return pairs if len(kept) == len(pairs.first) else pairs.only(kept)
+    return pairs if len(kept) == len(pairs.first) else pairs.select(kept)
 
 
-def _report(
+def _make_report(
     asked: ThresholdRequest, loaded: Pairs, pairs: Pairs, subjects: Sequence[Subject], store: Store, progress: Progress
 ) -> ThresholdReport:
     population = Population(pairs, positives=asked.positives, seed=asked.seed)
@@ -245,20 +245,22 @@ def _report(
     old = others[0] if others else None
     step = threshold_step(new.scores)
     strictest = population.strictest(new.scores, step=step)
-    made = _promise(asked, population, new.scores, strictest, step)
-    matches = _match_rates(asked, population, old, new)
-    at, why = _shown_threshold(asked, made, matches, strictest)
-    unsaid = list(_unsaid(asked, pairs, new, old, matches))
-    slices, few = _slices(asked, population, new.scores, at)
+    made = _make_promise(asked, population, new.scores, strictest, step)
+    matches = []
+    if old is not None and asked.old_threshold is not None:
+        matches = [match_threshold(population, old.scores, asked.old_threshold, new.scores, way) for way in RATES]
+    at, why = _choose_shown_threshold(asked, made, matches, strictest)
+    unsaid = list(_unanswered_questions(asked, pairs, new, old, matches))
+    slices, few = _slice_rates(asked, population, new.scores, at)
 
     def point(threshold: float | None, scores: Floats = new.scores) -> ThresholdRates | None:
-        return None if threshold is None else population.points(scores, [threshold])[0]
+        return None if threshold is None else population.rates_at(scores, [threshold])[0]
 
     both = None
     if asked.verifies:
-        both = _cascade(asked, pairs, new, found, EncoderService(subjects[-1], store, progress=progress))
+        both = _evaluate_verifier(asked, pairs, new, found, EncoderService(subjects[-1], store, progress=progress))
     refused = any(one.refused for one in matches if one.way == asked.way)
-    outcome: Ends = "undecided" if refused else "no promise asked"
+    outcome: ThresholdOutcome = "undecided" if refused else "no promise asked"
     if promised := both or made:
         outcome = promised.outcome
     counts = {label: len(pairs.of(label)) for label in (POSITIVE, NEGATIVE, UNKNOWN)}
@@ -276,10 +278,10 @@ def _report(
         own=point(asked.own), old=point(asked.old_threshold, old.scores) if old else None,
         same_number=point(asked.old_threshold) if old else None,
         matches=tuple(matches), at=at, why=why,
-        sweep=tuple(population.points(new.scores, _grid(new.scores))),
-        rivals=tuple(_rivals(asked, population, new.scores, at)), slices=slices,
+        sweep=tuple(population.rates_at(new.scores, _threshold_grid(new.scores))),
+        rivals=tuple(_surface_rates(asked, population, new.scores, at)), slices=slices,
         behaviours=tuple(accepted_by_kind(found, new.probes, at, seed=asked.seed)) if new.probes is not None else (),
-        examples=_highest_negatives(pairs, new.scores, at, EXAMPLES), auc=_auc(pairs, new.scores, asked.seed),
+        examples=_highest_negatives(pairs, new.scores, at, EXAMPLES), auc=_auc_figure(pairs, new.scores, asked.seed),
         in_the_way=_highest_negatives(pairs, new.scores, -math.inf, IN_THE_WAY)
         if made and made.outcome == "broken" else (),
         cascade=both, unsaid=(*unsaid, *few),
@@ -297,7 +299,7 @@ def _score_model(
     return _ModelScores(subject, score(pairs.first, pairs.second), score([a for a, _ in texts], [b for _, b in texts]))
 
 
-def _cascade(
+def _evaluate_verifier(
     asked: ThresholdRequest, pairs: Pairs, new: _ModelScores, found: list[ProbePair], verifier: EncoderService
 ) -> Cascade:
     """The results of the new model with the verifier behind it, and what gets through both."""
@@ -306,18 +308,25 @@ def _cascade(
     def verify(items: NDArray[np.intp]) -> Floats:
         return verifier.similarities([pairs.first[i] for i in items], [pairs.second[i] for i in items])
 
-    both = cascade(pairs, new.scores, verify, verifier=verifier.label, budget=asked.budget, positives=asked.positives,
-                   seed=asked.seed)  # fmt: skip
+    both = evaluate_cascade(
+        pairs,
+        new.scores,
+        verify,
+        verifier=verifier.label,
+        budget=asked.budget,
+        positives=asked.positives,
+        seed=asked.seed,
+    )
     if new.probes is None or isinstance(verifier.model, PartialEncoder):
         return both
     passed = np.flatnonzero(new.probes >= both.thresholds.first)
     scores = np.full(len(found), np.nan)
     scores[passed] = verifier.similarities([found[i].first for i in passed], [found[i].second for i in passed])
-    joined = both.thresholds.joined(new.probes, scores)
+    joined = both.thresholds.join_scores(new.probes, scores)
     return replace(both, behaviours=tuple(accepted_by_kind(found, joined, both.thresholds.second, seed=asked.seed)))
 
 
-def _promise(
+def _make_promise(
     asked: ThresholdRequest, population: Population, scores: Floats, strictest: float | None, step: float
 ) -> ThresholdPromise | None:
     if asked.budget is None:
@@ -326,15 +335,7 @@ def _promise(
     return judge_budget(negatives, budget=asked.budget, strictest=strictest, step=step)
 
 
-def _match_rates(
-    asked: ThresholdRequest, population: Population, old: _ModelScores | None, new: _ModelScores
-) -> list[MatchedThreshold]:
-    if old is None or asked.old_threshold is None:
-        return []
-    return [match_threshold(population, old.scores, asked.old_threshold, new.scores, way) for way in RATES]
-
-
-def _shown_threshold(
+def _choose_shown_threshold(
     asked: ThresholdRequest, made: ThresholdPromise | None, matches: Sequence[MatchedThreshold], strictest: float | None
 ) -> tuple[float, str]:
     """The threshold at which slices, rivals and behaviours are shown, and its description."""
@@ -355,7 +356,7 @@ def _shown_threshold(
     )
 
 
-def _grid(scores: Floats) -> list[float]:
+def _threshold_grid(scores: Floats) -> list[float]:
     """Rounded thresholds, from one that accepts nearly everything up to the highest score."""
     low, high = (float(np.quantile(scores, q)) for q in (0.005, 1.0))
     raw = max((high - low) / STEPS, 1e-9)
@@ -366,21 +367,21 @@ def _grid(scores: Floats) -> list[float]:
     return [round(k * apart, digits) for k in range(first, math.ceil(high / apart) + 1)]
 
 
-def _rivals(asked: ThresholdRequest, population: Population, scores: Floats, at: float) -> Iterator[RivalRates]:
+def _surface_rates(asked: ThresholdRequest, population: Population, scores: Floats, at: float) -> Iterator[RivalRates]:
     """The rates of word overlap and tf-idf on the same pairs, at the model's recall or hits."""
     way: RateName = "recall" if population.has("recall") else "hits"
     for name, theirs in rival_scores(population.pairs).items():
         step, false = threshold_step(theirs), None
         match = match_threshold(population, scores, at, theirs, way, least=1)
         if match.threshold and population.has("false_accepts"):
-            false = population.points(theirs, [match.threshold.value])[0].false_accepts
+            false = population.rates_at(theirs, [match.threshold.value])[0].false_accepts
         strictest = population.strictest(theirs, step=step)
-        made = _promise(asked, population, theirs, strictest, step)
-        kept = population.points(theirs, [made.threshold])[0] if made and made.threshold is not None else None
-        yield RivalRates(RIVALS[name], false, kept, tuple(population.points(theirs, _grid(theirs))))
+        made = _make_promise(asked, population, theirs, strictest, step)
+        kept = population.rates_at(theirs, [made.threshold])[0] if made and made.threshold is not None else None
+        yield RivalRates(RIVALS[name], false, kept, tuple(population.rates_at(theirs, _threshold_grid(theirs))))
 
 
-def _slices(
+def _slice_rates(
     asked: ThresholdRequest, population: Population, scores: Floats, at: float
 ) -> tuple[tuple[SliceRates, ...], list[str]]:
     """The values of further columns with enough clusters of negatives, and notes on the others."""
@@ -393,14 +394,14 @@ def _slices(
             continue
         for value in sorted(counts):
             items = [i for i, other in enumerate(values) if other == value]
-            mine = pairs.only(items)
+            mine = pairs.select(items)
             clusters = mine.clusters_of(NEGATIVE)
             if clusters < MIN_SLICE_CLUSTERS:
                 few += 1
                 continue
             labelled = {POSITIVE, NEGATIVE} <= set(mine.labels.tolist())
             own = Population(mine, positives=asked.positives if labelled else None, seed=population.seed)
-            point = own.points(scores[items], [at])[0]
+            point = own.rates_at(scores[items], [at])[0]
             found.append(SliceRates(f"{column}={value}", clusters, len(mine.of(NEGATIVE)), point))
     found.sort(key=lambda one: -one.clusters)
     left = f"{few} slices have fewer than {MIN_SLICE_CLUSTERS} clusters of negatives and are left out"
@@ -410,7 +411,7 @@ def _slices(
     return tuple(found[:MOST_SLICES]), [text for text, is_so in said if is_so]
 
 
-def _unsaid(
+def _unanswered_questions(
     asked: ThresholdRequest,
     pairs: Pairs,
     new: _ModelScores,
@@ -434,7 +435,7 @@ def _unsaid(
         )
 
 
-def _auc(pairs: Pairs, scores: Floats, seed: int) -> Figure | None:
+def _auc_figure(pairs: Pairs, scores: Floats, seed: int) -> Figure | None:
     """The AUC of the scores, with its interval over clusters."""
     labelled = np.flatnonzero(pairs.labels != UNKNOWN)
     is_positive = pairs.labels[labelled] == POSITIVE

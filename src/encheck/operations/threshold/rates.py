@@ -104,7 +104,7 @@ class Pairs:
         found: Codes = pairs_of[texts[:, 0]] + np.where(is_one, 0, pairs_of[texts[:, 1]] - repeats[both.ravel()])
         return found
 
-    def only(self, kept: Sequence[int]) -> Pairs:
+    def select(self, kept: Sequence[int]) -> Pairs:
         """The pairs at these positions."""
         first, second, clusters = (tuple(c[i] for i in kept) for c in (self.first, self.second, self.clusters))
         slices = {name: tuple(values[i] for i in kept) for name, values in self.slices.items()}
@@ -118,18 +118,18 @@ def load_pairs(spec: str, *, sample: int | None = None, seed: int = 0, skip_bad_
 
     For other data, the measured part. DataError if they have no pairs of sentences.
     """
-    own = _own_path(spec)
-    found = _own_pairs(spec, own, BadRows(skip=skip_bad_rows)) if own else _public_pairs(spec, sample, seed)
+    own = _pairs_path(spec)
+    found = _load_own_pairs(spec, own, BadRows(skip=skip_bad_rows)) if own else _load_data_set_pairs(spec, sample, seed)
     if not found.first:
         left_out = f" ({len(found.skipped)} rows were left out, the first: {found.skipped[0]})" if found.skipped else ""
         raise DataError(f"--data={spec} has no pairs of two texts{left_out}. Remedy: use pairs:FILE, mrpc, qqp, ...")
     if sample is None or len(set(found.clusters)) <= sample:
         return found
     chosen = sample_clusters(found.clusters, sample, seed=seed)
-    return found.only([i for i, cluster in enumerate(found.clusters) if cluster in chosen])
+    return found.select([i for i, cluster in enumerate(found.clusters) if cluster in chosen])
 
 
-def _own_path(spec: str) -> str:
+def _pairs_path(spec: str) -> str:
     """The path of pairs that a specification names, with or without its kind; "" for other data."""
     if spec.startswith(OWN_PAIRS):
         return spec.removeprefix(OWN_PAIRS)
@@ -141,7 +141,7 @@ def _own_path(spec: str) -> str:
     return ""
 
 
-def _own_pairs(spec: str, name: str, bad: BadRows) -> Pairs:
+def _load_own_pairs(spec: str, name: str, bad: BadRows) -> Pairs:
     path = expand_home(name)
     if not path.exists():
         raise DataError(f"--data={spec}: {path} does not exist")
@@ -152,11 +152,11 @@ def _own_pairs(spec: str, name: str, bad: BadRows) -> Pairs:
     slices = {name: tuple(values.get(name, "") for _, values in made) for name in sorted(columns)}
     return Pairs(
         path.stem, tuple(row.first for row in rows), tuple(row.second for row in rows), np.array(labels, np.int8),
-        _clusters_of_rows(rows), slices, skipped=tuple(bad.skipped), by_texts=all(row.cluster is None for row in rows),
+        _cluster_rows(rows), slices, skipped=tuple(bad.skipped), by_texts=all(row.cluster is None for row in rows),
     )  # fmt: skip
 
 
-def _clusters_of_rows(rows: Sequence[PairRow]) -> tuple[str, ...]:
+def _cluster_rows(rows: Sequence[PairRow]) -> tuple[str, ...]:
     """The cluster of each row. Clusters by shared texts keep rows with and without a label apart."""
     found = [""] * len(rows)
     for is_labelled in (True, False):
@@ -166,7 +166,7 @@ def _clusters_of_rows(rows: Sequence[PairRow]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _public_pairs(spec: str, sample: int | None, seed: int) -> Pairs:
+def _load_data_set_pairs(spec: str, sample: int | None, seed: int) -> Pairs:
     data = load(spec, sample=sample, seed=seed)
     module = known_data_sets().get(spec.partition(":")[0].partition("@")[0])
     has_test = any(pair.split in TEST for pair in data.pairs)
@@ -211,7 +211,7 @@ class WeightedItems:
     share: float = 1.0
 
 
-def _weighted(items: Codes, share: float = 1.0) -> tuple[WeightedItems, ...]:
+def _weighted_items(items: Codes, share: float = 1.0) -> tuple[WeightedItems, ...]:
     return (WeightedItems(items, share),) if len(items) else ()
 
 
@@ -234,17 +234,19 @@ class Population:
         labelled = {label: pairs.distinct(label) for label in (NEGATIVE, POSITIVE)}
         if positives is not None and not all(map(len, labelled.values())):
             raise UsageError("--positives needs pairs with label 1 and with label 0, but the data lack one of them")
+        unknown = pairs.of(UNKNOWN)
+        if positives is not None and not len(unknown):
+            hits = (
+                *_weighted_items(labelled[POSITIVE], positives),
+                *_weighted_items(labelled[NEGATIVE], 1 - positives),
+            )
+        else:
+            hits = _weighted_items(unknown if len(unknown) else np.arange(len(pairs.first)))
         self._parts = {
-            "false_accepts": _weighted(labelled[NEGATIVE]),
-            "recall": _weighted(labelled[POSITIVE]),
-            "hits": self._hits(labelled),
+            "false_accepts": _weighted_items(labelled[NEGATIVE]),
+            "recall": _weighted_items(labelled[POSITIVE]),
+            "hits": hits,
         }
-
-    def _hits(self, labelled: Mapping[int, Codes]) -> tuple[WeightedItems, ...]:
-        unknown = self.pairs.of(UNKNOWN)
-        if len(unknown) or self.positives is None:
-            return _weighted(unknown if len(unknown) else np.arange(len(self.pairs.first)))
-        return (*_weighted(labelled[POSITIVE], self.positives), *_weighted(labelled[NEGATIVE], 1 - self.positives))
 
     @cached_property
     def weights(self) -> NDArray[np.float32]:
@@ -278,12 +280,12 @@ class Population:
         positives = self.items("recall") if self.has("recall") else np.zeros(0, np.intp)
         return strictest_useful_threshold(scores[self.items("hits")], scores[positives], step=step)
 
-    def points(self, scores: Floats, thresholds: Sequence[float]) -> list[ThresholdRates]:
+    def rates_at(self, scores: Floats, thresholds: Sequence[float]) -> list[ThresholdRates]:
         """The rates of each of these thresholds."""
         cuts = np.asarray(thresholds, float)
         both = {base: self._shares(base, scores, cuts) for base in RATES if self.has(base)}
-        rates = {base: self._rates(base, *both[base]) for base in both}
-        precisions = self._precisions(both, rates) if self.positives is not None else [None] * len(cuts)
+        rates = {base: self._rate_figures(base, *both[base]) for base in both}
+        precisions = self._precision_figures(both, rates) if self.positives is not None else [None] * len(cuts)
         accepted = (scores[self.items("hits")][:, None] >= cuts).sum(axis=0)
         none: list[Figure | None] = [None] * len(cuts)
         return [
@@ -309,7 +311,7 @@ class Population:
                 replicates += part.share * drawn[:, :-1] / drawn[:, -1:]
         return value, replicates
 
-    def _rates(self, base: RateName, values: Floats, replicates: Floats) -> list[Figure]:
+    def _rate_figures(self, base: RateName, values: Floats, replicates: Floats) -> list[Figure]:
         items = self.items(base)
         n, sizes = len(items), np.bincount(self.pairs.codes[items])
         clusters = n**2 // int((sizes**2).sum())  # the effective number of equal clusters (Kish 1965)
@@ -319,7 +321,7 @@ class Population:
             found.append(Figure(value, *widen_share_interval(value, a, b, n=n, clusters=clusters)))
         return found
 
-    def _precisions(
+    def _precision_figures(
         self, both: Mapping[RateName, tuple[Floats, Floats]], rates: Mapping[RateName, list[Figure]]
     ) -> list[Figure | None]:
         """Precision by Bayes' rule; with few accepted negatives, its interval is as wide as that of false accepts."""
@@ -399,11 +401,13 @@ def match_threshold(
         few = f"the old threshold accepts {accepted} {COUNTED_NAMES[way]}, but {least} are needed to choose by"
         return MatchedThreshold(way, accepted, refused=few)
     both = _PairedScores(population, old, old_threshold, new, way)
-    values = both.chosen(np.ones((1, population.clusters), np.float32))
+    values = both.match_in_replicates(np.ones((1, population.clusters), np.float32))
     rows = max(1, WEIGHTS_AT_ONCE // len(population.pairs.first))
     slices = [population.weights[:REPLICATES][k : k + rows] for k in range(0, REPLICATES, rows)]
-    drawn = np.concatenate([both.chosen(some) for some in slices if len(some)])
-    threshold, *rates = (_figure(float(value), drawn[:, k]) for k, value in enumerate(values[0]))
+    drawn = np.concatenate([both.match_in_replicates(some) for some in slices if len(some)])
+    low, high = percentile_interval(drawn)
+    ends = zip(values[0].tolist(), low.tolist(), high.tolist(), strict=True)
+    threshold, *rates = (Figure(value, *both_ends) for value, *both_ends in ends)
     does = dict(zip(both.names, rates, strict=False))
     change = {base: rates[len(does) + k] for k, base in enumerate(both.bases) if base != way}
     hits = int((new[population.items("hits")] >= threshold.value).sum())
@@ -411,11 +415,6 @@ def match_threshold(
         threshold.value, hits, does["hits"], *map(does.get, ("false_accepts", "recall", "precision"))
     )
     return MatchedThreshold(way, accepted, threshold, point, RateChanges(**change))
-
-
-def _figure(value: float, replicates: Floats) -> Figure:
-    low, high = percentile_interval(replicates)
-    return Figure(value, float(low), float(high))
 
 
 @dataclass(frozen=True)
@@ -438,7 +437,7 @@ class _PairedScores:
         """The names of the new threshold's rates."""
         return [*self.bases, *(["precision"] if self.population.positives is not None else [])]
 
-    def chosen(self, weights: NDArray[np.float32]) -> Floats:
+    def match_in_replicates(self, weights: NDArray[np.float32]) -> Floats:
         """The new threshold, its rates (as `names`) and changes (as `bases`) in each replicate; shape [r, k]."""
         # Halfway from the last accepted score to the first one that is not; shape [r].
         items, drawn = self.population.items(self.way), self._item_weights(self.way, weights)

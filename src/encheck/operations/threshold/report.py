@@ -8,7 +8,7 @@ from textwrap import shorten
 
 from encheck.errors import UsageError
 from encheck.operations.threshold.cascade import Behaviour, Cascade
-from encheck.operations.threshold.decision import NegativePair, PairCounts, RivalRates, ThresholdReport
+from encheck.operations.threshold.decision import PairCounts, ThresholdReport
 from encheck.operations.threshold.rates import RATE_NAMES, RATES, MatchedThreshold, ThresholdRates
 from encheck.options import refuse_unwritable_folder
 from encheck.reporting.decisions import NextStep, VerdictBanner
@@ -59,10 +59,10 @@ def threshold_text(threshold: float) -> str:
 
 def threshold_lines(found: ThresholdReport) -> Iterator[str]:
     """The whole answer: the number first."""
-    yield from answers(found)
+    yield from answer_lines(found)
     yield ""
     yield data_line(found.data)
-    yield from (f"note: {text}" for text in notes(found))
+    yield from (f"note: {text}" for text in note_lines(found))
 
 
 def data_line(data: PairCounts) -> str:
@@ -73,7 +73,7 @@ def data_line(data: PairCounts) -> str:
     return f"{data.name}: {data.pairs:,} pairs in {data.clusters:,} clusters: {', '.join(filter(None, parts))}"
 
 
-def answers(found: ThresholdReport) -> Iterator[str]:
+def answer_lines(found: ThresholdReport) -> Iterator[str]:
     """The requested threshold with its rates and what gets through, then the other requested thresholds."""
     if found.cascade:
         yield from cascade_lines(found.cascade, found.promise)
@@ -89,7 +89,16 @@ def answers(found: ThresholdReport) -> Iterator[str]:
              (f"{found.model} at your threshold", found.own))  # fmt: skip
     yield from (f"{name} {threshold_text(point.threshold)}: {rates_text(point)}" for name, point in named if point)
     if found.rivals:
-        yield f"for comparison: {', '.join(rival_costs(found.rivals))}{chance_text(found)}"
+        costs = [
+            f"{one.name} {rate_text(one.false_accepts)} false accepts" for one in found.rivals if one.false_accepts
+        ]
+        point = next((p for p in (found.own, found.kept, found.strictest) if p and p.threshold == found.at), None)
+        point = point or next((m.point for m in found.matches if m.point and m.point.threshold == found.at), None)
+        # accepting at random accepts the same share of negatives as of positives
+        same = point.recall or point.hits if point else None
+        how = "recall" if point and point.recall else "hits"
+        chance = f", chance {percent(same.value)}; all at the same {how}" if same else ""
+        yield f"for comparison: {', '.join(costs)}{chance}"
 
 
 def match_line(found: ThresholdReport, match: MatchedThreshold) -> str:
@@ -122,12 +131,6 @@ def rates_text(point: ThresholdRates, *, but: str = "") -> str:
     return ", ".join(f"{name.replace('_', ' ')} {rate_text(value)}" for name, value in parts if value is not None)
 
 
-def example_line(one: NegativePair) -> str:
-    """A high-scoring negative that prevents a threshold."""
-    first, second = (shorten(text, WIDEST, placeholder="...") for text in (one.first, one.second))
-    return f"negative that scores too high: {one.score:.4f} {first!r} and {second!r}"
-
-
 def promise_lines(found: ThresholdReport) -> Iterator[str]:
     """The threshold with its rates, or why there is none: the nearest one, missing pairs, or high-scoring negatives."""
     made, kept, strictest = found.promise, found.kept, found.strictest
@@ -149,17 +152,19 @@ def promise_lines(found: ThresholdReport) -> Iterator[str]:
         yield f"none exists: {none}"
         ranked = f". AUC {found.auc.value:.2f} [{found.auc.low:.2f}, {found.auc.high:.2f}]" if found.auc else ""
         yield f"{best}: {percent(made.lower)} or more with 95% confidence{ranked}"
-        yield from map(example_line, found.in_the_way)
+        for one in found.in_the_way:
+            first, second = (shorten(text, WIDEST, placeholder="...") for text in (one.first, one.second))
+            yield f"negative that scores too high: {one.score:.4f} {first!r} and {second!r}"
         return
     yield f"cannot tell: {none} is shown"
     if made.needed is None:
         yield f"{best}. More negatives would probably show that none exists"
         return
-    least, second = (units_needed(hits, made.budget) for hits in (0, 1))
+    least, next_least = (units_needed(hits, made.budget) for hits in (0, 1))
     missing = made.needed - made.effective
     short = f"about {missing:,} more are needed" if missing > 0 else "more are needed"
     yield (
-        f"{budget} takes {least:,} independent negatives without one false accept, {second:,} with one; there are "
+        f"{budget} takes {least:,} independent negatives without one false accept, {next_least:,} with one; there are "
         f"{made.negatives:,}, worth {made.effective:,} independent ones, and {short}"
     )
 
@@ -184,7 +189,7 @@ def cascade_lines(both: Cascade, alone: ThresholdPromise | None) -> Iterator[str
         yield from behaviour_lines("with the verifier", both.behaviours)
 
 
-def is_uneven(made: ThresholdPromise) -> bool:
+def are_few_independent(made: ThresholdPromise) -> bool:
     """Whether the certainly independent negatives alone are too few to show the budget."""
     return made.independent < units_needed(0, made.budget) and made.independent < made.effective
 
@@ -197,29 +202,13 @@ def behaviour_lines(where: str, behaviours: Sequence[Behaviour]) -> Iterator[str
             yield f"{name} {where}: {', '.join(said)}"
 
 
-def rival_costs(rivals: Sequence[RivalRates]) -> Iterator[str]:
-    """The false accepts of scorers that need no understanding, at the same recall or hits."""
-    for one in rivals:
-        if one.false_accepts:
-            yield f"{one.name} {rate_text(one.false_accepts)} false accepts"
-
-
-def chance_text(found: ThresholdReport) -> str:
-    """The false accepts of accepting at random: the same share of negatives as of positives."""
-    point = next((p for p in (found.own, found.kept, found.strictest) if p and p.threshold == found.at), None)
-    point = point or next((one.point for one in found.matches if one.point and one.point.threshold == found.at), None)
-    same = point.recall or point.hits if point else None
-    how = "recall" if point and point.recall else "hits"
-    return f", chance {percent(same.value)}; all at the same {how}" if same else ""
-
-
 def rate_cells(point: ThresholdRates) -> tuple[str, ...]:
     """The cells of a row of the sweep."""
     rates = (point.hits, point.false_accepts, point.recall, point.precision)
     return (threshold_text(point.threshold), f"{point.accepted:,}", *map(rate_text, rates))
 
 
-def notes(found: ThresholdReport) -> Iterator[str]:
+def note_lines(found: ThresholdReport) -> Iterator[str]:
     """The conditions under which the figures hold, and unanswered questions."""
     if found.data.unlabelled:
         yield f"hits are the accepted share of the {found.data.unlabelled:,} unlabelled pairs, taken as unselected"
@@ -227,7 +216,7 @@ def notes(found: ThresholdReport) -> Iterator[str]:
         yield "false accepts are the share of negatives that is accepted, for negatives that are sampled like these"
     if found.data.repeated:
         yield f"repeated pairs with the same label count once: {found.data.repeated:,} repeats"
-    if (made := found.promise) and made.outcome == "kept" and is_uneven(made):
+    if (made := found.promise) and made.outcome == "kept" and are_few_independent(made):
         yield (
             f"the {made.negatives:,} negatives count as {made.effective:,} independent ones, but one text or cluster "
             f"has more than 1 in {made.independent:,} of them. If its negatives all score high, the threshold may not "
@@ -309,7 +298,7 @@ TONES = {"kept": "good", "broken": "bad", "undecided": "open"}
 
 def threshold_banner(found: ThresholdReport) -> VerdictBanner:
     """The threshold with its rates, or why there is none, and the next step."""
-    said = [f"{text[:1].upper()}{text[1:]}." for text in answers(found)]
+    said = [f"{text[:1].upper()}{text[1:]}." for text in answer_lines(found)]
     made, match = found.promise, found.chosen
     number, step = "", NextStep("")
     if made:
@@ -358,8 +347,8 @@ def render_page(found: ThresholdReport) -> str:
         PAGE,
         found=found,
         banner_of=threshold_banner(found),
-        lines=[line for line in answers(found) if not line.startswith(THROUGH)],
-        notes=list(notes(found)),
+        lines=[line for line in answer_lines(found) if not line.startswith(THROUGH)],
+        notes=list(note_lines(found)),
         data=data_line(found.data),
         pictures={name: (caption, chart) for name, (caption, chart) in drawn.items() if chart},
         head=HEAD,
@@ -369,7 +358,7 @@ def render_page(found: ThresholdReport) -> str:
     )
 
 
-def refuse_folder(folder: Path) -> None:
+def refuse_report_folder(folder: Path) -> None:
     """UsageError if a folder cannot be written to, or has files of these names that encheck did not write."""
     refuse_unwritable_folder(str(folder))
     try:

@@ -9,6 +9,7 @@ from math import isfinite
 from typing import Any, Literal, cast
 
 from encheck.gating.baseline import Baseline
+from encheck.gating.comparison import GateComparison, LogAnswers
 from encheck.gating.gate_rows import DIRECTION, LOST_SHOWN, LostItem, LostQuery
 from encheck.gating.types import (
     EXIT_CODES,
@@ -24,8 +25,7 @@ from encheck.gating.types import (
     UnjudgedAnswer,
     UnjudgedSearch,
 )
-from encheck.gating.unjudged import what_decides
-from encheck.gating.weighing import LogAnswers, Weighed
+from encheck.gating.unlabelled_search import advise_on_open_search
 from encheck.ids import GateRowId
 from encheck.reporting.profile import chance_of
 from encheck.reporting.text import Piece, joined, pieces, shortened
@@ -187,7 +187,9 @@ class GateEvidence:
     qrels: str = ""
 
 
-def with_texts(weighed: Sequence[Weighed], inconclusive: str | None, shown: GateEvidence = GateEvidence()) -> Gate:
+def with_texts(
+    weighed: Sequence[GateComparison], inconclusive: str | None, shown: GateEvidence = GateEvidence()
+) -> Gate:
     """The gate against all baselines, with the texts of the losses against each."""
     beside = replace(shown, folder="")  # the folder has answers for the first baseline only
     against = tuple(_against(w, shown if i == 0 else beside) for i, w in enumerate(weighed))
@@ -216,12 +218,12 @@ def with_figures(
     return replace(against, rows=tuple(rows_of_gate))
 
 
-def _against(w: Weighed, shown: GateEvidence) -> GateAgainst:
+def _against(w: GateComparison, shown: GateEvidence) -> GateAgainst:
     rows = tuple(_row(w, row, shown) for row in w.decision.rows)
     return replace(w.decision, rows=rows, searches=tuple(_search(w, one, shown) for one in w.decision.searches))
 
 
-def _row(w: Weighed, row: GateRow, shown: GateEvidence) -> GateRow:
+def _row(w: GateComparison, row: GateRow, shown: GateEvidence) -> GateRow:
     """The row with its losses, if it blocks or is open, and with the queries to judge."""
     unjudged = unjudged_answers_of(w.unjudged.get(row.name, ()), shown.items, shown.documents)
     if row.outcome != "block" and not (row.evidence and row.outcome == "inconclusive"):
@@ -233,14 +235,14 @@ def _row(w: Weighed, row: GateRow, shown: GateEvidence) -> GateRow:
     )  # fmt: skip
 
 
-def _search(w: Weighed, one: UnjudgedSearch, shown: GateEvidence) -> UnjudgedSearch:
+def _search(w: GateComparison, one: UnjudgedSearch, shown: GateEvidence) -> UnjudgedSearch:
     """The search with its judgements, and three queries: those that people judged worse, or that changed."""
     left = one.judged.left if one.judged else one.shares[0].queries
     needs = not one.passes and not one.blocks and left > 0 and not w.decision.partial
     command = f"encheck judge {shlex.quote(shown.folder)}" if needs and shown.folder else None
     search = next((s for s in w.searched if str(s.after.gate_row) == one.name), None)
     return replace(
-        one, judge=command, asks="" if w.decision.partial else what_decides(one, command or ""), left=left,
+        one, judge=command, asks="" if w.decision.partial else advise_on_open_search(one, command or ""), left=left,
         qrels=shown.qrels or None,
         lost_queries=_queries(search, one.judged.lost, shown) if search and one.judged and one.blocks else (),
         changed_queries=_queries(search, _changed(search), shown) if search and not one.passes and not one.blocks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -17,7 +18,7 @@ from encheck.gating.types import (
     GateAgainst,
     GateDecision,
     GateRow,
-    Judged,
+    JudgementSummary,
     LostExample,
     Outcome,
     PartialGate,
@@ -164,7 +165,7 @@ def headline(gate: Gate) -> Iterator[str]:
             said.append(f"{start}: {word(against)}. {asked_for(search)}{_also_open(against, search)}")
         elif (judged := search.judged) and judged.asked:
             decisive = _decisive(judged, gate.outcome, against.reasons)
-            said.append(f"{start}: {word(against)}. {decisive}; {judged.here}")
+            said.append(f"{start}: {word(against)}. {decisive}; {judged.counts_in_words}")
     yield from said or [". ".join([f"{start}: {word(against)}", *_weightiest(gate, against)])]
 
 
@@ -175,6 +176,16 @@ def plain_reason(text: str, against: GateAgainst) -> str:
         return f"{plain_name('retrieval').capitalize()}{sign}{said}"
     row = next((row for row in against.rows if row.name == place), None)
     return f"{name_of(row, with_data=are_of_several_data(against.rows))}{sign}{said}" if row else text
+
+
+def remedies_in_words(against: GateAgainst) -> list[str]:
+    """Return the remedies of an inconclusive gate, with the plain names of rows instead of their codes."""
+    several = are_of_several_data(against.rows)
+    names = {row.name: f'"{name_of(row, with_data=several)}"' for row in against.rows if "/" in row.name}
+    if not names:
+        return list(against.remedies)
+    codes = re.compile(rf"(?<![\w/])({'|'.join(map(re.escape, names))})(?![\w/])")
+    return [codes.sub(lambda code: names[code[0]], text) for text in against.remedies]
 
 
 def ruled_out(against: GateAgainst) -> str:
@@ -216,10 +227,10 @@ def asked_for(search: UnjudgedSearch) -> str:
     return search.asks[:1].upper() + search.asks[1:]
 
 
-def _decisive(judged: Judged, outcome: Outcome, reasons: Sequence[str]) -> str:
+def _decisive(judged: JudgementSummary, outcome: Outcome, reasons: Sequence[str]) -> str:
     """The deciding reason: human judgements, unless a different row decided."""
     if outcome == judged.outcome:
-        return judged.favoured if outcome == "block" else f"{judged.said}; {judged.why}"
+        return judged.favoured_in_words if outcome == "block" else f"{judged.said}; {judged.why}"
     return reasons[0] if reasons else judged.said
 
 
@@ -246,7 +257,7 @@ def explained(against: GateAgainst, *, commands: bool = True, remedies: bool = T
     yield from (one.says for one in against.scales)
     yield from (one.says for one in against.thresholds)
     yield from traded(against)
-    yield from (f"to decide: {text}" for text in against.remedies if remedies)
+    yield from (f"to decide: {text}" for text in remedies_in_words(against) if remedies)
     yield from _endpoint_lines(against)
     for search in against.searches:
         # Changes in the answers to unlabelled queries, and the command if judging them would decide.
@@ -254,7 +265,7 @@ def explained(against: GateAgainst, *, commands: bool = True, remedies: bool = T
         if said not in against.reasons:
             yield said
         if search.judged and search.judged.answered:
-            yield search.judged.here
+            yield search.judged.counts_in_words
         if commands and search.asks and against.outcome == "inconclusive":
             yield asked_for(search)
         yield from (_beside_line(search.name, share) for share in search.shares[1:])
@@ -281,7 +292,7 @@ def _primary_rows(against: GateDecision) -> list[GateRow]:
 def endpoint_remedy(against: GateDecision) -> str:
     """The judgements or further queries that would decide; empty if nothing is open or no number of them would."""
     found = [
-        f"{row.unjudged:,} queries have an unjudged first answer: add judgements for these (unjudged.tsv)"
+        f"For {row.unjudged:,} queries, the first document is not judged: add judgements (unjudged.tsv)"
         for row in _primary_rows(against)
         if row.unjudged
     ]

@@ -179,7 +179,7 @@ def _gate_view(results: RunFile, against: GateAgainst) -> GateView:
         answer = f"Not yet: nothing was measured on {names}"
         banner = VerdictBanner("open", "NOT DECIDED", answer, told.lead, NextStep("See what did not run, and why."))
     lines = overview(against)
-    said = {*against.reasons, *(f"to decide: {text}" for text in against.remedies)}
+    said = {*against.reasons, *(f"to decide: {text}" for text in words.remedies_in_words(against))}
     gate_notes = [
         *told.others,
         *filter(None, [words.widened(against)]),
@@ -236,7 +236,7 @@ def render(
         facts=_profile_facts(results, drawn),
         decided=decisions.run_decisions(results),
         headlines=view.run_headlines(results),
-        contamination=list(contamination.lines(results.contamination)),
+        contamination=list(contamination.contamination_lines(results.contamination)),
         matrix=view.criteria_matrix(results),
         criteria=view.CRITERIA,
         words=view.WORDS,

@@ -45,7 +45,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.errors import UsageError
-from encheck.gating.types import TOLERANCE, ChangedShare, Judged, Outcome, UnjudgedSearch
+from encheck.gating.types import TOLERANCE, ChangedShare, JudgementSummary, Outcome, UnjudgedSearch
 from encheck.metrics.search import DELTA
 from encheck.scoring.documents import STORED_ANSWERS, Answers
 from encheck.scoring.frame import CaseScores
@@ -82,12 +82,12 @@ class AnswerChanges:
         return cls(first, ten, np.array([old != new for old, new in pairs], bool))
 
 
-def is_unjudged(table: CaseScores) -> bool:
+def is_unlabelled_log(table: CaseScores) -> bool:
     """Whether the table has queries of a log, without labels."""
     return bool(table.weights)
 
 
-def changed_answers(
+def count_changed_answers(
     before: CaseScores, after: CaseScores, *, delta: float = DELTA, least: float | None = None, alpha: float = ALPHA
 ) -> UnjudgedSearch:
     """How many answers changed from one model to the other; both tables have the same queries in the same order.
@@ -100,7 +100,7 @@ def changed_answers(
     same = not change.order.any() and bool(np.allclose(before.near, after.near, rtol=0, atol=TOLERANCE))
     weights = np.array(after.weights, np.float64)
     shares = tuple(
-        share_of_queries(figure, what, which, weights, after.clusters, level=1 - alpha)
+        estimate_changed_share(figure, what, which, weights, after.clusters, level=1 - alpha)
         for figure, what, which in (
             ("recall@1", "the first answer changes", change.first),
             ("recall@10", "the first ten are other documents", change.ten),
@@ -115,7 +115,7 @@ def changed_answers(
     )
 
 
-def share_of_queries(
+def estimate_changed_share(
     figure: str,
     what: str,
     changed: Bools,
@@ -157,7 +157,7 @@ def judgements_needed(changed: float, worth: float, delta: float) -> float:
     return changed**2 * max(DECISIVE, min(1.0, delta / p)) / spare if spare > 0 else inf
 
 
-def more_queries(found: UnjudgedSearch, *, judged: bool) -> int:
+def additional_queries_needed(found: UnjudgedSearch, *, judged: bool) -> int:
     """The additional queries of the log that decide for an equal model, if the same share of them changes.
 
     With `judged`, people judge the changed ones. Without, the changed share has to be below delta; if no number of
@@ -172,16 +172,16 @@ def more_queries(found: UnjudgedSearch, *, judged: bool) -> int:
     return max(1, ceil((total - one.worth) * found.queries / one.worth))
 
 
-def what_decides(found: UnjudgedSearch, command: str) -> str:
+def advise_on_open_search(found: UnjudgedSearch, command: str) -> str:
     """The advice that decides an open search soonest: judge with `command`, or add queries; empty if decided."""
     if found.passes or found.blocks:
         return ""
     one = found.shares[0]
-    unchanged = more_queries(found, judged=False)
+    unchanged = additional_queries_needed(found, judged=False)
     if not one.queries:
         return f"{unchanged:,} more queries of the log decide, if none of their first answers changes either"
     left = found.judged.left if found.judged else one.queries
-    more = more_queries(found, judged=True)
+    more = additional_queries_needed(found, judged=True)
     is_enough = judgements_needed(one.value, one.worth, found.delta) <= one.queries
     if unchanged < (left if is_enough else more):
         return f"{unchanged:,} more queries of the log decide, if their first answers change as rarely"
@@ -189,30 +189,30 @@ def what_decides(found: UnjudgedSearch, command: str) -> str:
         return f"about {more:,} more queries of the log decide, with judgements of those that change"
     if found.judged and found.judged.answered:
         return f"at most {left:,} more judgements decide: {command}"
-    which = "1 query has" if one.queries == 1 else f"{one.queries:,} queries have"
+    which = "1 query" if one.queries == 1 else f"{one.queries:,} queries"
     these = f"these {left:,}" if left == one.queries else f"at most {left:,} of them"
     too = "" if is_enough else f" (if the models are about equal, it takes {more:,} more queries of the log too)"
-    return f"{which} another first answer: judge {these}{too}: {command}"
+    return f"for {which} another document comes first: judge {these}{too}: {command}"
 
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
-Answer = Literal["before", "after", "equal", "neither"]
-LOSS: Mapping[Answer, int] = {"before": 1, "after": -1, "equal": 0, "neither": 0}
+Judgement = Literal["before", "after", "equal", "neither"]
+LOSS: Mapping[Judgement, int] = {"before": 1, "after": -1, "equal": 0, "neither": 0}
 FIRST_LOOK, LAST_STEP = 20, 1.4  # the last look is at least that factor after the one before
 LOST_SHOWN = 3
 REPEATS = 5  # pairs that are shown twice
-Pair = tuple[str, str, str]  # the query, then both documents, sorted
+JudgedPair = tuple[str, str, str]  # the query, then both documents, sorted
 
 
-def pair_of(query: str, one: str, other: str) -> Pair:
+def judged_pair(query: str, one: str, other: str) -> JudgedPair:
     """A query with two answers, independent of which model gave which."""
     first, second = sorted((one, other))
     return query, first, second
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedQuery:
+class JudgingQuery:
     """A query of the log and its first answers under the baseline and the candidate.
 
     `query`, `before` and `after` are hashes of texts, so that they mean the same in every run.
@@ -231,9 +231,9 @@ class ComparedQuery:
         return self.before != self.after
 
     @property
-    def pair(self) -> Pair:
+    def pair(self) -> JudgedPair:
         """The query with both answers."""
-        return pair_of(self.query, self.before, self.after)
+        return judged_pair(self.query, self.before, self.after)
 
     def is_swapped(self, seed: int, *, again: bool = False) -> bool:
         """Whether the candidate's answer is shown first: random, and drawn again if the pair is shown `again`."""
@@ -242,21 +242,21 @@ class ComparedQuery:
 
 
 @dataclass(frozen=True)
-class Pool:
+class JudgingPool:
     """All queries of a log. Those whose answers differ are judged in a random order, drawn with `seed`.
 
     The order depends on the queries alone, so another candidate starts with the same queries and can reuse judgements.
     A loss of `delta` has to be ruled out, and a loss of `least` blocks; `alpha` is the error rate of both together.
     """
 
-    queries: tuple[ComparedQuery, ...]
+    queries: tuple[JudgingQuery, ...]
     seed: int = 0
     delta: float = DELTA
     least: float = DELTA
     alpha: float = ALPHA
 
     @cached_property
-    def order(self) -> tuple[ComparedQuery, ...]:
+    def order(self) -> tuple[JudgingQuery, ...]:
         """The queries to be judged, in order."""
         differ = [q for q in self.queries if q.differs]
         return tuple(sorted(differ, key=lambda q: content_hash(str(self.seed), q.query)))
@@ -267,30 +267,30 @@ class Pool:
         changed = np.array([q.differs for q in self.queries], bool)
         weights = np.array([q.weight for q in self.queries], np.float64)
         clusters = [q.cluster for q in self.queries]
-        return share_of_queries(
+        return estimate_changed_share(
             "recall@1", "the first answer changes", changed, weights, clusters, level=1 - self.alpha
         )
 
     @cached_property
     def looks(self) -> tuple[int, ...]:
         """The numbers of answers after which a decision is possible."""
-        return looks(self.share, np.array([q.weight for q in self.order], np.float64), delta=self.delta)
+        return plan_looks(self.share, np.array([q.weight for q in self.order], np.float64), delta=self.delta)
 
     @property
-    def repeats(self) -> tuple[tuple[ComparedQuery, int], ...]:
+    def repeats(self) -> tuple[tuple[JudgingQuery, int], ...]:
         """The queries that are shown twice before the first look, each with the number of answers that come before."""
         first = self.looks[0] if self.looks else 0
         count, step = min(REPEATS, first // 2), max(1, first // (2 * REPEATS))
         return tuple((self.order[k * step], first - (count - 1 - k) * step) for k in range(count))
 
     @cached_property
-    def sample(self) -> Sample:
+    def sample(self) -> JudgingSample:
         """The pool's queries in order, as the test needs them."""
         ways = [[q.cluster for q in self.order]]
         if len({q.cluster for q in self.queries}) == len(self.queries):  # the log names no clusters
             ways = [[q.before for q in self.order], [q.after for q in self.order]]
         weights = np.array([q.weight for q in self.order], np.float64)
-        return Sample(
+        return JudgingSample(
             self.share.value,
             self.share.worth,
             weights,
@@ -307,7 +307,7 @@ class Pool:
 
 
 @dataclass(frozen=True)
-class Sample:
+class JudgingSample:
     """The queries of a pool in order: `weights` and, for each way to cluster them, `clusters`, of shape [m].
 
     `share` is the pool's share of all queries, estimated from `worth` effective ones.
@@ -319,11 +319,11 @@ class Sample:
     clusters: tuple[Codes, ...]
 
 
-def looks(pool: ChangedShare, weights: Floats, *, delta: float) -> tuple[int, ...]:
+def plan_looks(pool: ChangedShare, weights: Floats, *, delta: float) -> tuple[int, ...]:
     """The numbers of answers after which to look. With the last, a candidate without a loss passes in 80% of cases if
     half of the answers are decisive; it is at most all of them.
 
-    >>> looks(ChangedShare("", "", 0.142, 0.13, 0.155, 426, 3000.0), np.ones(426), delta=0.02)
+    >>> plan_looks(ChangedShare("", "", 0.142, 0.13, 0.155, 426, 3000.0), np.ones(426), delta=0.02)
     (20, 40, 80, 160, 254)
     """
     m = len(weights)
@@ -336,37 +336,37 @@ def looks(pool: ChangedShare, weights: Floats, *, delta: float) -> tuple[int, ..
     return (*steps, most)
 
 
-def judge_pool(pool: Pool, answers: Mapping[str, Answer], *, baseline: str) -> Judged:
+def decide_by_judgements(pool: JudgingPool, answers: Mapping[str, Judgement], *, baseline: str) -> JudgementSummary:
     """The decision from the answers (by item), at the first look that decides, else at the last one reached."""
     found = [answers.get(q.item) for q in pool.order]
     answered = next((i for i, one in enumerate(found) if one is None), len(found))
     plan = pool.looks
     losses = np.array([LOSS[one] for one in found[:answered] if one], np.float64)
     outcome, reached = decide_at_looks(pool.sample, plan, losses, delta=pool.delta, least=pool.least, alpha=pool.alpha)
-    low, high = _interval(pool.sample, plan, losses[:reached], pool.alpha) if reached else (None, None)
+    low, high = _repeated_interval(pool.sample, plan, losses[:reached], pool.alpha) if reached else (None, None)
     seen = found[:reached]
     worse = [q.item for q, one in zip(pool.order, seen, strict=False) if one == "before"]
     open_ = found[: plan[-1]].count(None) if plan and outcome == "inconclusive" else 0
-    return Judged(
+    return JudgementSummary(
         outcome, baseline, pool.share.figure, pool.delta, plan, reached, answered, open_,
         old=seen.count("before"), new=seen.count("after"), equal=seen.count("equal"), neither=seen.count("neither"),
-        loss=loss_of(pool.sample, losses[:reached]) if reached else None, low=low, high=high,
+        loss=estimate_loss(pool.sample, losses[:reached]) if reached else None, low=low, high=high,
         lost=tuple(worse[:LOST_SHOWN]), least=pool.least, queries=len(pool.queries), changed=len(pool.order),
         better=found.count("after"), worse=found.count("before"), tied=found.count("equal") + found.count("neither"),
     )  # fmt: skip
 
 
 def decide_at_looks(
-    sample: Sample, plan: Sequence[int], losses: Floats, *, delta: float, least: float, alpha: float = ALPHA
+    sample: JudgingSample, plan: Sequence[int], losses: Floats, *, delta: float, least: float, alpha: float = ALPHA
 ) -> tuple[Outcome, int]:
     """The outcome and its look, or else the last look reached; `losses` are +1, -1 or 0, in order."""
     reached = 0
-    for n, bound in zip(plan, _bounds(tuple(plan), alpha), strict=True):
+    for n, bound in zip(plan, _look_bounds(tuple(plan), alpha), strict=True):
         if n > len(losses):
             break
         reached = n
-        any_loss, too_much = statistic(sample, losses[:n], np.array([0.0, delta]))
-        loss = loss_of(sample, losses[:n])
+        any_loss, too_much = loss_statistic(sample, losses[:n], np.array([0.0, delta]))
+        loss = estimate_loss(sample, losses[:n])
         if any_loss >= bound and loss >= least:
             return "block", n
         if too_much <= -bound and loss < least:
@@ -374,17 +374,17 @@ def decide_at_looks(
     return "inconclusive", reached
 
 
-def _bounds(plan: tuple[int, ...], alpha: float) -> tuple[float, ...]:
+def _look_bounds(plan: tuple[int, ...], alpha: float) -> tuple[float, ...]:
     return critical_values_of_looks(tuple(n / plan[-1] for n in plan), alpha=alpha) if plan else ()
 
 
-def loss_of(sample: Sample, losses: Floats) -> float:
+def estimate_loss(sample: JudgingSample, losses: Floats) -> float:
     """The estimated loss over all queries, from these answers."""
     weights = sample.weights[: len(losses)]
     return sample.share * float(weights @ losses / weights.sum())
 
 
-def statistic(sample: Sample, losses: Floats, theta: Floats) -> Floats:
+def loss_statistic(sample: JudgingSample, losses: Floats, theta: Floats) -> Floats:
     """z of H0: the loss over all queries is theta; positive if it is larger. Same shape as `theta`.
 
     Let p be the share of queries in the pool, raised to theta if smaller, and m = theta / p. The variance of the loss
@@ -398,7 +398,7 @@ def statistic(sample: Sample, losses: Floats, theta: Floats) -> Floats:
     up, down = (n * float(weights @ (losses == sign) / weights.sum()) for sign in (-1, 1))
     p = np.maximum(sample.share, theta)
     m = np.minimum(theta / p, 1.0)
-    design, free = _clustering(sample, losses - mean, weights)
+    design, free = _design_effect(sample, losses - mean, weights)
     spread = p**2 * design * tango_variance(n, up, down, -m) + m**2 * p * (1 - p) / sample.worth
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.nan_to_num((sample.share * mean - theta) / np.sqrt(spread), nan=0.0)
@@ -407,7 +407,7 @@ def statistic(sample: Sample, losses: Floats, theta: Floats) -> Floats:
     return found
 
 
-def _clustering(sample: Sample, residuals: Floats, weights: Floats) -> tuple[float, float]:
+def _design_effect(sample: JudgingSample, residuals: Floats, weights: Floats) -> tuple[float, float]:
     """(design effect, at least 1; degrees of freedom) of the weighted mean with these residuals.
 
     The degrees of freedom are the effective number of clusters minus one.
@@ -419,28 +419,30 @@ def _clustering(sample: Sample, residuals: Floats, weights: Floats) -> tuple[flo
     free = max(1.0, min(float(size.sum() ** 2 / (size**2).sum()) for size in sizes) - 1)
     if not alone:
         return 1.0, free
-    sums = [_squares(codes, part) for codes in ways]
+    sums = [_cluster_sum_of_squares(codes, part) for codes in ways]
     if len(ways) == 2:  # the sum of both ways, minus their intersection
         both = ways[0] * (1 + int(ways[1].max())) + ways[1]
-        sums.append(sum(sums) - _squares(np.unique(both, return_inverse=True)[1], part))
+        sums.append(sum(sums) - _cluster_sum_of_squares(np.unique(both, return_inverse=True)[1], part))
     return max(1.0, max(sums) / alone), free
 
 
-def _squares(codes: Codes, part: Floats) -> float:
+def _cluster_sum_of_squares(codes: Codes, part: Floats) -> float:
     """The sum of squares of the clusters' sums, with the correction for few clusters (CR1)."""
     sums = np.bincount(codes, part)
     clusters = int((np.bincount(codes) > 0).sum())
     return float((sums**2).sum()) * clusters / max(clusters - 1, 1)
 
 
-def _interval(sample: Sample, plan: tuple[int, ...], losses: Floats, alpha: float) -> tuple[float, float]:
+def _repeated_interval(
+    sample: JudgingSample, plan: tuple[int, ...], losses: Floats, alpha: float
+) -> tuple[float, float]:
     """The interval of losses that this look does not rule out, by bisection; a gain is a loss of the other model."""
-    bound = _bounds(plan, alpha)[plan.index(len(losses))]
+    bound = _look_bounds(plan, alpha)[plan.index(len(losses))]
     low, high = np.array([-1.0, -1.0]), np.array([1.0, 1.0])
     for _ in range(30):
         middle = (low + high) / 2
-        gains = -statistic(sample, -losses, -np.minimum(middle, 0))
-        z = np.where(middle >= 0, statistic(sample, losses, np.maximum(middle, 0)), gains)
+        gains = -loss_statistic(sample, -losses, -np.minimum(middle, 0))
+        z = np.where(middle >= 0, loss_statistic(sample, losses, np.maximum(middle, 0)), gains)
         above = z > np.array([bound, -bound])
         low, high = np.where(above, middle, low), np.where(above, high, middle)
     found = (low + high) / 2
@@ -449,7 +451,7 @@ def _interval(sample: Sample, plan: tuple[int, ...], losses: Floats, alpha: floa
 
 COLUMNS = ("query-id", "corpus-id", "score", "against")
 ENDING = ".qrels"
-SCORES: Mapping[Answer, tuple[int, int]] = {"before": (1, 0), "after": (0, 1), "equal": (1, 1), "neither": (0, 0)}
+SCORES: Mapping[Judgement, tuple[int, int]] = {"before": (1, 0), "after": (0, 1), "equal": (1, 1), "neither": (0, 0)}
 ANSWERS = {scores: answer for answer, scores in SCORES.items()}
 
 
@@ -466,41 +468,35 @@ def judgements_path(log: Path) -> Path:
 class Judgements:
     """The score of both documents of each pair, in the order in which people judged them."""
 
-    scores: Mapping[Pair, tuple[int, int]]
+    scores: Mapping[JudgedPair, tuple[int, int]]
 
-    def answer(self, asked: ComparedQuery) -> Answer | None:
+    def answer(self, asked: JudgingQuery) -> Judgement | None:
         """The judgement of a query's two answers; None if unjudged."""
         found = self.scores.get(asked.pair)
         return found and ANSWERS[found if asked.before < asked.after else found[::-1]]
 
-    def answers(self, asked: Iterable[ComparedQuery]) -> dict[str, Answer]:
+    def answers(self, asked: Iterable[JudgingQuery]) -> dict[str, Judgement]:
         """The judgements of these queries, by item."""
         found = {q.item: self.answer(q) for q in asked}
         return {item: answer for item, answer in found.items() if answer}
 
-    def with_answer(self, asked: ComparedQuery, answer: Answer | None) -> Judgements:
-        """These judgements with this answer added last, replacing an earlier one; None removes that one."""
-        rest = {pair: scores for pair, scores in self.scores.items() if pair != asked.pair}
-        if answer:
-            scores = SCORES[answer]
-            rest[asked.pair] = scores if asked.before < asked.after else scores[::-1]
-        return Judgements(rest)
 
-
-def save_answers(path: Path, said: Iterable[tuple[ComparedQuery, Answer | None]]) -> Judgements:
+def save_answers(path: Path, said: Iterable[tuple[JudgingQuery, Judgement | None]]) -> Judgements:
     """Add or replace answers in the file, keeping all others; UsageError if it cannot be read or written."""
     try:
         with files.lock_folder(path.parent):
-            found = read_judgements(path)
+            scores = dict(read_judgements(path).scores)
             for asked, answer in said:
-                found = found.with_answer(asked, answer)
+                scores.pop(asked.pair, None)  # so that the answer is the last
+                if answer:
+                    scores[asked.pair] = SCORES[answer] if asked.before < asked.after else SCORES[answer][::-1]
             rows = [COLUMNS]
-            for (query, one, other), (first, second) in found.scores.items():
+            for (query, one, other), (first, second) in scores.items():
                 rows += [(query, one, str(first), other), (query, other, str(second), one)]
             files.write_text(path, "".join("\t".join(row) + "\n" for row in rows))
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}. Name another file with --qrels FILE") from error
-    return found
+    return Judgements(scores)
 
 
 def read_judgements(path: Path) -> Judgements:
@@ -513,7 +509,7 @@ def read_judgements(path: Path) -> Judgements:
         raise UsageError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
     if not lines or tuple(lines[0].split("\t")) != COLUMNS:
         raise UsageError(f"{path}:1: should have the columns {', '.join(COLUMNS)}, with tabs between them")
-    rows: dict[Pair, dict[str, int]] = {}
+    rows: dict[JudgedPair, dict[str, int]] = {}
     for number, line in enumerate(lines[1:], 2):
         fields = line.split("\t")
         if len(fields) != len(COLUMNS) or fields[1] == fields[3]:
@@ -521,7 +517,7 @@ def read_judgements(path: Path) -> Judgements:
         query, document, score, against = fields
         if score not in ("0", "1"):
             raise UsageError(f"{path}:{number}: the score is {score!r}, but should be 0 or 1")
-        rows.setdefault(pair_of(query, document, against), {})[document] = int(score)
+        rows.setdefault(judged_pair(query, document, against), {})[document] = int(score)
     if alone := next((pair for pair, found in rows.items() if len(found) < 2), None):
         raise UsageError(f"{path}: query {alone[0]} has one row for documents {alone[1]} and {alone[2]}, but needs two")
     return Judgements({pair: (found[pair[1]], found[pair[2]]) for pair, found in rows.items()})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import PurePath
 from types import MappingProxyType
@@ -13,65 +13,85 @@ import numpy as np
 from encheck.claims import CONTRACT, OF_ANY_TEXT
 from encheck.errors import BaselineError
 from encheck.gating import reindex
-from encheck.gating.advice import remedies, required_changes
-from encheck.gating.balance import balanced, families_of, shares_above_chance
-from encheck.gating.baseline import STORED, SUMMARY, Baseline, BaselineSettings, FirstLookItems, SavedScores, tables_of
-from encheck.gating.decision import decide
+from encheck.gating.advice import (
+    apply_partial,
+    find_left_out_checks,
+    list_required_changes,
+    suggest_remedies,
+    unselected_cases,
+)
+from encheck.gating.balance import balanced_score, property_families, shares_above_chance
+from encheck.gating.baseline import (
+    STORED,
+    SUMMARY,
+    Baseline,
+    BaselineSettings,
+    FirstLookItems,
+    SavedScores,
+    model_tables,
+)
+from encheck.gating.decision import decide_by_rows
 from encheck.gating.gate_rows import (
     LostItem,
     LostQuery,
     choose_slices,
     divide_items,
-    lost_items,
-    lost_queries,
     pool_by_property,
     pool_rows,
-    row_parts,
+    split_rows,
     unjudged_queries,
+    worst_lost_items,
+    worst_lost_queries,
 )
 from encheck.gating.gate_rows import group_into_rows as gate_rows
 from encheck.gating.old_index import OldIndex
 from encheck.gating.pairing import (
     GRADED,
-    Compared,
+    ComparedCase,
     ModelScores,
-    compare_all,
-    declared_of,
+    compare_cases,
+    declaration_of,
     gating_metric,
     graded_endpoint,
     secondary_metrics,
 )
-from encheck.gating.partial import partial_gate, unselected, with_partial
 from encheck.gating.purpose import (
     BUDGET,
     DECIDED_BY,
     ENGLISH,
-    GUARDED,
     NO_BUILT_IN,
+    PROTECTED_FOR_PAIRS,
     Purpose,
-    Weighable,
-    decide_for,
-    has_enough,
-    pairs_endpoint,
+    PurposeFigures,
+    compare_labelled_pairs,
+    decide_for_purpose,
+    has_enough_items,
 )
-from encheck.gating.reindex import DocumentLengths, Reindex, VectorSample, cuts_more
-from encheck.gating.scale_shift import FIRST_ANSWERS, LABELLED, PAIRS, ThresholdShift, scale_shifts, threshold_shift
+from encheck.gating.reindex import DocumentLengths, Reindex, VectorSample, truncation_faults
+from encheck.gating.scale_shift import (
+    FIRST_ANSWERS,
+    LABELLED,
+    PAIRS,
+    ThresholdShift,
+    measure_scale_shifts,
+    measure_threshold_shift,
+)
 from encheck.gating.types import (
     DEFAULT,
     FEWEST_REPLICATES,
-    QUIET,
+    NO_SEED_NOISE,
     Balanced,
     GateAgainst,
     GateDecision,
     GateRow,
     IndexAdapter,
-    Judged,
+    JudgementSummary,
     Noise,
-    Paired,
+    PairedRow,
     Rule,
     UnjudgedSearch,
 )
-from encheck.gating.unjudged import ALPHA, changed_answers, is_unjudged
+from encheck.gating.unlabelled_search import ALPHA, count_changed_answers, is_unlabelled_log
 from encheck.language.prose import english_share, languages_of, languages_summary
 from encheck.metrics.health import OF_THE_SPACE, ends_seen
 from encheck.options.settings import select_settings
@@ -82,13 +102,13 @@ from encheck.scoring.scores import find_kind
 from encheck.statistics.sharing import number_units
 from encheck.types import LanguageResources
 
-BROKEN = ("fail", "error", "known_failure")  # known failures count too
-NOT_THREE = (
+BROKEN_VERDICTS = ("fail", "error", "known_failure")  # known failures count too
+TOO_FEW_REPLICATES = (
     f"it was not measured on {FEWEST_REPLICATES} seed replicates or more. Make the baseline again with that many --twin"
 )
 BUILT_IN = "probes"  # the data set that comes with encheck
-FLIPS_KEPT = 10  # per row and direction
-NEW = "new, not compared: the baseline only has searches on these data"
+MAX_FLIPPED = 10  # per row and direction
+NEW_CASE = "new, not compared: the baseline only has searches on these data"
 Columns = Mapping[str, Mapping[str, Sequence[Any]]]
 
 
@@ -101,21 +121,21 @@ class LogAnswers:
 
 
 # The judgements of two models' answers; the text is the baseline's name.
-People = Callable[[LogAnswers, str, UnjudgedSearch], Judged | None]
+FindJudgements = Callable[[LogAnswers, str, UnjudgedSearch], JudgementSummary | None]
 
 
 @dataclass(frozen=True)
-class Weighed:
+class GateComparison:
     """The decision against one baseline, with the items, queries and answers whose texts a report shows.
 
-    `noise` is the seed noise that was used. By gate row, `lost_queries` has the queries of a search that lost most,
-    `lost_items` the items of other data, and `unjudged` the queries whose unjudged first answers leave a search open.
-    `searched` has both models' answers to queries without labels. `index` describes an index of the old model's
-    vectors, None if the run has no documents.
+    `noise` is the seed noise that was used. `searched` has both models' answers to queries without labels. Three fields
+    are by gate row: `lost_queries` has the queries of a search that lost most, `lost_items` the items of other data
+    that lost most, and `unjudged` the queries whose unjudged first documents leave a search open. `index` describes an
+    index of the old model's vectors, None if the run has no documents.
     """
 
     decision: GateAgainst
-    noise: Noise = QUIET
+    noise: Noise = NO_SEED_NOISE
     searched: tuple[LogAnswers, ...] = ()
     lost_queries: Mapping[str, tuple[LostQuery, ...]] = field(default_factory=dict)
     lost_items: Mapping[str, tuple[LostItem, ...]] = field(default_factory=dict)
@@ -123,13 +143,13 @@ class Weighed:
     index: OldIndex | None = None
 
 
-def scores_of_run(results: RunFile, items: Columns, model: str) -> ModelScores:
+def run_scores(results: RunFile, items: Columns, model: str) -> ModelScores:
     """The scores of one model of a run."""
     scales = {data.name: data.calibration[model] for data in results.data if model in data.calibration}
-    return ModelScores(tables_of(results, items, model), scales)
+    return ModelScores(model_tables(results, items, model), scales)
 
 
-def scores_of_baseline(
+def baseline_scores(
     baseline: Baseline, run: ModelScores, parts: Mapping[str, FirstLookItems] = MappingProxyType({})
 ) -> ModelScores:
     """The scores of the baseline's model on the items of a run, with the declarations of the run's checks.
@@ -142,13 +162,13 @@ def scores_of_baseline(
     tables = {}
     for name, (case, table) in both.items():
         part = parts.get(name)
-        own = case.facing_part(table, part) if part else case.facing(table) if case.has_items_of(table) else None
+        own = case.align_to_part(table, part) if part else case.align_to(table) if case.has_same_items(table) else None
         if own:
             tables[name] = own
     return ModelScores(tables, scales)
 
 
-def weigh(
+def gate_against_baseline(
     baseline: Baseline,
     results: RunFile,
     items: Columns,
@@ -158,12 +178,12 @@ def weigh(
     seed_noise: Noise | None = None,
     primary: str | None = None,
     purpose: Purpose | None = None,
-    people: People | None = None,
+    people: FindJudgements | None = None,
     vectors: VectorSample | None = None,
     documents: DocumentLengths | None = None,
     index: OldIndex | None = None,
     thresholds: Sequence[float] = (),
-) -> Weighed:
+) -> GateComparison:
     """Compare `model` of a run with a baseline; BaselineError if they cannot be compared.
 
     If the run left out checks that its data allow, the gate is partial and does not pass. `primary` names the primary
@@ -172,96 +192,114 @@ def weigh(
     of answers that differ. `vectors` are the candidate's vectors of some texts, `documents` the lengths of the user's
     documents, `index` describes an index of them; `thresholds` are those in use.
     """
-    _refuse_other_data(baseline, results)
+    then, now = (sorted(one.name for one in data) for data in (baseline.summary.data, results.data))
+    if then and now and not set(then) & set(now):  # fresh probes of two seeds are two data sets
+        raise BaselineError(
+            f"{baseline.folder} was made on {', '.join(then)}, but this run is on {', '.join(now)}: run on the data of "
+            "the baseline, or make the baseline again with --save-baseline"
+        )
     refuse_other_edition(
         baseline, {data.name: data.version for data in results.data}, models=results.run.settings.models
     )
     about = next(one for one in results.models if one.label == model)
     refuse_other_kind(baseline, model, about.kind)
-    pair = _facing(baseline, results, items, model)
+    pair = _pair_sides(baseline, results, items, model)
     about = next(one for one in results.models if one.label == model)
-    stays = _reindex(baseline, about.dimension, vectors, documents)
+    stays = _compare_vectors(baseline, about.dimension, vectors, documents)
     if index and stays:
         stays = replace(index.reindex, same_model=index.reindex.same_model and stays.same_model)
     is_other_family = stays is not None and stays.related is False
-    found = _Rows.of(pair, rule=rule, primary=primary, is_other_family=is_other_family)
-    new, missing = _of_one_side(pair, results)
-    noise = seed_noise or baseline.seed_noise or QUIET
-    graded, pairs = _graded(pair), _labelled(pair)
+    found = _GateRows.of(pair, rule=rule, primary=primary, is_other_family=is_other_family)
+    new, missing = _one_sided_cases(pair, results)
+    noise = seed_noise or baseline.seed_noise or NO_SEED_NOISE
+    graded = [
+        (old, pair.new.tables[name])
+        for name, old in pair.old.tables.items()
+        if old.property == GRADED and is_user_data(old.data) and len({*old.gold}) > 1
+    ]
+    pairs = _labelled_pairs(pair)
     held = {"search": found.endpoints or pair.searched, "similarity": graded, "pairs": pairs}
     wanted = purpose or Purpose(next((name for name in DECIDED_BY if held[name]), "change"))
-    broken = _broken(results, model, cuts=wanted.name == "change")
+    broken = _broken_contracts(results, model, cuts=wanted.name == "change")
     if wanted.name == "search" and vectors and baseline.sample:
-        broken += cuts_more(baseline.sample.settings, vectors.settings, documents)
+        broken += truncation_faults(baseline.sample.settings, vectors.settings, documents)
     own = {str(row.case) for row in results.checks if is_user_data(row.data)}
     languages = languages_of({str(text) for case in own for text in items.get(case, {}).get("source", ())})
     decisive: set[str] = set()
     has_english = english_share(languages) >= ENGLISH
     if wanted.name == "change":
-        moved_ = [_moved(one, baseline.name, people, wanted) for one in pair.searched]
-        decision = decide(found.paired, rule=rule, seed_noise=noise, contracts=broken, missing=missing, moved=moved_)
+        moved_ = [_compare_answers(one, baseline.name, people, wanted) for one in pair.searched]
+        decision = decide_by_rows(
+            found.paired, rule=rule, seed_noise=noise, contracts=broken, missing=missing, moved=moved_
+        )
     else:
-        found = found.with_behaviours(built_in=has_english)
-        weighable = found.weighable
+        found = found.with_pooled_properties(built_in=has_english)
+        figures = found.purpose_figures
         if wanted.name == "pairs":
-            weighable = _of_pairs(found, pairs, wanted)
-            guarded = (name for name in GUARDED if (one := weighable.behaviours.get(name)) and has_enough(one))
+            figures = _figures_for_pairs(found, pairs, wanted)
+            guarded = (
+                name for name in PROTECTED_FOR_PAIRS if (one := figures.behaviours.get(name)) and has_enough_items(one)
+            )
             wanted = replace(wanted, protect=wanted.protect or tuple(guarded))
         if wanted.name == "similarity":
             endpoints = [graded_endpoint(*both) for both in graded]
-            beside_ = [replace(one, budget="behaviour") for one in weighable.endpoints]
-            weighable = replace(weighable, endpoints=endpoints, slices=(), rows=[*beside_, *weighable.rows])
+            beside_ = [replace(one, budget="behaviour") for one in figures.endpoints]
+            figures = replace(figures, endpoints=endpoints, slices=(), rows=[*beside_, *figures.rows])
             decisive = {old.case for old, _ in graded}
         logs = pair.searched if wanted.name == "search" else ()
-        moved_ = [_moved(one, baseline.name, people, wanted) for one in logs]
-        decision = decide_for(
-            wanted, weighable, rule=rule, contracts=broken, missing=missing, moved=moved_, languages=languages
+        moved_ = [_compare_answers(one, baseline.name, people, wanted) for one in logs]
+        decision = decide_for_purpose(
+            wanted, figures, rule=rule, contracts=broken, missing=missing, moved=moved_, languages=languages
         )
     is_stored = baseline.model.adapter == STORED  # stored vectors, whose behaviour cannot be compared
-    partial = partial_gate(baseline, results, model=model, weighed=pair.properties, missing=missing,
+    partial = find_left_out_checks(baseline, results, model=model, weighed=pair.properties, missing=missing,
                            uncompared=sorted({table.property for table in new}),
                            has_behaviour=pair.has_behaviour or bool(pair.searched and not is_stored))  # fmt: skip
-    decision = with_partial(doubt_seed_noise(decision, noise, rule), partial)
+    decision = apply_partial(apply_seed_noise(decision, noise, rule), partial)
     if index and index.faults and decision.outcome != "block":
-        why = f"{index.faults.says}: an index with faults is no model to compare with"
+        why = f"{index.faults.says}: a faulty index cannot be compared with"
         decision = replace(decision, outcome="inconclusive", reasons=(why, *decision.reasons), yours=())
     named = {str(row.case): row.case.of_any_model for row in results.checks if row.model == model}
     mine = {named[case]: columns for case, columns in items.items() if case in named}
-    shifts = threshold_shifts(baseline.cases, pair.whole[1].tables, mine, thresholds=thresholds)
+    shifts = measure_threshold_shifts(baseline.cases, pair.whole[1].tables, mine, thresholds=thresholds)
     not_weighed = {case: why for case, why in found.reported.items() if case not in decisive}
     prints = {data.name: data.fingerprint for data in baseline.summary.data}
     against = GateAgainst(
-        **vars(replace(decision, rows=tuple(found.with_items(row) for row in decision.rows))),
+        **vars(replace(decision, rows=tuple(found.with_item_details(row) for row in decision.rows))),
         baseline=baseline.name,
         languages="" if has_english else languages_summary(languages),
         balanced=Balanced(
-            _balanced(pair.old, pair.both),
+            _model_balanced_score(pair.old, pair.both),
             # a blocked model gets no score, so that nobody selects by it
-            None if decision.outcome == "block" else _balanced(pair.new, pair.both),
+            None if decision.outcome == "block" else _model_balanced_score(pair.new, pair.both),
         ),
-        remedies=remedies(decision, sampled={data.name for data in results.data if data.sample}),
-        reported_only={**not_weighed, **{table.case: NEW for table in new}},
+        remedies=suggest_remedies(decision, sampled={data.name for data in results.data if data.sample}),
+        reported_only={**not_weighed, **{table.case: NEW_CASE for table in new}},
         notes=(
-            *_notes(baseline, results, about, new, is_change=wanted.name == "change"),
+            *_decision_notes(baseline, results, about, new, is_change=wanted.name == "change"),
             *([NO_BUILT_IN] if not has_english and wanted.name != "change" else []),
         ),
-        required_changes=tuple(required_changes(baseline.model, about, reindex=stays, index=index, thresholds=shifts)),
+        required_changes=tuple(
+            list_required_changes(baseline.model, about, reindex=stays, index=index, thresholds=shifts)
+        ),
         index_faults=index.faults if index else None,
         adapter=IndexAdapter.of(index) if index else None,
         reindex=stays,
         scales=tuple(
             one
-            for one in scale_shifts(pair.old.scales, pair.new.scales, threshold=next(iter(thresholds), None))
+            for one in measure_scale_shifts(pair.old.scales, pair.new.scales, threshold=next(iter(thresholds), None))
             if one.has_moved
         ),
         thresholds=shifts,
     )
-    return Weighed(
+    return GateComparison(
         against,
         noise,
         pair.searched,
-        lost_queries(found.rows, changed={one.name for one in results.data if prints.get(one.name) != one.fingerprint}),
-        lost_items(found.rows),
+        worst_lost_queries(
+            found.rows, changed={one.name for one in results.data if prints.get(one.name) != one.fingerprint}
+        ),
+        worst_lost_items(found.rows),
         {row.name: unjudged_queries(found.rows[row.name]) for row in decision.rows if row.unjudged},
         index,
     )
@@ -272,16 +310,7 @@ def is_user_data(data: str) -> bool:
     return data.partition(":")[0] != BUILT_IN
 
 
-def _graded(pair: _Facing) -> list[tuple[CaseScores, CaseScores]]:
-    """The user's graded pairs under both models."""
-    return [
-        (old, pair.new.tables[name])
-        for name, old in pair.old.tables.items()
-        if old.property == GRADED and is_user_data(old.data) and len({*old.gold}) > 1
-    ]
-
-
-def _labelled(pair: _Facing) -> dict[str, tuple[CaseScores, CaseScores]]:
+def _labelled_pairs(pair: _GateSides) -> dict[str, tuple[CaseScores, CaseScores]]:
     """The user's pairs of both labels under both models, each pair once, by data set."""
     labelled: dict[str, tuple[CaseScores, CaseScores]] = {}
     for name, old in pair.old.tables.items():
@@ -292,13 +321,15 @@ def _labelled(pair: _Facing) -> dict[str, tuple[CaseScores, CaseScores]]:
     return labelled
 
 
-def _of_pairs(found: _Rows, pairs: Mapping[str, tuple[CaseScores, CaseScores]], purpose: Purpose) -> Weighable:
+def _figures_for_pairs(
+    found: _GateRows, pairs: Mapping[str, tuple[CaseScores, CaseScores]], purpose: Purpose
+) -> PurposeFigures:
     """The figures of a gate for pairs: the user's labelled pairs, and which edits stay below each model's threshold.
 
     Searches are only reported.
     """
     endpoints = {
-        data: pairs_endpoint(
+        data: compare_labelled_pairs(
             old.near, new.near, labels=[label == 1 for label in old.labels], things=number_units(old.shared_units),
             budget=purpose.budget or BUDGET,
         )
@@ -306,58 +337,56 @@ def _of_pairs(found: _Rows, pairs: Mapping[str, tuple[CaseScores, CaseScores]], 
     }  # fmt: skip
     first = next(iter(endpoints.values()), None)
     ends = (first.old.threshold, first.new.threshold) if first else (None, None)
-    behaviours = {name: _kept_apart(name, found.rows[name], ends) for name in found.behaviours}
-    weighable = found.weighable
-    beside = [replace(one, budget="behaviour") for one in weighable.endpoints]
-    return Weighable((), (), {n: one for n, one in behaviours.items() if one}, [*beside, *weighable.rows], endpoints)
+    behaviours = {}  # whether each edit that changes the meaning stays below each model's threshold
+    for name in found.behaviours:
+        tables = [(one.before, one.after) for one in found.rows[name] if np.isfinite(one.before.far).all()]
+        if tables:
+            wins = [
+                np.concatenate([(both[i].far < (np.inf if end is None else end)).astype(float) for both in tables])
+                for i, end in enumerate(ends)
+            ]
+            things = number_units([names for both in tables for names in both[0].shared_units])
+            behaviours[name] = PairedRow(
+                name, "pairs", "rate", wins[0], wins[1], things, endpoint="share of edits below the threshold"
+            )
+    figures = found.purpose_figures
+    beside = [replace(one, budget="behaviour") for one in figures.endpoints]
+    return PurposeFigures((), (), {n: one for n, one in behaviours.items() if one}, [*beside, *figures.rows], endpoints)
 
 
-def _kept_apart(name: str, some: Sequence[Compared], ends: tuple[float | None, float | None]) -> Paired | None:
-    """Whether each edit that changes the meaning stays below each model's threshold; None without such edits."""
-    tables = [(one.before, one.after) for one in some if np.isfinite(one.before.far).all()]
-    if not tables:
-        return None
-    old, new = (
-        np.concatenate([(both[i].far < (np.inf if end is None else end)).astype(float) for both in tables])
-        for i, end in enumerate(ends)
-    )
-    things = number_units([names for both in tables for names in both[0].shared_units])
-    return Paired(name, "pairs", "rate", old, new, things, endpoint="share of edits below the threshold")
-
-
-def _reindex(
+def _compare_vectors(
     baseline: Baseline, dimension: int | None, vectors: VectorSample | None, documents: DocumentLengths | None
 ) -> Reindex | None:
     """Whether vectors of the baseline's model stay valid for the candidate's dimension; None for pair scorers."""
     if baseline.model.kind != "vector":
         return None
     if baseline.model.dimension and dimension and baseline.model.dimension != dimension:
-        return reindex.of_other_dimensions((baseline.model.dimension, dimension))
+        return reindex.reindex_for_other_dimension((baseline.model.dimension, dimension))
     if baseline.sample is None:
-        return reindex.unknown("the baseline keeps no vectors: it was made from a run's folder")
+        return reindex.unknown_reindex("the baseline keeps no vectors: it was made from a run's folder")
     if vectors is None:
-        return reindex.unknown("the run kept no vectors of the candidate")
-    return reindex.compare(baseline.sample, vectors, documents=documents)
+        return reindex.unknown_reindex("the run kept no vectors of the candidate")
+    return reindex.compare_samples(baseline.sample, vectors, documents=documents)
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _GateRows:
     """The gate rows, slices and parts by name, those that the decision uses, and why other cases are only reported."""
 
-    rows: Mapping[str, list[Compared]]
-    paired: Sequence[Paired]
+    rows: Mapping[str, list[ComparedCase]]
+    paired: Sequence[PairedRow]
     reported: Mapping[str, str]
-    compared: Sequence[Compared] = ()
-    behaviours: Mapping[str, Paired] = field(default_factory=dict)
+    compared: Sequence[ComparedCase] = ()
+    behaviours: Mapping[str, PairedRow] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, pair: _Facing, *, rule: Rule, primary: str | None, is_other_family: bool = False) -> _Rows:
+    def of(cls, pair: _GateSides, *, rule: Rule, primary: str | None, is_other_family: bool = False) -> _GateRows:
         """The rows of both sides. For models of two families, health figures are only reported."""
-        compared, reported = compare_all(pair.old, pair.new, primary=primary, aside=pair.aside)
+        compared, reported = compare_cases(pair.old, pair.new, primary=primary, held_out=pair.held_out)
         rows = gate_rows(compared)
         slices, left_out = choose_slices(rows, rule)
         judged = {name: why for name, why in reported.items() if name not in pair.unjudged}
-        named = rows | slices | {name: part.cases for name, part in row_parts(compared).items()}
+        named = rows | slices | {name: part.cases for name, part in split_rows(compared).items()}
         paired, reported = pool_rows(compared, slices), judged | left_out
         if is_other_family:
             space = {name for name, some in named.items() if some[0].metric in OF_THE_SPACE}
@@ -373,15 +402,15 @@ class _Rows:
         return cls(named, paired, reported, compared)
 
     @property
-    def endpoints(self) -> list[Paired]:
+    def endpoints(self) -> list[PairedRow]:
         """The primary endpoints of searches with labels."""
         return [one for one in self.paired if one.budget == "primary"]
 
-    def with_behaviours(self, *, built_in: bool) -> _Rows:
+    def with_pooled_properties(self, *, built_in: bool) -> _GateRows:
         """The rows with each rate property pooled over all data; without `built_in`, over the user's data alone."""
         found = [
             one for one in self.compared
-            if one.budget == "behaviour" and one.metric.kind == "rate" and not declared_of(one.before).proxy
+            if one.budget == "behaviour" and one.metric.kind == "rate" and not declaration_of(one.before).proxy
             and (built_in or one.before.data.partition(":")[0] != BUILT_IN)
         ]  # fmt: skip
         behaviours = {one.name: one for one in pool_by_property(found)}
@@ -389,7 +418,7 @@ class _Rows:
         return replace(self, rows={**cases, **self.rows}, behaviours=behaviours)
 
     @property
-    def weighable(self) -> Weighable:
+    def purpose_figures(self) -> PurposeFigures:
         """The figures that a gate for another model uses."""
         slices = [one for one in self.paired if one.budget == "slices"]
         rows = [one for one in self.paired if one.budget == "behaviour"]
@@ -406,18 +435,18 @@ class _Rows:
                 )
                 sides.append(case.metric.values(replace(table, answers=answers), scale))
             if_right[one.name] = replace(one, baseline=sides[0], candidate=sides[1], same=False)
-        return Weighable(self.endpoints, slices, self.behaviours, rows, if_right=if_right)
+        return PurposeFigures(self.endpoints, slices, self.behaviours, rows, if_right=if_right)
 
-    def with_items(self, row: GateRow) -> GateRow:
+    def with_item_details(self, row: GateRow) -> GateRow:
         """The row with details from its items: the first flips, what a loss means, how many queries changed."""
         if not (some := self.rows.get(row.name)):
             return row
         worst = max(some, key=lambda one: float(one.old.sum() - one.new.sum()))
         worse, better = (sum(int((sign * (one.new - one.old) > 0).sum()) for one in some) for sign in (-1, 1))
         is_search = bool(some[0].after.answers)
-        lost, gained = (tuple(i for one in some for i in one.flips(sign))[:FLIPS_KEPT] for sign in (-1, 1))
+        lost, gained = (tuple(i for one in some for i in one.flipped_items(sign))[:MAX_FLIPPED] for sign in (-1, 1))
         return replace(
-            row, means=declared_of(worst.after).means, lost_items=lost, gained_items=gained,
+            row, means=declaration_of(worst.after).means, lost_items=lost, gained_items=gained,
             worse_queries=worse if is_search else None, better_queries=better if is_search else None,
             beside=(
                 secondary_metrics(some[0].before, some[0].after, some[0].metric) if some[0].budget == "primary" else ()
@@ -426,34 +455,34 @@ class _Rows:
 
 
 @dataclass(frozen=True)
-class _Facing:
+class _GateSides:
     """Both sides of a gate; `whole` has each side before anything was left out.
 
-    `both` are the cases that both sides have, `aside` the baseline's held-out items, which show what it sees.
+    `both` are the cases that both sides have, `held_out` the baseline's held-out items, which show what it sees.
     """
 
     whole: tuple[Baseline, ModelScores]
     old: ModelScores
     new: ModelScores
-    aside: Mapping[str, CaseScores]
+    held_out: Mapping[str, CaseScores]
     both: tuple[str, ...]
 
     @property
     def properties(self) -> tuple[str, ...]:
         """The compared properties, without contracts, which always apply."""
         tables = [self.new.tables[name] for name in self.both]
-        return tuple(sorted({table.property for table in tables if declared_of(table).family != CONTRACT}))
+        return tuple(sorted({table.property for table in tables if declaration_of(table).family != CONTRACT}))
 
     @property
     def has_behaviour(self) -> bool:
         """Whether behaviour or a search with labels was compared."""
         tables = [self.new.tables[name] for name in self.both if name not in self.unjudged]
-        return any(one.family not in OF_ANY_TEXT and not one.proxy for one in map(declared_of, tables))
+        return any(one.family not in OF_ANY_TEXT and not one.proxy for one in map(declaration_of, tables))
 
     @property
     def unjudged(self) -> tuple[str, ...]:
         """The cases with queries without labels."""
-        return tuple(name for name in self.both if is_unjudged(self.old.tables[name]))
+        return tuple(name for name in self.both if is_unlabelled_log(self.old.tables[name]))
 
     @property
     def searched(self) -> tuple[LogAnswers, ...]:
@@ -461,55 +490,55 @@ class _Facing:
         return tuple(LogAnswers(self.old.tables[name], self.new.tables[name]) for name in self.unjudged)
 
 
-def _facing(baseline: Baseline, results: RunFile, items: Columns, model: str) -> _Facing:
-    """Both sides on the same items; BaselineError if the items differ."""
-    after = scores_of_run(results, items, model)
+def _pair_sides(baseline: Baseline, results: RunFile, items: Columns, model: str) -> _GateSides:
+    """Pair the baseline's scores with the run's on the same items; BaselineError if the items differ."""
+    after = run_scores(results, items, model)
     both = tuple(name for name in baseline.cases if name in after.tables)
     for name in both:
         _refuse_other_items(baseline.cases[name], after.tables[name], baseline, results)
     there = ModelScores({name: after.tables[name] for name in both}, after.scales)
-    before = scores_of_baseline(baseline, there)
+    before = baseline_scores(baseline, there)
     sight = divide_items(before.tables, there.tables, before.scales)
     old, new = ModelScores(sight.old, before.scales), ModelScores(sight.new, there.scales)
-    return _Facing((baseline, after), old, new, sight.aside, both)
+    return _GateSides((baseline, after), old, new, sight.held_out, both)
 
 
-def _of_one_side(pair: _Facing, results: RunFile) -> tuple[list[CaseScores], list[str]]:
+def _one_sided_cases(pair: _GateSides, results: RunFile) -> tuple[list[CaseScores], list[str]]:
     """The new cases that the baseline was not measured on, and the names of other cases that only one side has.
 
     Cases of unselected checks are left out. A case is new if the baseline only has searches with labels on its data:
     it was saved with `-m retrieval`, or by an encheck version that made no contrasts from a search.
     """
     before, after = pair.whole
-    left_out = unselected(before, results)
+    left_out = unselected_cases(before, results)
     missing = [f"{name} (the baseline)" for name in before.cases if name not in after.tables and name not in left_out]
     uncompared = []
     for name, table in after.tables.items():
-        if name in (*before.cases, *before.model.lacks) or not (gating_metric(table)[0] or is_unjudged(table)):
+        if name in (*before.cases, *before.model.lacks) or not (gating_metric(table)[0] or is_unlabelled_log(table)):
             continue
         known = [after.tables.get(case) for case, one in before.cases.items() if one.data == table.data]
-        if known and all(one and one.answers and not is_unjudged(one) for one in known):
+        if known and all(one and one.answers and not is_unlabelled_log(one) for one in known):
             uncompared.append(table)
         else:
             missing.append(f"{table.case} (the candidate)")
     return uncompared, missing
 
 
-def _moved(one: LogAnswers, baseline: str, people: People | None, purpose: Purpose) -> UnjudgedSearch:
+def _compare_answers(one: LogAnswers, baseline: str, people: FindJudgements | None, purpose: Purpose) -> UnjudgedSearch:
     """The changed answers of a search, with the judgements if the number of changes alone does not decide."""
     margin = purpose.margin
     bars = {} if purpose.name == "change" else {"delta": margin, "least": margin / 2, "alpha": ALPHA / purpose.tried}
-    found = changed_answers(one.before, one.after, **bars)
+    found = count_changed_answers(one.before, one.after, **bars)
     if people is None or found.is_bounded or not found.shares[0].queries:
         return found
     return replace(found, judged=people(one, baseline, found))
 
 
-def doubt_seed_noise(decision: GateDecision, noise: Noise, rule: Rule) -> GateDecision:
+def apply_seed_noise(decision: GateDecision, noise: Noise, rule: Rule) -> GateDecision:
     """The decision, inconclusive instead of pass if the seed noise is more than the widest delta covers."""
-    if decision.outcome != "pass" or noise.pooled <= rule.covered_noise:
+    if decision.outcome != "pass" or noise.pooled <= rule.max_seed_noise:
         return decision
-    points, most = (100 * rule.rate_delta * one for one in (noise.pooled, rule.covered_noise))
+    points, most = (100 * rule.rate_delta * one for one in (noise.pooled, rule.max_seed_noise))
     reason = (
         f"the seed replicates differ by {noise.pooled:.2f} deltas (a standard deviation of {points:.1f} points), but "
         f"with more than {most:.1f} points of seed variance nothing can pass: a loss could be due to the seed. Are "
@@ -546,7 +575,7 @@ def refuse_other_search(baseline: Baseline, index: str) -> None:
 
 def _refuse_other_items(case: SavedScores, table: CaseScores, baseline: Baseline, results: RunFile) -> None:
     """BaselineError if a case of the run has different items from the baseline's."""
-    if not case.has_items_of(table):
+    if not case.has_same_items(table):
         # at least so many, since a baseline keeps three digits of each source's hash
         absent, extra = case.others(table)
         differ = f"at least {absent} of its {len(case)} items are not in this run, and at least {extra} are new"
@@ -554,23 +583,13 @@ def _refuse_other_items(case: SavedScores, table: CaseScores, baseline: Baseline
             differ = f"some of its {len(case)} items have other texts"
         raise BaselineError(
             f"{baseline.folder} is for other items: of {case.case}, {differ}. "
-            + ("; ".join(_differences(baseline, results, None)) or "although data, settings and versions match")
+            + ("; ".join(_changed_settings(baseline, results, None)) or "although data, settings and versions match")
             + ". Run on the data of the baseline, or make the baseline again with --save-baseline"
         )
-    if not case.has_parts_of(table):
+    if not case.has_same_splits(table):
         raise BaselineError(
             f"{baseline.folder} has items of {case.case} in other splits, or with other labels, than this run. Make "
             "the baseline again with --save-baseline"
-        )
-
-
-def _refuse_other_data(baseline: Baseline, results: RunFile) -> None:
-    """BaselineError if run and baseline share no data set; fresh probes of two seeds are two data sets."""
-    then, now = (sorted(one.name for one in data) for data in (baseline.summary.data, results.data))
-    if then and now and not set(then) & set(now):
-        raise BaselineError(
-            f"{baseline.folder} was made on {', '.join(then)}, but this run is on {', '.join(now)}: run on the data of "
-            "the baseline, or make the baseline again with --save-baseline"
         )
 
 
@@ -593,7 +612,7 @@ def refuse_other_edition(baseline: Baseline, editions: Mapping[str, str], *, mod
             )
 
 
-def _differences(baseline: Baseline, results: RunFile, model: str | None) -> list[str]:
+def _changed_settings(baseline: Baseline, results: RunFile, model: str | None) -> list[str]:
     """The data, settings and versions that have changed since the baseline was made."""
     then = baseline.summary
     now = select_settings(BaselineSettings, results.run.settings)
@@ -620,7 +639,7 @@ def _differences(baseline: Baseline, results: RunFile, model: str | None) -> lis
     return [f"{name} was {old!r} and is {new!r}" for name, old, new in pairs if old != new]
 
 
-def _notes(
+def _decision_notes(
     baseline: Baseline, results: RunFile, model: ModelEntry, new: Sequence[CaseScores], *, is_change: bool
 ) -> Iterator[str]:
     """Notes on the decision.
@@ -631,14 +650,14 @@ def _notes(
     if new:
         cases = f"{len(new)} case{'s' * (len(new) > 1)}"
         names, data = (", ".join(sorted({getattr(one, of) for one in new})) for of in ("property", "data"))
-        yield f"{cases} ({names}) on {data}: {NEW}. To weigh them, make the baseline again with --save-baseline"
+        yield f"{cases} ({names}) on {data}: {NEW_CASE}. To weigh them, make the baseline again with --save-baseline"
     if model.weights is not None and model.weights == baseline.model.weights:
         yield f"the weights are those of {baseline.model.label}"
     if not is_change:
         return
     if baseline.summary.seed_noise and baseline.seed_noise is None:
-        yield f"its seed noise is not used: {NOT_THREE}"
-    if changed := _differences(baseline, results, model.label):
+        yield f"its seed noise is not used: {TOO_FEW_REPLICATES}"
+    if changed := _changed_settings(baseline, results, model.label):
         yield from changed
         yield (
             "all items still match the baseline; if the candidate did not cause the change, make the baseline again "
@@ -646,7 +665,7 @@ def _notes(
         )
 
 
-def _broken(results: RunFile, model: str, *, cuts: bool) -> list[str]:
+def _broken_contracts(results: RunFile, model: str, *, cuts: bool) -> list[str]:
     """The contracts that the candidate broke: it could not be measured, or a contract check failed.
 
     Each is given with its cause and its meaning to users of the model. Without `cuts`, cutting long texts is allowed,
@@ -657,7 +676,7 @@ def _broken(results: RunFile, model: str, *, cuts: bool) -> list[str]:
     broken = []
     for row in results.checks:
         declared = results.declarations.get(row.check)
-        if row.model != model or row.verdict not in BROKEN or declared is None or declared.family != CONTRACT:
+        if row.model != model or row.verdict not in BROKEN_VERDICTS or declared is None or declared.family != CONTRACT:
             continue
         if cuts or declared.metric != ends_seen.name:
             cause = row.params.get("cause") or row.reason
@@ -666,12 +685,12 @@ def _broken(results: RunFile, model: str, *, cuts: bool) -> list[str]:
     return broken
 
 
-def _balanced(side: ModelScores, cases: Sequence[str]) -> float | None:
+def _model_balanced_score(side: ModelScores, cases: Sequence[str]) -> float | None:
     tables = {name: side.tables[name] for name in cases}
-    return balanced(shares_above_chance(tables, side.scales), families_of(tables))
+    return balanced_score(shares_above_chance(tables, side.scales), property_families(tables))
 
 
-def threshold_shifts(
+def measure_threshold_shifts(
     baseline: Mapping[str, SavedScores], run: Mapping[str, CaseScores], items: Columns, *, thresholds: Sequence[float]
 ) -> tuple[ThresholdShift, ...]:
     """The shift of each threshold on each data set with pairs; `items` are the run's items with texts, by case.
@@ -683,43 +702,30 @@ def threshold_shifts(
         return ()
     found: dict[str, dict[str, dict[tuple[str, ...], tuple[float, float]]]] = {}
     for case, columns in items.items():
-        if columns.get("kind") and case in baseline and baseline[case].has_items_of(run[case]):
+        if columns.get("kind") and case in baseline and baseline[case].has_same_items(run[case]):
             kind = find_kind(columns["kind"][0])
-            sides = baseline[case].facing(run[case]), run[case]
+            sides = baseline[case].align_to(run[case]), run[case]
             of_data = found.setdefault(run[case].data, {})
             if kind and kind.compares == "answers":
-                of_data.setdefault(FIRST_ANSWERS, {}).update(_first_answers(columns, *sides))
+                # Without labels, `near` is the first answer. With labels, it is the right document, and `far` the best
+                # other one; a query with several right documents is left out, since their best score is not kept.
+                some = of_data.setdefault(FIRST_ANSWERS, {})
+                for i, source in enumerate(columns["source"]):
+                    if len(Answers.parse(run[case].answers[i]).right) <= 1:
+                        before, now = (float(np.nanmax([side.near[i], side.far[i]])) for side in sides)
+                        some[source,] = before, now
             elif kind and kind.compares == "texts":
-                of_data.setdefault(LABELLED if kind.score_form == LABELLED else PAIRS, {}).update(
-                    _scored_pairs(columns, *sides)
-                )
+                some = of_data.setdefault(LABELLED if kind.score_form == LABELLED else PAIRS, {})
+                for name in ("near", "far"):
+                    scores = zip(*(getattr(side, name).tolist() for side in sides), strict=True)
+                    for source, text, both in zip(columns["source"], columns[name], scores, strict=True):
+                        if text is not None and both[0] == both[0]:
+                            some[tuple(sorted((source, text)))] = both
     shifts = []
     for data, of_data in sorted(found.items()):
         scored = next((name for name in (LABELLED, FIRST_ANSWERS, PAIRS) if of_data.get(name)), None)
         if scored:
-            before, now = np.array(list(of_data[scored].values())).T
+            old, new = np.array(list(of_data[scored].values())).T
             unit = FIRST_ANSWERS if scored == FIRST_ANSWERS else PAIRS
-            shifts += [threshold_shift(before, now, threshold=one, data=data, unit=unit) for one in thresholds]
+            shifts += [measure_threshold_shift(old, new, threshold=one, data=data, unit=unit) for one in thresholds]
     return tuple(shifts)
-
-
-def _scored_pairs(
-    columns: Mapping[str, Sequence[Any]], before: CaseScores, now: CaseScores
-) -> Iterable[tuple[tuple[str, ...], tuple[float, float]]]:
-    for side in ("near", "far"):
-        scores = zip(getattr(before, side).tolist(), getattr(now, side).tolist(), strict=True)
-        for source, text, both in zip(columns["source"], columns[side], scores, strict=True):
-            if text is not None and both[0] == both[0]:
-                yield tuple(sorted((source, text))), both
-
-
-def _first_answers(
-    columns: Mapping[str, Sequence[Any]], before: CaseScores, now: CaseScores
-) -> Iterator[tuple[tuple[str, ...], tuple[float, float]]]:
-    """The score of each query's first answer, except for queries with several right documents, whose best is not kept.
-
-    Without labels, `near` is the first answer. With labels, it is the right document, and `far` the best other one.
-    """
-    for i, source in enumerate(columns["source"]):
-        if len(Answers.parse(now.answers[i]).right) <= 1:
-            yield (source,), tuple(np.nanmax([side.near[i], side.far[i]]) for side in (before, now))
