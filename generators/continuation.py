@@ -17,7 +17,7 @@ from encheck.language.words import FUNCTION_WORDS
 from encheck.types import Edit, Group, Variant, apply_edits
 
 CUTS = (5, 10, 15, 20, 25, 30)
-REACH = 4  # maximum words by which a cut is extended to the end of its clause; stays before the next cut
+MAX_EXTRA_WORDS = 4  # maximum words by which a cut is extended to the end of its clause; stays before the next cut
 END = re.compile(r"[\s.!?…\"'”’)]*$")
 AT_CUT = ".,;:!?…-–—\"'”’()"
 OMISSIBLE = frozenset("punct conj cc advcl obl nmod parataxis appos advmod discourse".split())
@@ -27,17 +27,20 @@ BOUND = frozenset("as of than that to".split())  # they begin a complement of th
 
 
 def continuation(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
-    """The sentence with `level` more words, up to `REACH` more to end a clause; or why there is no continuation."""
+    """Return the sentence with `level` more words, and up to `MAX_EXTRA_WORDS` more to end a clause.
+
+    Return a reason if there is no continuation.
+    """
     if group.continuation is None:
         return "no continuation: give --continuation-model"
     words = ["and", *group.continuation.split()]
     ends = [i for i, word in enumerate(words, start=1) if is_word(word)]
     if len(ends) < level:
         return f"the continuation has fewer than {level} words"
-    count, ending, start = level, "", end_of(group.source)
+    count, ending, start = level, "", end_without_punctuation(group.source)
     if english.mode == "careful":
-        ends_of_clauses = english.read(clause_ends, group.continuation)
-        count = next((n for n in ends_of_clauses if level <= n <= level + REACH), 0)
+        ends_of_clauses = english.read(count_words_before_clause_ends, group.continuation)
+        count = next((n for n in ends_of_clauses if level <= n <= level + MAX_EXTRA_WORDS), 0)
         ending = group.source[start:].strip()
     if not count:
         return "no clause of the continuation ends where it would be cut"
@@ -46,7 +49,7 @@ def continuation(group: Group, *, level: int, rng: Random, english: English) -> 
     return Variant(apply_edits(group.source, edits), "continuation", level, edits, "continuation", f"{count} words")
 
 
-def clause_ends(_english: English, parse: Parse) -> tuple[int, ...]:
+def count_words_before_clause_ends(_english: English, parse: Parse) -> tuple[int, ...]:
     """The numbers of words of a continuation, including the "and", after which a clause or a phrase ends.
 
     That is after a content word, if nothing before it depends on the rest, and the rest can be left out: "and a rope
@@ -78,10 +81,10 @@ def is_word(token: str) -> bool:
     return any(map(str.isalnum, token))
 
 
-def end_of(text: str) -> int:
+def end_without_punctuation(text: str) -> int:
     """The offset of a text's final punctuation.
 
-    >>> "It rained."[: end_of("It rained.")]
+    >>> "It rained."[: end_without_punctuation("It rained.")]
     'It rained'
     """
     match = END.search(text)

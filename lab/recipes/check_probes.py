@@ -33,13 +33,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import learned_rival
 
 from encheck.datasets.probes import embedded, kept_relation
-from encheck.generators.phenomenon import phenomena
+from encheck.generators.phenomenon import all_phenomena
 from encheck.reporting.peers import LearnedFigures, LearnedRival, LearnedShare
 from encheck.surface import SHARED, SURFACE, UNBALANCED_SCORERS, Frequencies, tf_idf
 from encheck.system.typed_files import as_json
 from encheck.types import Group
 
-NAMES = (*(name for name, one in phenomena().items() if one.in_probes), "antonym")
+NAMES = (*(name for name, one in all_phenomena().items() if one.in_probes), "antonym")
 LEARNED = Path(__file__).resolve().parents[2] / "src/encheck/reporting/learned_rival.json"
 SYNONYM = "synonym / control"  # no phenomenon: of the same word a synonym and another word
 TIE, BY_CHANCE = 1e-9, 0.25  # in both directions

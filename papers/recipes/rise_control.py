@@ -34,7 +34,7 @@ from encheck.encoders.checkpoints.pretrained import quiet_transformers
 from encheck.encoders.load import config_for, folder_of
 from encheck.encoders.models_file import known_models
 from encheck.errors import EncheckError, UsageError
-from encheck.generators.jumble import swaps
+from encheck.generators.jumble import choose_exchanges
 from encheck.generators.paper import substituted, synonyms_of
 from encheck.language.lexicon.load import lexicon
 from encheck.language.words import paper_stop_words
@@ -77,7 +77,7 @@ def with_synonyms(text: str, _other: str, rng: Random) -> str:
 
 def jumbled(text: str, _other: str, rng: Random) -> str:
     """As many as three disjoint pairs of words exchanged."""
-    edits = next((found for n in range(EXCHANGES, 0, -1) if (found := swaps(text, pairs=n, rng=rng))), ())
+    edits = next((found for n in range(EXCHANGES, 0, -1) if (found := choose_exchanges(text, pairs=n, rng=rng))), ())
     return apply_edits(text, edits)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from encheck.datasets.dataset import Dataset
 from encheck.errors import CheckError
-from encheck.generators.base import beside, name_of
+from encheck.generators.base import beside, listing_name
 from encheck.generators.jumble import jumble
 from encheck.items import catalogue, variants
 from encheck.items.catalogue import list_variants
@@ -100,7 +100,7 @@ def test_a_generator_beside_another_meets_the_very_same_variant(english):
     (base,) = VariantMaker(0, english).variants(GROUPS[:1], jumble)
     both = beside(jumble, after)
     assert VariantMaker(0, english).variants(GROUPS[:1], both)[0].text == f"{base.text}!"
-    assert name_of(both) == "jumble+after"
+    assert listing_name(both) == "jumble+after"
 
 
 def test_the_reason_of_the_base_is_the_reason_beside_it(english):

@@ -9,7 +9,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from encheck.generators.swap_chain import SWAPS, Relations, Swapped, groups_of, swap_chain, units_of, why_kept
+from encheck.generators.swap_chain import (
+    SWAPS,
+    Relations,
+    SwappedVariant,
+    group_units_by_tag,
+    split_into_units,
+    swap_chain,
+    why_exchange_keeps_meaning,
+)
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.language.pipeline.load import Pipeline
@@ -39,10 +47,10 @@ def surfaces(groups, tokens):
 def test_units_and_groups_are_those_of_the_reference(oracle):
     for told in oracle["hand_tagged"]:
         tokens = told["tokens"]
-        units = units_of(tokens, told["ptb_tags"], bio(len(tokens), told["entities"]))
+        units = split_into_units(tokens, told["ptb_tags"], bio(len(tokens), told["entities"]))
         found = [{"tag": u.tag or None, "text": " ".join(tokens[u.start : u.end])} for u in units]
         assert found == told["units"]
-        assert surfaces(groups_of(units, tokens), tokens) == told["groups_open"]
+        assert surfaces(group_units_by_tag(units, tokens), tokens) == told["groups_open"]
 
 
 def rows_by_sentence(path):
@@ -65,8 +73,8 @@ def test_groups_of_two_thousand_sentences_with_gold_tags_are_those_of_the_refere
         tokens = [row[1] for row in rows]
         entities = ["" if row[2] == "O" else row[2] for row in named[name]]
         if len(entities) == len(tokens):
-            units = units_of(tokens, [row[4] for row in rows], entities, lemmas=[row[2] for row in rows])
-            found[name] = {tag: len(group) for tag, group in groups_of(units, tokens).items()}
+            units = split_into_units(tokens, [row[4] for row in rows], entities, lemmas=[row[2] for row in rows])
+            found[name] = {tag: len(group) for tag, group in group_units_by_tag(units, tokens).items()}
     assert found == oracle["ewt_test_gold"]["groups_open_by_sent_id"]
     assert sum(len(groups) >= SWAPS for groups in found.values()) == oracle["ewt_test_gold"]["counts"]["eligible"]
 
@@ -116,9 +124,9 @@ def parses(draw):
 @given(parses(), st.sampled_from(["paper", "careful"]), st.integers(0, 99))
 def test_members_are_permutations_and_each_step_exchanges_two_spans_of_equal_tag(parse, mode, seed):
     made = chain(parse, mode=mode, seed=seed)
-    assume(isinstance(made, Swapped))
+    assume(isinstance(made, SwappedVariant))
     assert len(made.steps) == SWAPS
-    units = units_of(parse.words, parse.tags, parse.entities)
+    units = split_into_units(parse.words, parse.tags, parse.entities)
     tag_of = {i: unit.tag for unit in units for i in range(unit.start, unit.end)}
     orders = [tuple(range(len(parse))), *(step.order for step in made.steps)]
     for step, (before, after) in zip(made.steps, pairwise(orders), strict=True):
@@ -150,21 +158,21 @@ def transposed(before, after):
 @given(parses(), st.sampled_from(["paper", "careful"]), st.integers(0, 9))
 def test_a_lower_level_is_the_beginning_of_a_higher_one(parse, mode, seed):
     whole = chain(parse, mode=mode, seed=seed)
-    assume(isinstance(whole, Swapped))
+    assume(isinstance(whole, SwappedVariant))
     for level in (1, 2):
         assert chain(parse, mode=mode, seed=seed, level=level).steps == whole.steps[:level]
 
 
 def relations_of(tokens, tags, heads, deps):
     parse = flat(tokens, tags, heads=heads, deps=deps)
-    units = units_of(parse.words, parse.tags, parse.entities)
+    units = split_into_units(parse.words, parse.tags, parse.entities)
     return parse, units, Relations.of(parse, units)
 
 
 def kept(told, first, second):
     parse, units, relations = told
     pair = units[first], units[second]
-    return relations.after([pair]) == relations.after(()), why_kept(parse, *pair)
+    return relations.after([pair]) == relations.after(()), why_exchange_keeps_meaning(parse, *pair)
 
 
 def test_coordinated_members_change_places_without_a_change_of_meaning():
@@ -275,7 +283,7 @@ def test_entities_that_run_into_each_other_are_cut_into_units_that_cover_the_tex
     tokens = [f"w{i}" for i in range(len(entities))]
     parse = flat(tokens, ["NN", "VBD", "JJ"] * 4 if len(tokens) == 12 else (["NN", "VBD", "JJ"] * 4)[: len(tokens)],
                  entities=entities)  # fmt: skip
-    units = units_of(parse.words, parse.tags, parse.entities)
+    units = split_into_units(parse.words, parse.tags, parse.entities)
     assert [i for unit in units for i in range(unit.start, unit.end)] == list(range(len(tokens)))
     made = chain(parse, seed=seed)
     assert isinstance(made, str) or Counter(words(made.text)) == Counter(words(parse.text))

@@ -13,7 +13,7 @@ from encheck.datasets.probes import embedded
 from encheck.datasets.reader import PairRow
 from encheck.encoders.writing import BackTranslator, Continuer, Translator, back_translator
 from encheck.errors import ModelError, NothingToMeasure, UsageError
-from encheck.generators.back_translation import why_not
+from encheck.generators.back_translation import back_translation_problem
 from encheck.generators.continuation import AT_CUT, continuation
 from encheck.items.chains import Surprisal, continuation_chains, rewrite_sources, swap_chains
 from encheck.items.variants import VariantMaker, WritingModels
@@ -267,7 +267,7 @@ def test_a_folder_that_is_no_model_is_refused(tmp_path):
     ],
 )
 def test_what_cannot_stand_for_the_sentence_is_left_out_with_a_reason(text, reason):
-    said = why_not("The mill closed on Monday.", text)
+    said = back_translation_problem("The mill closed on Monday.", text)
     assert reason in said
     assert bool(said) == bool(reason)
 

@@ -28,7 +28,7 @@ from encheck.errors import NOT_IN_FIRST_LOOK, EncheckError, NothingToMeasure
 from encheck.gating.baseline import Baseline, FirstLookItems, scored_table
 from encheck.gating.pairing import is_weighed
 from encheck.gating.reference import has_shipped
-from encheck.generators.phenomenon import validity_of
+from encheck.generators.phenomenon import relation_validity
 from encheck.ids import ItemId
 from encheck.items import OwnProperty
 from encheck.items.variants import VariantMaker
@@ -263,7 +263,7 @@ class Evaluation:
         parts = ItemId(items.all_items[0].id).parts_or_none if items and items.all_items else None
         if not parts or any(group.variants for group in self.bench.data[case.data].groups):
             return None
-        return validity_of(parts.relation)
+        return relation_validity(parts.relation)
 
     def judge_figure(self, case: Case, estimate: Estimate, declared: tuple[Floor, float] | None) -> CheckResult:
         """The row of a deciding figure, with its verdict; `declared` are the check's floor and aim.

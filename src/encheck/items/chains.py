@@ -22,8 +22,8 @@ from encheck.encoders.batching import batches_of_one_length
 from encheck.encoders.writing import TOKENS_PER_BATCH, Continuer
 from encheck.errors import UsageError
 from encheck.generators.back_translation import back_translation
-from encheck.generators.continuation import CUTS, continuation, end_of
-from encheck.generators.swap_chain import SWAPS, Swapped, swap_chain
+from encheck.generators.continuation import CUTS, continuation, end_without_punctuation
+from encheck.generators.swap_chain import SWAPS, SwappedVariant, swap_chain
 from encheck.ids import ItemId
 from encheck.items.builders import Builder, collect_items, refuse_without_paraphrase
 from encheck.items.variants import VariantMaker
@@ -209,7 +209,7 @@ def _swap_chain_item(
         return "the paraphrase is identical to the sentence"
     if isinstance(made, str):
         return made
-    assert isinstance(made, Swapped)
+    assert isinstance(made, SwappedVariant)
     members = tuple(apply_edits(group.paraphrase, step.edits) for step in made.steps)
     if group.source.casefold() in map(str.casefold, members):
         return "a swap gives the sentence itself"
@@ -256,7 +256,9 @@ def add_continuations(groups: Sequence[Group], maker: VariantMaker) -> list[Grou
     """The groups with the language model's continuations, if there is one."""
     if maker.writers.continuations is None:
         return list(groups)
-    texts = maker.writers.continuations([f"{group.source[: end_of(group.source)]}, and" for group in groups])
+    texts = maker.writers.continuations(
+        [f"{group.source[: end_without_punctuation(group.source)]}, and" for group in groups]
+    )
     return [replace(group, continuation=text) for group, text in zip(groups, texts, strict=True)]
 
 

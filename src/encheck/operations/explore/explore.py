@@ -16,7 +16,7 @@ import numpy as np
 
 from encheck.datasets.fresh_probes import word_edits
 from encheck.errors import EncoderError
-from encheck.generators.phenomenon import phenomena, phenomenon
+from encheck.generators.phenomenon import all_phenomena, phenomenon_generator
 from encheck.items.builders import contrast
 from encheck.items.variants import VariantMaker
 from encheck.language.english import English
@@ -349,13 +349,13 @@ def shortest_form(item: ExploredItem, ask: ScorePairs, english: English, *, seed
     triplet = item.triplet
     if dict(item.values)["origin"] == FRAMES:  # the certificate covers the filled words; only the rest may go
         triplet = replace(triplet, near_why="", far_why="", near_edits=(), far_edits=())
-    remake = _remake(item.property, VariantMaker(seed, english)) if item.property in phenomena() else None
+    remake = _remake(item.property, VariantMaker(seed, english)) if item.property in all_phenomena() else None
     found = shrink(triplet, ask, english, remake=remake, budget=SHRINK_BUDGET)
     return found.shortest if isinstance(found, Shrunk) and found.shortest is not found.whole else None
 
 
 def _remake(name: str, maker: VariantMaker) -> MakeTriplets:
-    both = contrast(phenomenon(name, "kept"), phenomenon(name, "changed"))
+    both = contrast(phenomenon_generator(name, "kept"), phenomenon_generator(name, "changed"))
     make = remaker(both, level=1, maker=maker)
     return lambda item, sources: make(item, sources)
 
