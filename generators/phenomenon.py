@@ -88,7 +88,7 @@ class Phenomenon:
         }
 
     @cached_property
-    def all_generators(self) -> Mapping[Side, NamedGenerator]:
+    def generators(self) -> Mapping[Side, NamedGenerator]:
         """The generators for checks: the written text of each side if the data have one, else a made one."""
         return {
             side: NamedGenerator(

@@ -31,7 +31,7 @@ from training_options import above_zero, count, share_of
 from encheck.datasets.clusters import in_seeded_order
 from encheck.datasets.load import load
 from encheck.encoders.checkpoints.pretrained import quiet_transformers
-from encheck.encoders.load import config_for, folder_of
+from encheck.encoders.load import config_for, find_model_folder
 from encheck.encoders.models_file import known_models
 from encheck.errors import EncheckError, UsageError
 from encheck.generators.jumble import choose_exchanges
@@ -212,7 +212,7 @@ def logits_of(pool: Sequence[Pooled], settings: Settings, seed: int) -> tuple[Fl
 
 def folder(model: str) -> str:
     """Where the model's files are."""
-    return str(folder_of(config_for(model, known_models())))
+    return str(find_model_folder(config_for(model, known_models())))
 
 
 def about(pool: Sequence[Pooled], logits: Floats, found: Logits, weights: Floats, model: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from encheck.cli import app
 from encheck.datasets.dataset import dataset_from_rows
 from encheck.datasets.probes import embedded
 from encheck.datasets.reader import PairRow
-from encheck.encoders.writing import BackTranslator, Continuer, Translator, back_translator
+from encheck.encoders.writing import BackTranslator, ContinuationGenerator, Translator, make_back_translator
 from encheck.errors import ModelError, NothingToMeasure, UsageError
 from encheck.generators.back_translation import back_translation_problem
 from encheck.generators.continuation import AT_CUT, continuation
@@ -148,7 +148,7 @@ def test_data_without_continuations_have_nothing_to_measure():
 
 def test_a_language_model_writes_what_follows_each_text_and_not_the_text_itself(gpt):
     texts = ["the dog sings, and", "a red cat sleeps on the dog, and", "the dog sings, and"]
-    found = Continuer(gpt, device="cpu")(texts)
+    found = ContinuationGenerator(gpt, device="cpu")(texts)
     assert found[0] == found[2]
     assert all(len(text.split()) >= 5 and "\n" not in text for text in found)
     assert not found[1].startswith("a red cat sleeps on")
@@ -156,25 +156,25 @@ def test_a_language_model_writes_what_follows_each_text_and_not_the_text_itself(
 
 def test_what_was_written_does_not_depend_on_the_batch(gpt):
     texts = ["the dog sings, and", "a red cat sleeps on the dog under the blue cat, and", "the, and"]
-    together = Continuer(gpt, device="cpu")(texts)
-    assert together == [Continuer(gpt, device="cpu")([text])[0] for text in texts]
+    together = ContinuationGenerator(gpt, device="cpu")(texts)
+    assert together == [ContinuationGenerator(gpt, device="cpu")([text])[0] for text in texts]
 
 
 def test_what_was_written_is_kept_and_another_model_has_a_place_of_its_own(gpt, tmp_path):
     store = Store(tmp_path / "s.sqlite")
-    first = Continuer(gpt, device="cpu", store=store)
+    first = ContinuationGenerator(gpt, device="cpu", store=store)
     text = first(["the dog, and"])
-    again = Continuer(gpt, device="cpu", store=store)
+    again = ContinuationGenerator(gpt, device="cpu", store=store)
     assert again(["the dog, and"]) == text
     assert (first.written, again.written) == (1, 0)
-    other = Continuer(str(causal(tmp_path / "other", seed=7)), device="cpu", store=store)
+    other = ContinuationGenerator(str(causal(tmp_path / "other", seed=7)), device="cpu", store=store)
     assert other.fingerprint != first.fingerprint
     assert other(["the dog, and"]) != text
 
 
 def test_chains_of_other_data_are_made_with_the_language_model(gpt):
     maker = VariantMaker(
-        english=English(mode="paper"), writers=WritingModels(continuations=Continuer(gpt, device="cpu"))
+        english=English(mode="paper"), writers=WritingModels(continuations=ContinuationGenerator(gpt, device="cpu"))
     )
     data = dataset_from_rows("own", [PairRow("The dog sings.", "A dog is singing.", 1)])
     (chain,) = continuation_chains(data, 30, maker).included
@@ -186,7 +186,7 @@ LONG = "the dog sings " * 900
 
 
 def test_nothing_is_written_for_a_text_that_the_model_has_no_room_for(gpt, marians):
-    for writer in (Continuer(gpt, device="cpu"), Translator(marians[0], device="cpu")):
+    for writer in (ContinuationGenerator(gpt, device="cpu"), Translator(marians[0], device="cpu")):
         found = writer(["she sleeps under the red cat", LONG, "the dog \ud800 sings", ""])
         assert found == [writer(["she sleeps under the red cat"])[0], "", writer(["the dog \ufffd sings"])[0], ""]
     group = Group("g", LONG, "x", "c")
@@ -210,7 +210,7 @@ def test_surprisal_is_the_loss_of_the_language_model_in_bits(gpt):
 
 
 def bits(gpt, **options):
-    return Surprisal(Continuer(gpt, device="cpu", **options))
+    return Surprisal(ContinuationGenerator(gpt, device="cpu", **options))
 
 
 def test_surprisal_of_a_text_without_room_is_no_number_and_all_is_kept(gpt, tmp_path):
@@ -239,20 +239,20 @@ def test_a_translation_goes_there_and_back(marians):
     there, back = (Translator(name, device="cpu") for name in marians)
     texts = ["the dog sings", "she sleeps under the red cat"]
     assert BackTranslator(there, back)(texts) == back(there(texts))
-    assert back_translator(",".join(marians), device="cpu")(texts) == back(there(texts))
+    assert make_back_translator(",".join(marians), device="cpu")(texts) == back(there(texts))
 
 
 def test_two_models_or_a_language_are_asked_for():
     for spec in ("./en-de", "./en-de,", ""):
         with pytest.raises(UsageError, match="should be a language"):
-            back_translator(spec)
+            make_back_translator(spec)
 
 
 def test_a_folder_that_is_no_model_is_refused(tmp_path):
     with pytest.raises(ModelError, match="not a checkpoint"):
-        Continuer(str(tmp_path))
+        ContinuationGenerator(str(tmp_path))
     with pytest.raises(ModelError, match="does not exist"):
-        Continuer("./nowhere")
+        ContinuationGenerator("./nowhere")
 
 
 @pytest.mark.parametrize(

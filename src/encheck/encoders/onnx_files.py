@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from encheck.encoders.checkpoints.folders import check_vocabulary
-from encheck.encoders.files import COPY, CUT_OFF, must_exist, read_json
+from encheck.encoders.files import COPY, CUT_OFF, read_json, require_file
 from encheck.errors import EncheckError, ModelError
 
 HOLDS: Mapping[str, Mapping[int, str]] = {
@@ -41,7 +41,7 @@ class DamagedError(EncheckError):
     """The bytes are not valid protobuf."""
 
 
-def external_locations(file: Path) -> list[str]:
+def read_external_locations(file: Path) -> list[str]:
     """The sorted names of the files that hold this model's tensors; ModelError if it is not an ONNX model."""
     names: set[str] = set()
     with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
@@ -53,11 +53,13 @@ def external_locations(file: Path) -> list[str]:
                 if depth > MAX_DEPTH:
                     raise DamagedError(f"messages are nested {MAX_DEPTH} deep")
                 if kind == "entry":
-                    entry = {number: data[slice(*inner)] for number, inner in _fields(data, span) if inner is not None}
+                    entry = {
+                        number: data[slice(*inner)] for number, inner in _read_fields(data, span) if inner is not None
+                    }
                     if entry.get(KEY) == b"location":  # the last value counts, as for all readers of protobuf
                         names.add(os.fsdecode(entry.get(VALUE, b"")))
                     continue
-                for number, inner in _fields(data, span):
+                for number, inner in _read_fields(data, span):
                     left -= 1
                     if left < 0:
                         raise DamagedError(f"it has more than {MAX_FIELDS:,} fields")
@@ -68,46 +70,46 @@ def external_locations(file: Path) -> list[str]:
     return sorted(names)
 
 
-def _fields(data: mmap.mmap, span: Span) -> Iterator[tuple[int, Span | None]]:
+def _read_fields(data: mmap.mmap, span: Span) -> Iterator[tuple[int, Span | None]]:
     """The number of each field of a message, and the span of its bytes if it has some."""
     at, end = span
     while at < end:
-        tag, at = _number(data, at, end)
+        tag, at = _read_varint(data, at, end)
         number, wire = tag >> 3, tag & 7
         if not 0 < number < 1 << 29:
             raise DamagedError(f"there is no field {number}")
         if wire == VARINT:
-            _, at = _number(data, at, end)
+            _, at = _read_varint(data, at, end)
             yield number, None
         elif wire == BYTES:
-            size, at = _number(data, at, end)
-            yield number, (at, _within(at + size, end))
+            size, at = _read_varint(data, at, end)
+            yield number, (at, _require_within(at + size, end))
             at += size
         elif wire in WIDTH:
-            at = _within(at + WIDTH[wire], end)
+            at = _require_within(at + WIDTH[wire], end)
             yield number, None
         else:
             raise DamagedError(f"wire type {wire} of field {number} is not part of ONNX")
 
 
-def _number(data: mmap.mmap, at: int, end: int) -> tuple[int, int]:
+def _read_varint(data: mmap.mmap, at: int, end: int) -> tuple[int, int]:
     """A number in base 128, lowest digits first, and the position of the next byte."""
     value = 0
     for shift in range(0, 70, 7):
-        byte = data[_within(at + 1, end) - 1]
+        byte = data[_require_within(at + 1, end) - 1]
         value, at = value | (byte & 127) << shift, at + 1
         if byte < 128:
             return value, at
     raise DamagedError("a number has more than ten bytes")
 
 
-def _within(at: int, end: int) -> int:
+def _require_within(at: int, end: int) -> int:
     if at > end:
         raise DamagedError("it ends in the middle of a field")
     return at
 
 
-def model_file(source: Path) -> Path:
+def find_onnx_file(source: Path) -> Path:
     """The .onnx of a file or folder; ModelError if there is none, or it is empty."""
     candidates = [source] if source.is_file() else [source / name for name in FILES if (source / name).is_file()]
     candidates = candidates or sorted(source.glob("*.onnx"))
@@ -118,26 +120,26 @@ def model_file(source: Path) -> Path:
     return candidates[0]
 
 
-def tokenizer_folder(file: Path) -> Path:
+def find_tokenizer_folder(file: Path) -> Path:
     """The folder with the tokenizer: the model's or the one above; ModelError if it is missing or not this model's."""
     around = (file.parent, file.parent.parent)
     folder = next((p for p in around if (p / "tokenizer.json").is_file()), file.parent)
-    must_exist(folder / "tokenizer.json", "the tokenizer", "Remedy: put it beside the .onnx")
+    require_file(folder / "tokenizer.json", "the tokenizer", "Remedy: put it beside the .onnx")
     read_json(folder / "tokenizer.json", dict)
     check_vocabulary(folder)
     return folder
 
 
-def external_weights(file: Path) -> Mapping[str, Path]:
+def find_external_weights(file: Path) -> Mapping[str, Path]:
     """The separate files that hold the model's weights; ModelError if one is missing, or is elsewhere."""
     files, what = {}, f"{file} keeps weights in a file that is not beside it:"
-    for name in external_locations(file):
+    for name in read_external_locations(file):
         if any(path.anchor or ".." in path.parts for path in (PurePosixPath(name), PureWindowsPath(name))):
             raise ModelError(
                 f"{file} points outside its folder ({name}), which is not followed. {COPY}, with its weights"
             )
         try:
-            files[name] = must_exist(file.parent / name, what, COPY)
+            files[name] = require_file(file.parent / name, what, COPY)
         except OSError as error:  # a name that no file can have, or a folder that cannot be read
             raise ModelError(f"{what} {name[:200]!r}: {error.strerror}. {COPY}") from error
     return files

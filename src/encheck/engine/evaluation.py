@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
 from encheck.claims import CONTRACT
-from encheck.encoders.files import architecture_of, weights_of
+from encheck.encoders.files import hash_architecture, hash_weights
 from encheck.encoders.objects import UNIDENTIFIED
 from encheck.encoders.protocol import Model, PartialEncoder
 from encheck.engine.checks import Case
@@ -287,7 +287,7 @@ class Evaluation:
             strict=self.settings.strict,
             only_shown=self.against is not None and case.claim.family != CONTRACT,
         )
-        limit_of = getattr(self.bench.subjects[case.model].model, "limit_of", None)
+        limit_of = getattr(self.bench.subjects[case.model].model, "describe_truncated_texts", None)
         if terms.decides and limit_of and (cause := estimate.params.get("cause")):  # the cause of a broken contract
             texts = [text for item in self.items(case).included for text, _ in item.pairs]
             if limit := limit_of(texts):
@@ -456,8 +456,8 @@ class Evaluation:
             trained_on=tuple(config.trained_on),
             dimension=subject.dimension,
             error=str(subject.error) if subject.error else None,
-            weights=None if subject.error else weights_of(model, file_hash),
-            architecture=None if subject.error else architecture_of(model, file_hash),
+            weights=None if subject.error else hash_weights(model, file_hash),
+            architecture=None if subject.error else hash_architecture(model, file_hash),
             lacks=tuple(sorted(lacks)),
             prompts_used=used,
         )

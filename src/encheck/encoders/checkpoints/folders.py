@@ -9,16 +9,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from encheck.encoders.files import OTHER_VOCABULARY, check_tokenizer, largest_token, read_json, refuse_endless
+from encheck.encoders.files import (
+    OTHER_VOCABULARY,
+    check_tokenizer_rules,
+    largest_token_id,
+    read_json,
+    refuse_device_or_pipe,
+)
 from encheck.errors import ModelError
 
-LATER = (  # modules that stand after the first, in a folder of their own
+INFERABLE_MODULES = (  # modules that stand after the first, in a folder of their own
     *("CNN", "Dense", "Dropout", "LSTM", "LayerNorm", "Normalize", "Pooling", "SpanPooling", "WeightedLayerPooling"),
     "WordWeights",
 )
 SPAN_POOLING = "encheck_papers.SpanPooling"  # of papers/, where checkpoints find it
-HEAD = "pair_head"  # the folder of a head over pairs
-POINTING = ("modules.json", "router_config.json", "config.json", "*.index.json")
+PAIR_HEAD_FOLDER = "pair_head"  # the folder of a head over pairs
+REFERENCING_FILES = ("modules.json", "router_config.json", "config.json", "*.index.json")
 NUMBERED = re.compile(r"([1-9]\d*)_([A-Z]\w*)")  # how sentence-transformers names the folder of a module: 1_Pooling
 TEMPLATES = "additional_chat_templates"  # where a tokenizer keeps its other templates
 
@@ -29,9 +35,9 @@ def model_files(folder: Path) -> list[Path]:
     not part of the model.
     """
     try:
-        root = sorted(refuse_endless(p) for p in folder.iterdir() if not p.is_dir())
-        pointing = [p for p in root if any(map(p.match, POINTING))]
-        named = {TEMPLATES, *numbered_folders(folder)}
+        root = sorted(refuse_device_or_pipe(p) for p in folder.iterdir() if not p.is_dir())
+        pointing = [p for p in root if any(map(p.match, REFERENCING_FILES))]
+        named = {TEMPLATES, *inferred_module_folders(folder)}
         named |= {
             path.parts[0]
             for file in pointing
@@ -39,12 +45,12 @@ def model_files(folder: Path) -> list[Path]:
             if path.parts and not path.is_absolute() and ".." not in path.parts
         }
         folders = [folder / name for name in sorted(named) if (folder / name).is_dir()]
-        return [*root, *(path for part in folders for path in files_below(part))]
+        return [*root, *(path for part in folders for path in list_files_recursively(part))]
     except OSError as error:
         raise ModelError(f"cannot read the model: {error}") from error
 
 
-def numbered_folders(folder: Path) -> list[str]:
+def inferred_module_folders(folder: Path) -> list[str]:
     """The module folders, in their order, of a sentence-transformers checkpoint that has lost its modules.json; empty
     if that file exists, or if encheck does not know the modules.
     """
@@ -52,30 +58,30 @@ def numbered_folders(folder: Path) -> list[str]:
     if "modules.json" in marks or not marks & {"config.json", "adapter_config.json"}:
         return []
     matches = {name: match for name in marks if (match := NUMBERED.fullmatch(name)) and (folder / name).is_dir()}
-    if not any(match[2].startswith(LATER) for match in matches.values()):
+    if not any(match[2].startswith(INFERABLE_MODULES) for match in matches.values()):
         return []
     return sorted(matches, key=lambda name: (int(matches[name][1]), name))
 
 
-def listed_modules(folder: Path) -> list[Any]:
+def list_modules(folder: Path) -> list[Any]:
     """The entries of modules.json; without that file, entries inferred from the names of the modules' folders.
 
-    A folder whose name does not identify a class has no entry (see `check_lost_modules`).
+    A folder whose name does not identify a class has no entry (see `check_inferred_modules`).
     """
-    if not (folders := numbered_folders(folder)):
+    if not (folders := inferred_module_folders(folder)):
         return list(read_json(folder / "modules.json", list))
-    kinds = {name: f"sentence_transformers.models.{name}" for name in LATER} | {"SpanPooling": SPAN_POOLING}
+    kinds = {name: f"sentence_transformers.models.{name}" for name in INFERABLE_MODULES} | {"SpanPooling": SPAN_POOLING}
     named = [(name, name.partition("_")[2]) for name in folders]
     first = {"path": "", "type": "sentence_transformers.models.Transformer"}
     return [first, *({"path": name, "type": kinds[kind]} for name, kind in named if kind in kinds)]
 
 
-def check_lost_modules(folder: Path) -> None:
+def check_inferred_modules(folder: Path) -> None:
     """ModelError if modules.json is missing, and the folders do not show which modules there are in which order."""
-    if not (folders := numbered_folders(folder)):
+    if not (folders := inferred_module_folders(folder)):
         return
     numbers = [int(name.partition("_")[0]) for name in folders]
-    unknown = [name for name in folders if name.partition("_")[2] not in LATER]
+    unknown = [name for name in folders if name.partition("_")[2] not in INFERABLE_MODULES]
     why = ""
     if unknown:
         why = f"{unknown[0]} is not the name of a module"
@@ -91,15 +97,15 @@ def check_lost_modules(folder: Path) -> None:
         )
 
 
-def files_below(folder: Path, above: frozenset[Path] = frozenset()) -> Iterator[Path]:
+def list_files_recursively(folder: Path, above: frozenset[Path] = frozenset()) -> Iterator[Path]:
     """All files below a folder, links to folders included; a link that leads back `above` is not followed."""
     if (real := folder.resolve()) in above:
         return
     for path in sorted(folder.iterdir()):
         if path.is_dir():
-            yield from files_below(path, above | {real})
+            yield from list_files_recursively(path, above | {real})
         else:
-            yield refuse_endless(path)
+            yield refuse_device_or_pipe(path)
 
 
 def referenced_paths(file: Path) -> list[Path]:
@@ -119,11 +125,11 @@ def check_vocabulary(folder: Path) -> None:
     makes texts far longer.
     """
     for path in (p for p in model_files(folder) if p.name == "tokenizer.json"):
-        check_tokenizer(path)
+        check_tokenizer_rules(path)
     for config in (p for p in model_files(folder) if p.name == "config.json"):
         values, tokenizer = read_json(config), config.parent / "tokenizer.json"
         size = values.get("vocab_size") if isinstance(values, dict) else None
-        if isinstance(size, int) and (largest := largest_token(tokenizer)) >= size:
+        if isinstance(size, int) and (largest := largest_token_id(tokenizer)) >= size:
             raise ModelError(
                 f"{tokenizer} has token {largest}, but config.json says vocab_size {size}: {OTHER_VOCABULARY}"
             )

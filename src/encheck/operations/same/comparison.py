@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.protocol import PartialEncoder
-from encheck.encoders.settings import TextRole, tokenizer_differences
+from encheck.encoders.settings import TextRole, differing_tokenizer_parts
 from encheck.errors import EncoderError
 from encheck.gating import reindex
 from encheck.gating.reindex import FEWEST, SAME_LENGTH, SAME_VECTOR, Outcome, VectorSample, projected
@@ -258,7 +258,7 @@ class _Search:
             said = f"{y} pools by {name}, {x} by {model.poolings[0]}"
             yield ModelChange("pooling", said, within=partial(model.pooled, name))
         if other is not None and (held := model.tokenized_by(other)) is not None:
-            parts = tokenizer_differences(own, theirs)
+            parts = differing_tokenizer_parts(own, theirs)
             cause: CauseName = "template" if {*parts} == {"post_processor"} else "tokenizer"
             which = f" ({', '.join(parts)})" if parts else ""
             said = f"the tokenizers differ{which}: with that of {y}, {x} gives its vectors"
@@ -456,7 +456,7 @@ def texts_for(subjects: Sequence[Subject], *, role: str | None = None) -> list[F
             lacks = {*model.lacks([one.text for one in some], role=role)}
             there = [one for one in some if one.text not in lacks]
             if len(there) < FEWEST:
-                own = sorted(getattr(model, "texts_there", ()), key=content_hash)[: len(fixed_texts())]
+                own = sorted(getattr(model, "texts_with_vector", ()), key=content_hash)[: len(fixed_texts())]
                 there = [FixedText(f"text-{i:03}", "of the file", text) for i, text in enumerate(own, 1)]
             some = there
     return list(some)
