@@ -9,7 +9,6 @@ from __future__ import annotations
 from itertools import pairwise
 
 from encheck.generators.base import listed_generator
-from encheck.generators.paper import paper_antonym
 from encheck.generators.synonym import Slot, find_slots, is_last_resort, order_slots, replace_slots
 from encheck.language.edits.substitutes import POS_OF_TAG
 from encheck.language.english import English
@@ -210,8 +209,6 @@ def antonym(group: Group, *, level: int, rng: Draws, english: English) -> Varian
     """
     if group.variants:
         return group.variant("antonym", level)
-    if english.mode == "paper":
-        return paper_antonym(group.source, words=level, rng=rng, lexicon=english.lexicon)
     if level > 1:
         return "an antonym edit replaces only one word"
     slots = english.read(find_reversible_slots, group.source)
@@ -236,7 +233,7 @@ def negated_antonym(group: Group, *, level: int, rng: Draws, english: English) -
     """
     if group.variants:
         return group.variant("negated_antonym", level)
-    if english.mode == "paper":
+    if english.recipe is not None:
         return "the published recipe has no negated antonym"
     slots = english.read(find_reversible_slots, group.source)
     if isinstance(slots, str):

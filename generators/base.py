@@ -60,8 +60,10 @@ class NamedGenerator:
         return self.name
 
     def __call__(self, group: Group, **how: Any) -> Outcome | None:
-        """The function's result for a group."""
-        return self.function(group, **how)
+        """Return the variant of a group; the run's recipe may replace the function."""
+        recipe = how["english"].recipe
+        function = recipe.replacements.get(self, self.function) if recipe else self.function
+        return function(group, **how)
 
 
 def listed_generator(

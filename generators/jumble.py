@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from random import Random
 
 from encheck.generators.base import listed_generator
-from encheck.generators.paper import paper_jumble
 from encheck.language.english import English
 from encheck.language.prose import left_spans, why_left
 from encheck.types import Edit, Group, Variant, apply_edits, edits_in_words
@@ -17,14 +16,12 @@ TRIES = 20
 
 
 @listed_generator(1, 2, 3)
-def jumble(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:
+def jumble(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
     """Exchange `level` disjoint pairs of different words; a reason if the sentence has too few.
 
     Words move without the punctuation around them, so a final full stop stays in its place. The result has the same
     words and differs from the source in exactly 2 x `level` places.
     """
-    if english.mode == "paper" and not group.variants:
-        return paper_jumble(group.source, swaps=level, rng=rng)
     if left := "" if group.variants else why_left(group.source):
         return left
     stays = (

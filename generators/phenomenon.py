@@ -102,7 +102,7 @@ class Phenomenon:
         relation = self.relation(side)
         if group.variants:
             return group.variant(relation, level)
-        if english.mode == "paper":
+        if english.recipe is not None:
             return f"the published recipe has no {self.name}"
         if not self.trigger.search(group.source):
             return self.without

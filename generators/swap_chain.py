@@ -2,8 +2,8 @@
 
 A unit is an entity, or a word outside of one. Units are grouped by the entity's label or the word's tag, all nouns and
 all verbs together, without forms of "be". Three groups are drawn, two units of each are exchanged, and each exchange
-builds on the earlier ones. `careful` mode also leaves out auxiliaries, bare numbers and words that touch their
-neighbour, and rejects an exchange after which the same words have the same relations.
+builds on the earlier ones. Unlike in the paper, auxiliaries, bare numbers and words that touch their neighbour stay,
+and an exchange after which the same words have the same relations is rejected.
 
 The parse gives the dependencies of units. Members of a coordination, of a name and of an apposition are equals: each
 has the relation of the first of them. So have the two sides of "A is B" and of "A met B". Articles and punctuation have
@@ -13,7 +13,7 @@ no relations.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from random import Random
@@ -167,10 +167,10 @@ class SwappedVariant(Variant):
 
 
 class SwapGroups(NamedTuple):
-    """The groups of units that can change places, and in careful mode their relations."""
+    """The groups of units that can change places, and the relations of the sentence."""
 
     groups: Groups
-    relations: Relations | None
+    relations: Relations
 
 
 @listed_generator(1, 2, 3)
@@ -179,42 +179,47 @@ def swap_chain(group: Group, *, level: int, rng: Random, english: English) -> Sw
 
     The same `rng` gives the same exchanges at every level: level 2 is level 1 and one more.
     """
-    careful = english.mode == "careful"
-    if left := why_left(group.source) if careful and not group.variants else "":
+    if left := why_left(group.source) if not group.variants else "":
         return left
-    result = english.read(find_swap_groups, group.source)
+    result = english.read(_find_swap_groups, group.source)
     if isinstance(result, str):
         return result
     parse = english.parse(group.source)
     rejected: list[str] = []
-    groups, relations = result
-    swaps = (
-        _sample_swaps(groups, rng)
-        if relations is None
-        else _choose_meaning_changing_swaps(parse, groups, relations, rng, rejected)
-    )
+    swaps = _choose_meaning_changing_swaps(parse, result, rng, rejected)
     if len(swaps) < SWAPS:
         return f"too few exchanges that change the meaning ({rejected[0] if rejected else 'the units cross'})"
-    steps = tuple(_make_step(parse, swaps[: k + 1], careful=careful) for k in range(level))
-    text, edits = apply_edits(group.source, steps[-1].edits), steps[-1].edits
-    said = steps[-1].said
-    return SwappedVariant(text, "swap", level, edits, "swap_chain", said, steps=steps, rejected=tuple(rejected))
+    return swap_units(parse, swaps, level=level, rejected=rejected)
 
 
-def find_swap_groups(english: English, parse: Parse) -> SwapGroups | str:
-    """The units of a sentence that can be exchanged, whatever is drawn; or why there are too few."""
-    careful = english.mode == "careful"
+def _find_swap_groups(_english: English, parse: Parse) -> SwapGroups | str:
+    """Return the units that can be exchanged, or why there are too few.
+
+    No auxiliary moves, no bare number, and no unit that touches another word.
+    """
+
+    def movable(unit: MovableUnit) -> bool:
+        if unit.tag == "CD" or (unit.end - unit.start == 1 and parse.pos[unit.start] == "AUX"):
+            return False
+        before, after = parse.starts[unit.start], parse.ends[unit.end - 1]
+        sides = (parse.text[max(before - 1, 0) : before], parse.text[after : after + 1])
+        return not any(side.isalnum() or (side != "" and side in JOINERS) for side in sides)
+
     units = split_into_units(parse.words, parse.tags, parse.entities, lemmas=parse.lemmas)
-    keep = _movable_condition(parse) if careful else _any
-    groups = group_units_by_tag(units, parse.words, keep=keep)
-    if len(groups) < SWAPS:
-        # Why there are too few groups; `tags` counts the movable words, including equal ones.
-        tags = Counter(unit.tag for unit in units if _is_open_class(unit) and keep(unit))
-        if not len(parse) and parse.text.strip():
-            return "longer than the parser's limit"
-        different = "different " if sum(count > 1 for count in tags.values()) >= SWAPS else ""
-        return f"fewer than {SWAPS} groups of {different}words with the same tag"
-    return SwapGroups(groups, Relations.of(parse, units) if careful else None)
+    groups = require_swap_groups(parse, [unit for unit in units if movable(unit)])
+    return groups if isinstance(groups, str) else SwapGroups(groups, Relations.of(parse, units))
+
+
+def require_swap_groups(parse: Parse, units: Sequence[MovableUnit]) -> Groups | str:
+    """Return the groups of these units; a reason if there are fewer than `SWAPS`."""
+    groups = group_units_by_tag(units, parse.words)
+    if len(groups) >= SWAPS:
+        return groups
+    if not len(parse) and parse.text.strip():
+        return "longer than the parser's limit"
+    tags = Counter(unit.tag for unit in units if _is_open_class(unit))  # counts equal words, too
+    different = "different " if sum(count > 1 for count in tags.values()) >= SWAPS else ""
+    return f"fewer than {SWAPS} groups of {different}words with the same tag"
 
 
 def split_into_units(
@@ -247,99 +252,79 @@ def _is_open_class(unit: MovableUnit) -> bool:
     return unit.tag.startswith(("ENT:", "JJ", "RB")) or unit.tag in OPEN
 
 
-def _any(_unit: MovableUnit) -> bool:
-    return True
-
-
-def group_units_by_tag(
-    units: Sequence[MovableUnit], words: Sequence[str], *, keep: Callable[[MovableUnit], bool] = _any
-) -> Groups:
+def group_units_by_tag(units: Sequence[MovableUnit], words: Sequence[str]) -> Groups:
     """Units of the open classes by tag: distinct ones (case ignored, first of equals), two or more per group."""
     result: dict[str, dict[str, MovableUnit]] = {}
     for unit in units:
-        if _is_open_class(unit) and keep(unit):
+        if _is_open_class(unit):
             surface = " ".join(words[unit.start : unit.end]).casefold()
             result.setdefault(unit.tag, {}).setdefault(surface, unit)
     return {tag: tuple(distinct.values()) for tag, distinct in sorted(result.items()) if len(distinct) > 1}
 
 
-def _movable_condition(parse: Parse) -> Callable[[MovableUnit], bool]:
-    """The condition for moving a unit in careful mode: no auxiliary, bare number or unit that touches another word."""
-
-    def movable(unit: MovableUnit) -> bool:
-        if unit.tag == "CD" or (unit.end - unit.start == 1 and parse.pos[unit.start] == "AUX"):
-            return False
-        before, after = parse.starts[unit.start], parse.ends[unit.end - 1]
-        return not (before and _touches_word(parse.text[before - 1])) and not _touches_word(
-            parse.text[after : after + 1]
-        )
-
-    return movable
-
-
-def _touches_word(side: str) -> bool:
-    return side.isalnum() or (side != "" and side in JOINERS)
-
-
-def _sample_swaps(groups: Groups, rng: Random) -> list[tuple[str, Swap]]:
-    """Three groups and two units of each, drawn as in the paper."""
-    drawn = []
-    for tag in rng.sample(sorted(groups), SWAPS):
-        first, second = rng.sample(groups[tag], 2)
-        drawn.append((tag, (first, second)))
-    return drawn
-
-
 def _choose_meaning_changing_swaps(
-    parse: Parse, groups: Groups, relations: Relations, rng: Random, rejected: list[str]
+    parse: Parse, found: SwapGroups, rng: Random, rejected: list[str]
 ) -> list[tuple[str, Swap]]:
-    """Three groups and two units of each such that no step repeats the meaning of an earlier one."""
+    """Return three groups and two units of each such that no step repeats the meaning of an earlier one.
+
+    Reasons against other exchanges are added to `rejected`.
+    """
+    groups, relations = found
     swaps: list[tuple[str, Swap]] = []
-    said = [relations.after(())]
+    meanings = [relations.after(())]
     for tag in rng.sample(sorted(groups), len(groups)):
-        units = groups[tag]
-        pairs = list(combinations(units, 2))
+        pairs = list(combinations(groups[tag], 2))
         for pair in iter(rng.sample(pairs, min(len(pairs), PAIRS_TRIED))):
             now = relations.after([swap for _, swap in swaps] + [pair])
-            if now in said:
-                rejected.append(
-                    why_exchange_keeps_meaning(parse, *pair)
-                    if not swaps or now == said[-1]
-                    else "undoes earlier exchanges"
-                )
-                continue
-            swaps.append((tag, pair))
-            said.append(now)
-            break
+            if now not in meanings:
+                swaps.append((tag, pair))
+                meanings.append(now)
+                break
+            is_same = not swaps or now == meanings[-1]
+            rejected.append(why_exchange_keeps_meaning(parse, *pair) if is_same else "undoes earlier exchanges")
         if len(swaps) == SWAPS:
             break
     return swaps
 
 
-def _make_step(parse: Parse, swaps: Sequence[tuple[str, Swap]], *, careful: bool) -> SwapStep:
-    puts = {unit: other for _, (a, b) in swaps for unit, other in ((a, b), (b, a))}
-    edits = tuple(_replace_unit(parse, unit, puts[unit], careful=careful) for unit in sorted(puts))
-    order: list[int] = []
-    at = 0
-    for unit in sorted(puts):
-        order += [*range(at, unit.start), *range(puts[unit].start, puts[unit].end)]
-        at = unit.end
-    said = "; ".join(f"{tag}: {_unit_text(parse, a)} <-> {_unit_text(parse, b)}" for tag, (a, b) in swaps)
-    return SwapStep(swaps[-1][0], edits, (*order, *range(at, len(parse))), said)
+def swap_units(
+    parse: Parse,
+    swaps: Sequence[tuple[str, Swap]],
+    *,
+    level: int,
+    rejected: Sequence[str] = (),
+    adapts_capitals: bool = True,
+) -> SwappedVariant:
+    """Return the sentence after the first `level` of these exchanges, with the step that each of them makes.
 
-
-def _replace_unit(parse: Parse, unit: MovableUnit, put: MovableUnit, *, careful: bool) -> Edit:
-    """The edit that puts one unit in place of another; in careful mode the sentence still begins with a capital."""
-    text = _unit_text(parse, put)
-    if careful and _opens_with_capital(parse, unit):
-        text = text[:1].upper() + text[1:]
-    elif (
-        careful
-        and _opens_with_capital(parse, put)
-        and not (put.tag.startswith("ENT:") or parse.pos[put.start] == "PROPN" or not parse.words[put.start].istitle())
-    ):
-        text = text[:1].lower() + text[1:]
-    return Edit(parse.starts[unit.start], parse.ends[unit.end - 1], text)
+    With `adapts_capitals`, the sentence still begins with a capital, and a word that leaves the beginning loses it.
+    """
+    steps = []
+    for count in range(1, level + 1):
+        replacements = {unit: other for _, (a, b) in swaps[:count] for unit, other in ((a, b), (b, a))}
+        edits: list[Edit] = []
+        order: list[int] = []
+        at = 0
+        for unit in sorted(replacements):
+            other = replacements[unit]
+            order += [*range(at, unit.start), *range(other.start, other.end)]
+            at = unit.end
+            text = _unit_text(parse, other)
+            if adapts_capitals and _opens_with_capital(parse, unit):
+                text = text[:1].upper() + text[1:]
+            elif adapts_capitals and _opens_with_capital(parse, other):
+                is_name = other.tag.startswith("ENT:") or parse.pos[other.start] == "PROPN"
+                if not is_name and parse.words[other.start].istitle():
+                    text = text[:1].lower() + text[1:]
+            edits.append(Edit(parse.starts[unit.start], parse.ends[unit.end - 1], text))
+        order += range(at, len(parse))
+        said = "; ".join(f"{tag}: {_unit_text(parse, a)} <-> {_unit_text(parse, b)}" for tag, (a, b) in swaps[:count])
+        steps.append(SwapStep(swaps[count - 1][0], tuple(edits), tuple(order), said))
+    edits_of_level, said = steps[-1].edits, steps[-1].said
+    text = apply_edits(parse.text, edits_of_level)
+    return SwappedVariant(
+        text, "swap", level, edits_of_level, "swap_chain", said, steps=tuple(steps), rejected=tuple(rejected)
+    )
 
 
 def _opens_with_capital(parse: Parse, unit: MovableUnit) -> bool:

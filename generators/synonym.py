@@ -11,7 +11,6 @@ from itertools import compress
 from typing import Any, NamedTuple
 
 from encheck.generators.base import listed_generator
-from encheck.generators.paper import paper_synonym
 from encheck.language.edits.replace import form, put
 from encheck.language.edits.substitutes import ALL, POS_OF_TAG, SYNONYM, Substitute, SubstituteOption, places_of
 from encheck.language.english import English
@@ -142,8 +141,6 @@ def synonym(group: Group, *, level: int, rng: Draws, english: English) -> Varian
     """
     if group.variants:
         return group.variant("synonym", level)
-    if english.mode == "paper":
-        return paper_synonym(group.source, words=level, rng=rng, lexicon=english.lexicon)
     slots = english.read(find_synonym_slots, group.source)
     if isinstance(slots, str):
         return slots

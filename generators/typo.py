@@ -135,7 +135,7 @@ def _why_no_noise(group: Group, english: English) -> str:
     """Why a group has no variants at all."""
     if group.variants:
         return "this text has written edits, but no noise among them"
-    return "the published recipe has no noise" if english.mode == "paper" else ""
+    return "the published recipe has no noise" if english.recipe is not None else ""
 
 
 @cache

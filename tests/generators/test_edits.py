@@ -24,7 +24,7 @@ from encheck.language.edits.substitutes import TABLE, Substitutes, table
 from encheck.language.english import English
 from encheck.language.lexicon.load import lexicon
 from encheck.similarity import jaccard
-from encheck.types import Edit, Group, Variant, apply_edits
+from encheck.types import Edit, Group, Recipe, Variant, apply_edits
 
 WORKS = [synonym, antonym, negated_antonym, reorder, role_reversal, beside(antonym, control), beside(synonym, control)]
 SENTENCES = [
@@ -174,7 +174,7 @@ def test_a_written_negated_antonym_whose_negation_is_part_of_another_edit_has_no
 
 @pytest.mark.parametrize("text", [*SENTENCES, "The bridge is legal.", "", "big small"])
 def test_the_published_recipe_has_no_negated_antonym(text):
-    paper = VariantMaker(0, English(mode="paper"))
+    paper = VariantMaker(0, English(recipe=Recipe("paper", {})))
     assert one(paper, negated_antonym, text) == "the published recipe has no negated antonym"
 
 

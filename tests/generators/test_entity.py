@@ -9,7 +9,7 @@ from encheck.generators.phenomenon import phenomenon_generator
 from encheck.items import contrast, crossed
 from encheck.items.variants import VariantMaker
 from encheck.language.english import English
-from encheck.types import Group, Variant
+from encheck.types import Group, Recipe, Variant
 
 entity, entity_kept, entity_control, entity_mirror = (
     ENTITY.generators_from_text[side] for side in ("changed", "kept", "control", "mirror")
@@ -113,7 +113,7 @@ def test_what_is_written_by_hand_goes_first_and_the_paper_has_none():
     written = Variant("Laura opened it.", "entity")
     group = Group("g", TEXTS[0], TEXTS[0], "c", (written,))
     assert VariantMaker(0, ENGLISH).variants([group], phenomenon_generator("entity", "changed")) == [written]
-    paper = English(mode="paper", experimental=True)
+    paper = English(recipe=Recipe("paper", {}), experimental=True)
     assert made(TEXTS[0], entity, english=paper) == "the published recipe has no entity"
 
 

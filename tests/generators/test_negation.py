@@ -9,7 +9,7 @@ from encheck.items import contrast, crossed
 from encheck.items.variants import VariantMaker
 from encheck.language.english import English
 from encheck.scoring.triplets import surface_preference
-from encheck.types import Group, Variant
+from encheck.types import Group, Recipe, Variant
 
 negation, negation_kept, negation_control, negation_mirror = (
     NEGATION.generators_from_text[side] for side in ("changed", "kept", "control", "mirror")
@@ -159,7 +159,7 @@ def test_what_is_written_by_hand_goes_first_and_the_paper_has_none():
     written = Variant("No.", "negation")
     group = Group("g", "The shop closed.", "The shop closed.", "c", (written,))
     assert VariantMaker(0, ENGLISH).variants([group], phenomenon_generator("negation", "changed")) == [written]
-    paper = English(mode="paper", lexicon_name="embedded", experimental=True)
+    paper = English(recipe=Recipe("paper", {}), lexicon_name="embedded", experimental=True)
     assert made("The shop closed.", negation, english=paper) == "the published recipe has no negation"
 
 

@@ -8,7 +8,7 @@ from encheck.generators.phenomenon import SIDES, phenomenon_generator
 from encheck.items import contrast, crossed
 from encheck.items.variants import VariantMaker
 from encheck.language.english import English
-from encheck.types import Group, Variant
+from encheck.types import Group, Recipe, Variant
 
 number, number_kept, number_control, number_mirror = (
     NUMBER.generators_from_text[side] for side in ("changed", "kept", "control", "mirror")
@@ -85,7 +85,7 @@ def test_what_is_written_by_hand_goes_first_and_the_paper_has_none():
     written = Variant("Seven.", "number")
     group = Group("g", "12 people died.", "12 people died.", "c", (written,))
     assert VariantMaker(0, ENGLISH).variants([group], phenomenon_generator("number", "changed")) == [written]
-    paper = English(mode="paper", lexicon_name="embedded", experimental=True)
+    paper = English(recipe=Recipe("paper", {}), lexicon_name="embedded", experimental=True)
     assert made("12 people died.", number, english=paper) == "the published recipe has no number"
 
 

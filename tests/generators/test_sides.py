@@ -18,7 +18,7 @@ from encheck.items.variants import VariantMaker
 from encheck.language.english import English
 from encheck.scoring.triplets import surface_preference
 from encheck.statistics.draws import Draws
-from encheck.types import Group, Variant, apply_edits
+from encheck.types import Group, Recipe, Variant, apply_edits
 
 ENGLISH = English(experimental=True)
 SEEDS = range(6)
@@ -242,7 +242,7 @@ def test_the_edit_between_two_texts_makes_the_second(source, text):
 
 
 def test_only_experimental_runs_make_them_and_the_paper_has_none():
-    plain, paper = English(), English(mode="paper", experimental=True)
+    plain, paper = English(), English(recipe=Recipe("paper", {}), experimental=True)
     group = Group("g", "Nobody lived there.", "Nobody lived there.", "c")
     for name in {name for name, _ in CASES}:
         why = VariantMaker(0, plain).variants([group], phenomenon_generator(name, "changed"))[0]

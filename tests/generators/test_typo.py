@@ -31,7 +31,7 @@ from encheck.items.variants import VariantMaker
 from encheck.language.edits.noise import NOTATIONS, SLIPS, choose_notation_edits, is_clear, is_word
 from encheck.language.english import English
 from encheck.statistics.draws import Draws
-from encheck.types import Group, Variant, apply_edits, keeps_meaning
+from encheck.types import Group, Recipe, Variant, apply_edits, keeps_meaning
 
 ENGLISH = English(experimental=True)
 TEXTS = [
@@ -191,7 +191,7 @@ def test_items_of_each_kind_have_both_texts_and_probes_have_none():
 
 
 def test_the_published_recipe_has_no_noise():
-    assert made(TEXTS[0], typo, english=English(mode="paper")) == "the published recipe has no noise"
+    assert made(TEXTS[0], typo, english=English(recipe=Recipe("paper", {}))) == "the published recipe has no noise"
 
 
 OTHER_MEANINGS = {  # without --experimental, over some seeds

@@ -1,4 +1,4 @@
-"""Swap chains against the reference of the published rule, by hand, and by what every chain must be."""
+"""Swap chains: units and groups against a reference of the published rule, by hand, and by what every chain must be."""
 
 import json
 from collections import Counter
@@ -97,14 +97,14 @@ def flat(tokens, tags, *, entities=None, heads=None, deps=None, text=None):
 class Reads(English):
     """English that knows one parse."""
 
-    def __init__(self, parse, mode):
-        super().__init__(mode=mode)
+    def __init__(self, parse):
+        super().__init__()
         self._parses[parse.text] = parse
 
 
-def chain(parse, *, mode="paper", level=SWAPS, seed=0):
+def chain(parse, *, make=swap_chain, level=SWAPS, seed=0):
     group = Group("g", parse.text, parse.text, "c")
-    return swap_chain(group, level=level, rng=Random(seed), english=Reads(parse, mode))
+    return make(group, level=level, rng=Random(seed), english=Reads(parse))
 
 
 @st.composite
@@ -121,10 +121,14 @@ def parses(draw):
     return flat(tokens, tags, heads=heads, deps=deps, entities=bio(size, spans))
 
 
-@given(parses(), st.sampled_from(["paper", "careful"]), st.integers(0, 99))
-def test_members_are_permutations_and_each_step_exchanges_two_spans_of_equal_tag(parse, mode, seed):
-    made = chain(parse, mode=mode, seed=seed)
+@given(parses(), st.integers(0, 99))
+def test_members_are_permutations_and_each_step_exchanges_two_spans_of_equal_tag(parse, seed):
+    made = chain(parse, seed=seed)
     assume(isinstance(made, SwappedVariant))
+    check_steps(parse, made)
+
+
+def check_steps(parse, made):
     assert len(made.steps) == SWAPS
     units = split_into_units(parse.words, parse.tags, parse.entities)
     tag_of = {i: unit.tag for unit in units for i in range(unit.start, unit.end)}
@@ -155,12 +159,12 @@ def transposed(before, after):
     return None
 
 
-@given(parses(), st.sampled_from(["paper", "careful"]), st.integers(0, 9))
-def test_a_lower_level_is_the_beginning_of_a_higher_one(parse, mode, seed):
-    whole = chain(parse, mode=mode, seed=seed)
+@given(parses(), st.integers(0, 9))
+def test_a_lower_level_is_the_beginning_of_a_higher_one(parse, seed):
+    whole = chain(parse, seed=seed)
     assume(isinstance(whole, SwappedVariant))
     for level in (1, 2):
-        assert chain(parse, mode=mode, seed=seed, level=level).steps == whole.steps[:level]
+        assert chain(parse, seed=seed, level=level).steps == whole.steps[:level]
 
 
 def relations_of(tokens, tags, heads, deps):
@@ -227,7 +231,7 @@ def test_three_swaps_that_tell_the_same_story_in_another_order_are_rejected():
     heads, deps = [1, 1, 1, 5, 5, 1, 5], ["nsubj", "root", "obj", "cc", "nsubj", "conj", "obj"]
     parse = flat(tokens, ["NNP", "VBD", "NNS", "CC", "NNP", "VBD", "NN"], heads=heads, deps=deps,
                  entities=["B-PER", "", "", "", "B-PER", "", ""])  # fmt: skip
-    made = [chain(parse, mode="careful", seed=seed) for seed in range(10)]
+    made = [chain(parse, seed=seed) for seed in range(10)]
     assert set(made) == {"too few exchanges that change the meaning (undoes earlier exchanges)"}
 
 
@@ -237,11 +241,10 @@ def test_careful_mode_leaves_out_numbers_auxiliaries_and_words_that_touch_their_
     parse = flat(tokens, tags, text="two dogs saw three cats slowly and quickly left well-known",
                  heads=[1, 2, 2, 4, 2, 2, 8, 8, 2, 11, 11, 8])  # fmt: skip
     for seed in range(20):
-        made = chain(parse, mode="careful", seed=seed)
+        made = chain(parse, seed=seed)
         assert {step.tag for step in made.steps} == {"NOUN", "VERB", "RB"}
         assert made.text.endswith("well-known")
         assert made.text.startswith("two ")
-    assert "CD" in {step.tag for seed in range(20) for step in chain(parse, seed=seed).steps}
 
 
 def test_the_sentence_begins_with_a_capital_after_the_swap():
@@ -251,7 +254,7 @@ def test_the_sentence_begins_with_a_capital_after_the_swap():
         heads=[1, 1, 1, 2, 1, 3, 5, 6, 11, 10, 11, 5],
     )
     for seed in range(20):
-        made = chain(parse, mode="careful", seed=seed)
+        made = chain(parse, seed=seed)
         assert made.text[0].isupper()
         assert not any(word[0].isupper() for word in made.text.split()[1:])
 
@@ -287,17 +290,3 @@ def test_entities_that_run_into_each_other_are_cut_into_units_that_cover_the_tex
     assert [i for unit in units for i in range(unit.start, unit.end)] == list(range(len(tokens)))
     made = chain(parse, seed=seed)
     assert isinstance(made, str) or Counter(words(made.text)) == Counter(words(parse.text))
-
-
-def test_the_swaps_of_the_reference_are_made_and_no_others(oracle):
-    for told in oracle["hand_tagged"]:
-        tokens = told["tokens"]
-        parse = flat(tokens, told["ptb_tags"], entities=bio(len(tokens), told["entities"]))
-        one, three = ({chain(parse, level=level, seed=seed) for seed in range(400)} for level in (1, 3))
-        if not told["eligible_open"]:
-            assert one == three == {"fewer than 3 groups of words with the same tag"}
-            continue
-        assert {made.text for made in one} == set(told["all_possible_1_swap"])
-        found = {made.text for made in three}
-        assert len(found) == told["n_possible_3_swap"]
-        assert set(told["some_3_swap"]) <= found

@@ -88,15 +88,14 @@ def marians(tmp_path_factory):
     return tuple(str(marian(folder / name, seed=seed)) for seed, name in enumerate(("there", "back")))
 
 
-def going_on(source, text, level, mode="careful"):
+def going_on(source, text, level, recipe=None):
     group = Group("g", source, "x", "c", continuation=text)
-    return VariantMaker(english=English(mode=mode)).variants([group], continuation, level=level)[0]
+    return VariantMaker(english=English(recipe=recipe)).variants([group], continuation, level=level)[0]
 
 
 def test_the_papers_example_is_cut_after_and_four_words():
     source = "He was born in New York City in East Broadway on October 23, 1806."
     assert going_on(source, GOES_ON, 5).text == source[:-1] + ", and was raised in Baltimore."
-    assert going_on(source, GOES_ON, 10, "paper").text.endswith("Baltimore, Maryland where the family moved")
     made = going_on(source, GOES_ON, 5)
     assert made.edits[0].start == len(source) - 1
 
@@ -115,8 +114,6 @@ def test_a_question_keeps_its_mark_and_a_sentence_without_an_end_gets_none():
 
 
 def test_punctuation_that_stands_alone_is_no_word():
-    found = going_on("It rained .", "was wet , so they - all - left .", 5, "paper")
-    assert found.text == "It rained, and was wet , so they"
     assert going_on("It rained .", "was wet , so", 5) == "the continuation has fewer than 5 words"
 
 
@@ -170,16 +167,6 @@ def test_what_was_written_is_kept_and_another_model_has_a_place_of_its_own(gpt, 
     other = ContinuationGenerator(str(causal(tmp_path / "other", seed=7)), device="cpu", store=store)
     assert other.fingerprint != first.fingerprint
     assert other(["the dog, and"]) != text
-
-
-def test_chains_of_other_data_are_made_with_the_language_model(gpt):
-    maker = VariantMaker(
-        english=English(mode="paper"), writers=WritingModels(continuations=ContinuationGenerator(gpt, device="cpu"))
-    )
-    data = dataset_from_rows("own", [PairRow("The dog sings.", "A dog is singing.", 1)])
-    (chain,) = continuation_chains(data, 30, maker).included
-    assert chain.members[0].startswith("The dog sings, and ")
-    assert len(chain.members) >= 2
 
 
 LONG = "the dog sings " * 900
@@ -303,18 +290,3 @@ def test_what_models_wrote_is_listed(gpt, marians, tmp_path, monkeypatch):
     assert made.exit_code == 0, made.output
     listed = {line.split()[0] for line in made.output.splitlines() if line.strip()}
     assert {"continuation", "back_translation"} <= listed
-
-
-def test_the_run_takes_both_options(gpt, marians, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    rows = "sentence1\tsentence2\tlabel\nThe dog sings.\tA dog is singing.\t1\nRain fell.\tNo sun.\t0\n"
-    (tmp_path / "own.tsv").write_text(rows)
-    args = ["--data", "pairs:own.tsv", "--model=overlap", f"--continuation-model={gpt}", "--threshold=0.5",
-            f"--back-translate={','.join(marians)}", "--no-store", "--report-dir=out", "-q",
-            "--generator-mode=paper"]  # fmt: skip
-    outcome = CliRunner().invoke(app, ["run", "-m", "continuation or swapchain", *args])
-    assert outcome.exit_code in (0, 1), outcome.output
-    found = json.loads((tmp_path / "out/results.json").read_text("utf-8"))["checks"]
-    assert {row["metric"] for row in found if row["property"] == "continuation"} >= {"r_precision", "accuracy_1"}
-    reasons = [row["reason"] for row in found if row["check"] == "rewrite_ranks_above_swaps"]
-    assert "back-translation" in reasons[0] or "fewer than 3 groups" in reasons[0]

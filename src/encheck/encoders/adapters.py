@@ -81,7 +81,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         options={"output": str},
     ),
     "vectors": Adapter(
-        _encoder_path("static_embeddings:open_vectors"),
+        _encoder_path("static_embeddings:open_word_vectors"),
         "file of word vectors",
         ("sha256", "similarity"),
         options={

@@ -21,7 +21,6 @@ from encheck.generators.base import (
     Generator,
     beside,
 )
-from encheck.generators.paper import is_published
 from encheck.generators.phenomenon import MIRRORED, all_phenomena
 from encheck.ids import ItemId
 from encheck.items.variants import VariantMaker
@@ -32,7 +31,7 @@ from encheck.scoring.pairs import SentencePair, tuning_pairs
 from encheck.scoring.splits import TEST, test_positions
 from encheck.scoring.triplets import Triplet, surface_preference
 from encheck.statistics.regression import min_texts_for_folds
-from encheck.types import Edit, Group, MissingNeed, Variant, content_hash
+from encheck.types import Edit, Group, MissingNeed, PublishedVariant, Variant, content_hash
 
 LABELS, PARAPHRASES, UNEDITED_TEXT = "labelled pairs", "paraphrases", "text without written edits"
 Builder = Callable[[Dataset, int | str, VariantMaker], Items]
@@ -227,7 +226,7 @@ def _item_id(dataset: Dataset, texts: tuple[str, ...], variant: Variant) -> Item
 def _paraphrase_triplet(dataset: Dataset, group: Group, variant: Variant | str) -> Outcome:
     if isinstance(variant, str):
         return variant
-    if group.source == group.paraphrase and not is_published(variant):
+    if group.source == group.paraphrase and not isinstance(variant, PublishedVariant):
         return "the paraphrase is identical to the sentence"
     name = _item_id(dataset, (group.source, group.paraphrase), variant)
     edits = next((v.edits for v in group.variants if v.text == group.paraphrase), ())

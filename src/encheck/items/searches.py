@@ -98,7 +98,7 @@ def _number_contrasts(name: str, found: Collection, maker: VariantMaker) -> Iter
             if MAYBE.search(text)
         )
         passages_of.append((query, list(islice(texts, MAX_PASSAGES))))
-    if english.mode == "paper":
+    if english.recipe is not None:
         yield from ("the published recipe has no numbers" for _ in passages_of)
         return
     english.parse_all(text for query, passages in passages_of if passages for text in (query.text, *passages))

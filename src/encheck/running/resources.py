@@ -27,15 +27,17 @@ from encheck.items.variants import WritingModels
 from encheck.language.english import English
 from encheck.language.lexicon.load import lexicon
 from encheck.language.pipeline.load import Pipeline
-from encheck.options import Settings, arguments_for
-from encheck.options.settings import parse_index_sizes
+from encheck.options import Settings, arguments_for, parse_generator_mode
+from encheck.options.settings import CAREFUL, parse_index_sizes
 from encheck.running.labels import data_labels, model_labels
 from encheck.running.subject import Subject
 from encheck.scoring.vector_search import IndexSize, refuse_missing_faiss, refuse_unsupported_similarity
 from encheck.store import DEFAULT_LIMIT, Store, default_store_path
+from encheck.system import entry_points
 from encheck.system.documents import open_parquet
 from encheck.system.files import Scratch, expand_home
 from encheck.system.lock import Lock, Locks, no_locks
+from encheck.types import Recipe
 
 MANY_ROWS = 200_000  # rows of one file; larger files are measured in shards by default
 KIND, ENDING = "pairs", ".parquet"
@@ -217,8 +219,11 @@ def resolve_english(settings: Settings, store: Store, *, lock: Lock = nullcontex
         pipeline.fingerprint  # noqa: B018 - reads its files
     if settings.lexicon != "embedded":
         lexicon(settings.lexicon)
-    mode, trial = settings.generator_mode, settings.experimental
-    return English(pipeline, settings.lexicon, mode, experimental=trial, store=store, lock=lock)
+    recipe: Recipe | None = None
+    if parse_generator_mode(settings.generator_mode) != CAREFUL:
+        recipes = entry_points.entry_points_of(entry_points.GENERATORS)
+        recipe = entry_points.load_entry_point(recipes[settings.generator_mode])
+    return English(pipeline, settings.lexicon, recipe, experimental=settings.experimental, store=store, lock=lock)
 
 
 def resolve_writers(settings: Settings, store: Store, *, locks: Locks = no_locks) -> WritingModels:
