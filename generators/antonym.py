@@ -170,14 +170,6 @@ def _has_negative_prefix(word: str, base: str) -> bool:
     return word.endswith(base) and word.removesuffix(base) in PREFIXES
 
 
-def depth(parse: Parse, at: int) -> int:
-    """The number of steps from a token to the head of its sentence.
-
-    A word of the predicate counts like the head.
-    """
-    return len(path_to_root(parse, at)) - 1
-
-
 def path_to_root(parse: Parse, at: int) -> list[int]:
     """The token and its chain of heads, up to the head of its sentence."""
     result = [at]
@@ -215,13 +207,14 @@ def antonym(group: Group, *, level: int, rng: Draws, english: English) -> Varian
     if isinstance(slots, str):
         return slots
     parse = english.parse(group.source)
-    ranked_slots = order_slots(slots, rng, lambda slot: _antonym_slot_rank(english, parse, slot))
+
+    def rank(slot: Slot) -> tuple[bool, int, bool]:
+        synonyms = english.substitutes.of(parse.lower_lemmas[slot.at], slot.pos, "s")
+        steps_to_head = len(path_to_root(parse, slot.at)) - 1
+        return is_last_resort(slot), min(steps_to_head, MAX_DEPTH), not synonyms
+
+    ranked_slots = order_slots(slots, rng, rank)
     return replace_slots(english, parse, ranked_slots, relation="antonym", level=1)
-
-
-def _antonym_slot_rank(english: English, parse: Parse, slot: Slot) -> tuple[bool, int, bool]:
-    synonyms = english.substitutes.of(parse.lower_lemmas[slot.at], slot.pos, "s")
-    return is_last_resort(slot), min(depth(parse, slot.at), MAX_DEPTH), not synonyms
 
 
 @listed_generator(1)
@@ -239,9 +232,11 @@ def negated_antonym(group: Group, *, level: int, rng: Draws, english: English) -
     if isinstance(slots, str):
         return slots
     parse = english.parse(group.source)
-    ranked_slots = [
-        c for slot in slots if (c := _keep_complementary_opposites(slot)) and parse.child(slot.at, "cop") is not None
-    ]
+    ranked_slots = []
+    for slot in slots:
+        choices = tuple((word, s) for word, s in slot.choices if COMPLEMENTARY in s.flags)
+        if choices and parse.child(slot.at, "cop") is not None:
+            ranked_slots.append(Slot(slot.at, slot.pos, choices))
     if not ranked_slots:
         return "no complementary opposite in a predicate"
     reasons = [_why_predicate_cannot_be_negated(parse, slot.at) for slot in ranked_slots]
@@ -267,12 +262,6 @@ def unnegated(group: Group, *, base: Variant, level: int, rng: Draws, english: E
     if len(left) == len(base.edits) or not left:
         return "its negation is not a separate edit"
     return Variant(apply_edits(group.source, left), "antonym", level, left, "unnegated", base.certificate)
-
-
-def _keep_complementary_opposites(slot: Slot) -> Slot | None:
-    """The slot with only its complementary opposites; None if it has none."""
-    choices = tuple((word, s) for word, s in slot.choices if COMPLEMENTARY in s.flags)
-    return Slot(slot.at, slot.pos, choices) if choices else None
 
 
 def _why_predicate_cannot_be_negated(parse: Parse, at: int) -> str | None:

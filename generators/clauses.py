@@ -69,13 +69,9 @@ def _is_complete_clause(parse: Parse, verb: int, clause: int | None) -> bool:
     before = [
         i for i in parse.children[verb] if i < subject and i != clause and parse.bases[i] not in ("mark", "punct")
     ]
-    pronoun = clause is not None and any(parse.lowers[i] in PRONOUNS for i in _own(parse, verb, clause))
+    own = set(parse.subtree(verb)) - set(parse.subtree(clause)) if clause is not None else set()
+    pronoun = any(parse.lowers[i] in PRONOUNS for i in own)
     return not before and not pronoun and finite_tag(parse, verb) != ""
-
-
-def _own(parse: Parse, verb: int, clause: int) -> set[int]:
-    """The tokens of the main clause without those of the other clause."""
-    return set(parse.subtree(verb)) - set(parse.subtree(clause))
 
 
 def finite_tag(parse: Parse, verb: int) -> str:
@@ -95,7 +91,8 @@ def _clauses_by_position(parse: Parse, english: English, at: int, after: int) ->
     comma = " ," if " ," in parse.text or end.startswith(" ") else ","
     if at > 0 and after == last:
         before = at - (parse.words[at - 1] == ",")
-        main, other = _lowered(parse, english, 0, before), _token_text(parse, at + 1, last)
+        main = text_inside_sentence(parse, (0, before), english.lexicon) if before else None
+        other = _token_text(parse, at + 1, last)
     elif at == 0 and after < last and parse.words[after] == ",":
         main, other = _token_text(parse, after + 1, last), _token_text(parse, 1, after)
     elif at == 0 and parse.words[after - 1] == ",":
@@ -105,32 +102,30 @@ def _clauses_by_position(parse: Parse, english: English, at: int, after: int) ->
     size = max(len(main.split()) if main else 0, len(other.split()))
     if not main or "," in main + other or size > LONGEST:
         return None
-    is_capital = parse.words[0][0].isupper()
     # Either clause can be the main one: both in the past tense, short, without a time or a referring word.
     verb = parse.heads[at]
-    past = finite_tag(parse, verb) == finite_tag(parse, parse.heads[verb]) == "VBD"
+    main_tag, other_tag = finite_tag(parse, parse.heads[verb]), finite_tag(parse, verb)
+    are_both_past = main_tag == other_tag == "VBD"
     timed = any(one.endswith(TIMES) for one in parse.entities)
-    is_free = past and not timed and size <= LONGEST_FREE and (PRONOUNS | SHOWING).isdisjoint(parse.lowers)
-    return TwoClauses(main, parse.lowers[at], other, end, is_free, *_tenses(parse, at), is_capital, comma)
-
-
-def _tenses(parse: Parse, at: int) -> tuple[bool, bool, bool]:
-    """The tenses for `TwoClauses`: is_past, agrees, is_open."""
-    verb = parse.heads[at]
-    main, other = finite_tag(parse, parse.heads[verb]), finite_tag(parse, verb)
+    refers = not (PRONOUNS | SHOWING).isdisjoint(parse.lowers)
     is_state = parse.child(verb, "cop") is not None or parse.tags[parse.heads[verb]] == "VBG"
-    pairs = [("VBD", "VBD"), ("MD", "VBZ"), ("MD", "VBP"), ("VBD", ""), ("MD", "")]
-    is_open = main in ("MD", "VBZ", "VBP", "VB") and other in ("VBZ", "VBP")
-    return main == other == "VBD", (main, other) in pairs and not is_state, is_open
+    fits_order = (main_tag, other_tag) in (("VBD", "VBD"), ("MD", "VBZ"), ("MD", "VBP"), ("VBD", ""), ("MD", ""))
+    return TwoClauses(
+        main,
+        parse.lowers[at],
+        other,
+        end,
+        clauses_can_swap=are_both_past and not timed and size <= LONGEST_FREE and not refers,
+        are_both_past=are_both_past,
+        fits_event_order=fits_order and not is_state,
+        fits_open_condition=main_tag in ("MD", "VBZ", "VBP", "VB") and other_tag in ("VBZ", "VBP"),
+        starts_with_capital=parse.words[0][0].isupper(),
+        comma=comma,
+    )
 
 
 def _token_text(parse: Parse, first: int, after: int) -> str:
     return parse.text[parse.starts[first] : parse.ends[after - 1]] if first < after else ""
-
-
-def _lowered(parse: Parse, english: English, first: int, after: int) -> str | None:
-    """The clause that opens the text, as it would be written within a sentence."""
-    return text_inside_sentence(parse, (first, after), english.lexicon) if first < after else None
 
 
 def join_clauses(clauses: TwoClauses, main: str, conjunction: str, other: str, *, front: bool = False) -> str:

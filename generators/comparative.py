@@ -85,8 +85,12 @@ def comparison_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephra
             words = [[one.format(less="less") for one in side] for side in pair]
             side = next((i for i in (0, 1) if said in words[i]), None)
             if side is not None and "no" not in set(parse.lowers) - set(parse.lowers[first : at + 1]):
-                result = [[_put(parse, first, at + 1, one.format(less=less)) for one in each] for each in pair]
-                control = _put(parse, first, at + 1, "almost" if _is_round_number(parse.lowers[at + 1]) else "exactly")
+                result = [
+                    [replace_tokens(parse, (first, at + 1, one.format(less=less))) for one in each] for each in pair
+                ]
+                number = parse.lowers[at + 1]
+                is_round = number in ("$", HALF) or (number.endswith("0") and number.replace(",", "").isdigit())
+                control = replace_tokens(parse, (first, at + 1, "almost" if is_round else "exactly"))
                 return Rephrasings(result[side], result[1 - side], "a bound of a number", control)
         return NONE
     return (_adjective_rephrasings(parse, english) if "than" in parse.lowers else None) or NONE
@@ -99,15 +103,6 @@ def _is_number_bound(parse: Parse, at: int) -> bool:
     numbered = parse.tags[after : after + 1] == ("CD",) or parse.lowers[after] == HALF
     than = parse.lowers[at] == "than" and parse.lowers[at - 1] in LIMITS
     return numbered and (pair or than)
-
-
-def _is_round_number(number: str) -> bool:
-    """Whether "almost" fits a number: "50", "3,400", "half"."""
-    return number in ("$", HALF) or (number.endswith("0") and number.replace(",", "").isdigit())
-
-
-def _put(parse: Parse, first: int, after: int, words: str) -> str:
-    return replace_tokens(parse, (first, after, words))
 
 
 def _adjective_rephrasings(parse: Parse, english: English) -> Rephrasings | None:
@@ -123,8 +118,8 @@ def _adjective_rephrasings(parse: Parse, english: English) -> Rephrasings | None
                     or "CD" in parse.tags[max(first - 5, 0) : first]
                     or parse.tags[first - 1] in ("NNS", "RB", "RBR")
                 ):
-                    kept = [_put(parse, first, than, one) for one in own]
-                    changed = [_put(parse, first, than, one) for one in other]
+                    kept = [replace_tokens(parse, (first, than, one)) for one in own]
+                    changed = [replace_tokens(parse, (first, than, one)) for one in other]
                     kept += _exchange_compared_things(parse, english, first, than, other)
                     changed += _exchange_compared_things(parse, english, first, than, own)
                     return Rephrasings(kept, changed, "a comparison", _equality_text(parse, first, than))
@@ -136,8 +131,8 @@ def _equality_text(parse: Parse, first: int, than: int) -> str:
     if parse.pos[first - 1] not in ("AUX", "VERB"):
         return ""
     if parse.tags[than - 1] == "JJR":
-        return _put(parse, first, than + 1, f"as {parse.lower_lemmas[than - 1]} as")
-    return _put(parse, first, than + 1, f"as {parse.lowers[than - 1]} as") if than - first == 2 else ""
+        return replace_tokens(parse, (first, than + 1, f"as {parse.lower_lemmas[than - 1]} as"))
+    return replace_tokens(parse, (first, than + 1, f"as {parse.lowers[than - 1]} as")) if than - first == 2 else ""
 
 
 def _exchange_compared_things(

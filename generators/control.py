@@ -266,21 +266,15 @@ def _sample_comparable_lemmas(
         & (np.abs(np.log10((known.seen + 0.5) / (seen + 0.5))) <= FREQUENCY)
         & (np.abs(known.length - len(word)) <= LENGTH)
     )
-    if shunned := _excluded_adjective_markers(parse, at):
-        near &= ~np.isin(known.marker, shunned)
+    if tag.startswith("JJ"):  # markers of adjectives that stand only before a noun, or only as a predicate
+        is_before_noun = parse.bases[at] == "amod" and parse.heads[at] > at
+        near &= ~np.isin(known.marker, ["p", "ip"] if is_before_noun else ["a", "ip"])
     words = common_words(lexicon, tag)
     alike = [lemma for i in np.flatnonzero(near) if (lemma := words[i].lemma) in fitting]
     related = _related_lemmas(lexicon, parse.lemmas[at].lower(), pos) | _related_lemmas(lexicon, word.lower(), pos)
     related = related.union(*(_related_lemmas(lexicon, lemma, pos) for lemma in lemmas))
     chosen = rng.sample(alike, min(len(alike), 3 * TRIES))
     return [lemma for lemma in chosen if lemma not in related][:TRIES]
-
-
-def _excluded_adjective_markers(parse: Parse, at: int) -> list[str]:
-    """The markers of adjectives that do not fit this place: before a noun, or as a predicate."""
-    if not parse.tags[at].startswith("JJ"):
-        return []
-    return ["p", "ip"] if parse.bases[at] == "amod" and parse.heads[at] > at else ["a", "ip"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ does not use: the edit that keeps the text changes the mirror, and vice versa (d
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -66,7 +66,8 @@ def collect_inventory(english: English, texts: Sequence[str]) -> Inventory:
 
     Their order depends only on their names.
     """
-    mentioned = {one.thing for text in texts for one in _named(english.read(_find_names, text))}
+    found = (english.read(_find_names, text) for text in texts)
+    mentioned = {name.thing for names_of_text in found if not isinstance(names_of_text, str) for name in names_of_text}
     ranked = sorted(mentioned, key=lambda thing: content_hash(*thing.forms))
     kinds = sorted({thing.kind for thing in ranked})
     return Inventory(
@@ -76,10 +77,6 @@ def collect_inventory(english: English, texts: Sequence[str]) -> Inventory:
 
 def _find_names(_english: English, parse: Parse) -> tuple[Name, ...] | str:
     return names(parse)
-
-
-def _named(found: tuple[Name, ...] | str) -> tuple[Name, ...]:
-    return () if isinstance(found, str) else found
 
 
 def entity_edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
@@ -131,23 +128,20 @@ def _choose_name_change(name: Name, parse: Parse, known: Inventory, rng: Draws) 
         whole, initials = (f"{form.removesuffix(own.last)}{other.last}" for form in own.forms)
         ranked.append(NamedThing("person", (whole, initials), own.gender, own.given, other.last))
     plans = [NameChange(name, one, notation) for one in ranked for notation in (0, 1)]
-    by = {plan: _surface_favour(plan, len(parse.text)) for plan in plans}
-    wanted = [plan for plan in plans if by[plan] * favoured > 0]
-    return wanted[0] if wanted else min(plans, key=lambda plan: abs(by[plan]))
+    # How much the surface favours the kept text over the changed one.
+    around = len(parse.text)
+    of_kept = similarity_in_context(name.own, name.other, around)
+    favours = {
+        plan: of_kept - similarity_in_context(name.own, plan.thing.forms[plan.notation], around) for plan in plans
+    }
+    wanted = [plan for plan in plans if favours[plan] * favoured > 0]
+    return wanted[0] if wanted else min(plans, key=lambda plan: abs(favours[plan]))
 
 
 def _forms_fit_possessive(text: str, name: Name, *forms: str) -> bool:
     """Whether the *'s* of the name never follows a form that ends in *s*."""
     is_possessive = any(POSSESSIVE.match(text, spot.end) for spot in name.spots)
     return not is_possessive or not any(form.endswith("s") for form in forms)
-
-
-def _surface_favour(plan: NameChange, around: int) -> float:
-    """How much the surface favours the kept text over the changed one."""
-    own = plan.name.own
-    return similarity_in_context(own, plan.name.other, around) - similarity_in_context(
-        own, plan.thing.forms[plan.notation], around
-    )
 
 
 def _replacement_things(name: Name, parse: Parse, known: Inventory) -> Iterator[NamedThing]:
@@ -173,20 +167,20 @@ def _same_kind_things(thing: NamedThing, some: Inventory, parse: Parse) -> Itera
         yield NamedThing(thing.kind, forms, thing.gender, thing.given, last)
 
 
-def _listed_persons() -> Iterator[NamedThing]:
+def _load_listed_things() -> Inventory:
+    """Return the listed places, organisations, persons and leaders."""
+    persons = []
     for name in PEOPLE:
         given, last = name.split()
-        yield NamedThing("person", (name, f"{given[0]}. {last}"), "f" if given in FEMALE else "m", given, last)
-
-
-def _group_by_kind(found: Iterable[NamedThing]) -> Inventory:
+        gender = "f" if given in FEMALE else "m"
+        persons.append(NamedThing("person", (name, f"{given[0]}. {last}"), gender, given, last))
     by_kind: dict[str, tuple[NamedThing, ...]] = {}
-    for thing in found:
+    for thing in (*things(), *persons, *leaders().values()):
         by_kind[thing.kind] = (*by_kind.get(thing.kind, ()), thing)
     return Inventory(by_kind)
 
 
-LISTED = _group_by_kind((*things(), *_listed_persons(), *leaders().values()))
+LISTED = _load_listed_things()
 
 
 def _is_different_thing(name: Name, one: NamedThing, parse: Parse) -> bool:

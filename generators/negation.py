@@ -8,8 +8,9 @@ source, a mirror, has the meaning of the changed text in other words (docs/metho
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import product
 from typing import NamedTuple
 
 from encheck.generators.antonym import negated_antonym
@@ -91,7 +92,8 @@ def negation_edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
     result = _negatable_predicates(parse)
     if not isinstance(result, str):
         ranks = rng.random_ranks(len(result))
-        one = result[min(range(len(result)), key=lambda i: (_is_aside(result[i]), ranks[i]))]
+        asides = [one.clause == RELATIVE or one.parse.lower_lemmas[one.head] in SAYING for one in result]
+        one = result[min(range(len(result)), key=lambda i: (asides[i], ranks[i]))]
         plan = _texts_by_antonym(one, rng, english) or _predicate_texts(one, rng)
     elif result != SENTENCES:
         plan = _negate_all(parse, rng)
@@ -109,10 +111,6 @@ def _negatable_predicates(parse: Parse) -> tuple[Predicate, ...] | str:
     reasons = [discourse_clash(one) for one in denied]
     free = tuple(one for one, reason in zip(denied, reasons, strict=True) if not reason)
     return free or reasons[0]
-
-
-def _is_aside(predicate: Predicate) -> bool:
-    return predicate.clause == RELATIVE or predicate.parse.lower_lemmas[predicate.head] in SAYING
 
 
 def _negate_all(parse: Parse, rng: Draws) -> PredicateTexts | None:
@@ -191,21 +189,31 @@ def _predicate_texts(predicate: Predicate, rng: Draws) -> PredicateTexts | str:
     return PredicateTexts(start, end, written_so, f"{predicate.clause}, {kind}")
 
 
-def _side_forms(predicate: Predicate) -> tuple[list[str], list[str], list[str]]:
-    """The forms for the kept text, the changed one and the mirror.
+class SideForms(NamedTuple):
+    """The possible forms of a predicate in the kept text, the changed text and the mirror."""
+
+    kept: list[str]
+    changed: list[str]
+    mirrored: list[str]
+
+
+def _side_forms(predicate: Predicate) -> SideForms:
+    """Return the forms of a predicate for each side.
 
     The changed text has no word of emphasis, because readers found that odd (docs/method/generators.md).
     """
     said, denied = _plain_forms(predicate)
     stressed = _emphatic_forms(predicate)
     if predicate.negation is None:
-        return [*said, *filter(None, [_contraction_with_pronoun(predicate)]), *stressed], denied, denied
-    return denied, said[:1], [*said[1:], *stressed]
+        kept = [*said, *filter(None, [_contraction_with_pronoun(predicate)]), *stressed]
+        return SideForms(kept, denied, denied)
+    return SideForms(denied, said[:1], [*said[1:], *stressed])
 
 
-def _forms_unlike(own: str, ways: Sequence[str]) -> list[str]:
-    """The forms that differ from the text's own."""
-    return [way for way in ways if way not in (own.strip(), _plain(own.strip()))]
+def _forms_unlike(own: str, forms: Sequence[str]) -> list[str]:
+    """Return the forms that differ from the text's own, also as written outside of tokenised text ("didn't")."""
+    written = own.strip()
+    return [form for form in forms if form not in (written, written.replace("’", "'").replace(" n't", "n't"))]
 
 
 def _contraction_with_pronoun(predicate: Predicate) -> str:
@@ -229,11 +237,6 @@ def _contraction_with_pronoun(predicate: Predicate) -> str:
 def last_replaced_token(predicate: Predicate) -> int:
     """The last token to replace: the full verb, the not, or the operator."""
     return predicate.head if predicate.base else predicate.finite if predicate.negation is None else predicate.negation
-
-
-def _plain(own: str) -> str:
-    """Words as written outside of tokenised text: "didn't" for "did n't"."""
-    return own.replace("’", "'").replace(" n't", "n't")
 
 
 def _adapt_apostrophe_and_blank(source: str, own: str, text: str) -> str:
@@ -315,17 +318,13 @@ def _side_choices_with_preference(
 ) -> tuple[tuple[int, int, tuple[str, ...]], ...]:
     """Each choice of texts, with the side that the edit distance favours for both sources (1 kept, -1 changed)."""
 
-    def each() -> Iterator[tuple[int, int, tuple[str, ...]]]:
-        for near in kept:
-            for far in changed:
-                first, shared = _preferred_side(own, near, far, around), _emphasis_words(near) | _emphasis_words(far)
-                others = [way for way in mirrors if way != far and not _emphasis_words(way) & shared]
-                for mirror in others:
-                    yield first, _preferred_side(mirror, far, near, around), (near, far, mirror)
-                if not others:
-                    yield first, -first, (near, far)
-
-    return tuple(each())
+    choices: list[tuple[int, int, tuple[str, ...]]] = []
+    for near, far in product(kept, changed):
+        first, shared = _preferred_side(own, near, far, around), _emphasis_words(near) | _emphasis_words(far)
+        others = [way for way in mirrors if way != far and not _emphasis_words(way) & shared]
+        choices += [(first, _preferred_side(way, far, near, around), (near, far, way)) for way in others]
+        choices += [] if others else [(first, -first, (near, far))]
+    return tuple(choices)
 
 
 @lru_cache(maxsize=20_000)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 
 from encheck.generators.phenomenon import Phenomenon, Rephrasings, edits_from_rephrasings, replace_tokens
 from encheck.language.edits.inflection import inflected
@@ -131,16 +132,12 @@ def _verb_shows_no_number(parse: Parse, noun: int) -> bool:
     return parse.tags[finite] == "MD" or (parse.tags[finite] == "VBD" and parse.lower_lemmas[finite] != "be")
 
 
-def _many_rephrasings(said: str, *kept: str) -> Maker:
-    """A maker of few for "many": not many for a subject, hardly any for an object."""
-
-    def ways(parse: Parse, at: int, noun: int) -> Rephrasings | None:
-        if parse.tags[noun] != "NNS":
-            return None
-        few = ("few", "not many", "very few") if _is_subject(parse, noun) else ("very few", "hardly any")
-        return _exchange_quantifier(parse, at, at + 1, kept, few, f"{said} of a kind", "other")
-
-    return ways
+def _many_rephrasings(parse: Parse, at: int, noun: int, *, said: str, kept: tuple[str, ...]) -> Rephrasings | None:
+    """Few for "many": "not many" for a subject, "hardly any" for an object."""
+    if parse.tags[noun] != "NNS":
+        return None
+    few = ("few", "not many", "very few") if _is_subject(parse, noun) else ("very few", "hardly any")
+    return _exchange_quantifier(parse, at, at + 1, kept, few, f"{said} of a kind", "other")
 
 
 def _no_rephrasings(parse: Parse, at: int, noun: int) -> Rephrasings | None:
@@ -155,9 +152,9 @@ def _no_rephrasings(parse: Parse, at: int, noun: int) -> Rephrasings | None:
 
 MAKERS: dict[str, Maker] = {
     "every": _every_rephrasings, "each": _every_rephrasings, "all": _all_rephrasings, "no": _no_rephrasings,
-    "many": _many_rephrasings("many", "a lot of", "a large number of"),
-    "several": _many_rephrasings("several", "a number of"),
-    "most": _many_rephrasings("most", "the majority of", "more than half of all"),
+    "many": partial(_many_rephrasings, said="many", kept=("a lot of", "a large number of")),
+    "several": partial(_many_rephrasings, said="several", kept=("a number of",)),
+    "most": partial(_many_rephrasings, said="most", kept=("the majority of", "more than half of all")),
 }  # fmt: skip
 
 

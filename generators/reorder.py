@@ -94,7 +94,8 @@ def shift_dative(parse: Parse, english: English) -> Move | str | None:
 def _find_dative_verb(parse: Parse, english: English, verb: int) -> DativeVerb | None:
     thing, first = parse.child(verb, "obj"), parse.child(verb, "iobj")
     given = None if thing is None else contiguous_span(parse, thing)
-    preposition = _preposition(parse.lemmas[verb].lower())
+    lemma = parse.lemmas[verb].lower()
+    preposition = "to" if lemma in TO else "for" if lemma in FOR else None
     if thing is None or given is None or preposition is None or parse.pos[verb] != "VERB":
         return None
     if first is not None:
@@ -114,10 +115,6 @@ def _find_dative_verb(parse: Parse, english: English, verb: int) -> DativeVerb |
     return DativeVerb(parse, english, verb, at, thing, bare, given, preposition, False) if here else None
 
 
-def _preposition(verb: str) -> str | None:
-    return "to" if verb in TO else "for" if verb in FOR else None
-
-
 def _why_not_shifted(giving: DativeVerb) -> str | None:
     """The reason, in a few words, against exchanging these objects; None if there is none."""
     parse, gets, given = giving.parse, giving.gets, giving.given
@@ -134,7 +131,8 @@ def _why_not_shifted(giving: DativeVerb) -> str | None:
     sizes = gets[1] - gets[0], given[1] - given[0]
     if sizes[0] > LONGEST_RECIPIENT or sizes[1] > LONGEST_THING or (not giving.is_double and sizes[0] > sizes[1] + 1):
         return "the objects are too long"
-    if not giving.is_double and not _thing_starts_own_phrase(giving):
+    opens_phrase = parse.tags[given[0]] in OPENING or parse.lowers[giving.recipient] in ANY_OPENING
+    if not giving.is_double and not opens_phrase:  # "gave her books" would be read as one object
         return "two objects that would be read as one"
     if not _clause_ends_after_objects(giving):
         return "what follows belongs to the second object"
@@ -159,12 +157,6 @@ def _has_recipient(giving: DativeVerb) -> bool:
     if parse.pos[at] == "PRON":
         return span == (at, at + 1) and can_act(giving.english, parse, at)
     return can_act(giving.english, parse, at) and is_noun_phrase(parse, at, span, of=NO_PARTS)
-
-
-def _thing_starts_own_phrase(giving: DativeVerb) -> bool:
-    """Whether a thing right after its recipient cannot be read as a part of the same phrase, as in "her books"."""
-    parse = giving.parse
-    return parse.tags[giving.given[0]] in OPENING or parse.lowers[giving.recipient] in ANY_OPENING
 
 
 def _clause_ends_after_objects(giving: DativeVerb) -> bool:

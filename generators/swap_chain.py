@@ -236,16 +236,17 @@ def split_into_units(
         end, label = at + 1, entities[at][2:]
         while label and end < len(words) and entities[end] == f"I-{label}":
             end += 1
-        lemma = lemmas[at].lower() if lemmas else ""
-        found.append(MovableUnit(at, end, f"ENT:{label}" if label else _unit_tag(words[at], tags[at], lemma)))
+        is_be = words[at].lower() in FORMS_OF_BE or (lemmas and lemmas[at].lower() == "be")
+        tag = tags[at]
+        if label:
+            tag = f"ENT:{label}"
+        elif tag.startswith("VB"):
+            tag = "" if is_be else "VERB"
+        elif tag.startswith("NN"):
+            tag = "NOUN"
+        found.append(MovableUnit(at, end, tag))
         at = end
     return tuple(found)
-
-
-def _unit_tag(word: str, tag: str, lemma: str) -> str:
-    if tag.startswith("VB"):
-        return "" if lemma == "be" or word.lower() in FORMS_OF_BE else "VERB"
-    return "NOUN" if tag.startswith("NN") else tag
 
 
 def _is_open_class(unit: MovableUnit) -> bool:

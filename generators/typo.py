@@ -94,7 +94,9 @@ def _noise_function(name: str, seed: int, is_experimental: bool) -> Reading:
                 return options
             options = NoiseOptions((), ())
         rng = Draws(seed, name, parse.text)
-        made = (_noisy_variant(parse.text, options, name, size, rng, english) for size in _change_sizes(options))
+        # As many characters as one of the changes of meaning; a few if there is none.
+        sizes = tuple(dict.fromkeys(one.size for one in options.changes)) or range(1, MAX_CHARACTERS + 1)
+        made = (_noisy_variant(parse.text, options, name, size, rng, english) for size in sizes)
         return next(filter(None, made), NO_PLACE_FOR_AS_MANY if options.changes else NO_PLACE)
 
     return noise
@@ -177,17 +179,6 @@ def _meaning_changes(english: English, parse: Parse, seed: int, *, is_experiment
             yield MeaningChange((edit,), changed, size, f"another thing: {edits_in_words(text, (edit,))}")
 
 
-def _meaning_change_span(options: NoiseOptions, size: int) -> tuple[int, int] | None:
-    """The characters replaced by the change of this size: the word there is mistyped first."""
-    edits = next((one.edits for one in options.changes if one.size == size), None)
-    return (edits[-1].start, edits[-1].end) if edits else None
-
-
-def _change_sizes(options: NoiseOptions) -> tuple[int, ...]:
-    """The possible sizes of a change: as many characters as one of the changes of meaning; a few if there is none."""
-    return tuple(dict.fromkeys(one.size for one in options.changes)) or tuple(range(1, MAX_CHARACTERS + 1))
-
-
 def _noisy_variant(
     source: str, options: NoiseOptions, kind: str, size: int, rng: Draws, english: English
 ) -> Variant | None:
@@ -204,8 +195,10 @@ def _mistyped_variant(
     """`count` words mistyped, first the one at the place of the change; None if there are too few."""
     if count > MAX_MISTYPED_WORDS:
         return None
-    near, words = _meaning_change_span(options, count), rng.sample(options.words, len(options.words))
-    words.sort(key=lambda span: span != near)
+    change = next((one.edits for one in options.changes if one.size == count), None)
+    place = (change[-1].start, change[-1].end) if change else None
+    words = rng.sample(options.words, len(options.words))
+    words.sort(key=lambda span: span != place)
     edits: list[Edit] = []
     for start, end in words:
         if len(edits) < count and (mistyped := slip(english.lexicon, source[start:end], kind, rng)):
