@@ -114,7 +114,7 @@ def test_padding_on_the_left_gives_the_same_vectors(copied, plain):
 def test_last_and_first_token_are_found_on_either_side_of_the_padding():
     import torch
 
-    from encheck.encoders.pooling import pool_hidden_states
+    from encheck.encoders.checkpoints.transformers import pool_hidden_states
 
     made = torch.arange(8, dtype=torch.float32).reshape(2, 4, 1)
     mask = torch.tensor([[0, 1, 1, 1], [1, 1, 0, 0]])

@@ -12,9 +12,9 @@ import pytest
 import tiny
 import tiny_models
 
+from encheck.encoders.checkpoints.folders import read_stored_pooling
 from encheck.encoders.load import load_model
 from encheck.encoders.model_config import Device, ModelConfig
-from encheck.encoders.pooling import read_stored_pooling
 from encheck.errors import EncoderError, ModelError
 
 pytestmark = pytest.mark.xdist_group("encoders")

@@ -8,10 +8,10 @@ import tiny_models
 from onnx import TensorProto, helper, numpy_helper
 from onnx import load_model as load_onnx
 
-from encheck.encoders import onnx_files as protobuf
+from encheck.encoders import onnx as protobuf
 from encheck.encoders.load import load_model
 from encheck.encoders.model_config import Device, ModelConfig
-from encheck.encoders.onnx_files import find_external_weights, read_external_locations
+from encheck.encoders.onnx import find_external_weights, read_external_locations
 from encheck.errors import ModelError
 
 LONG = "/".join(["w" * 120] * 2) + ".bin"  # its length takes two bytes

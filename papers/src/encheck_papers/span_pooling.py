@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.checkpoints.folders import SPAN_POOLING
+from encheck.encoders.checkpoints.transformers import mean_over_tokens
 from encheck.encoders.files import COPY, check_weights_file, read_json
-from encheck.encoders.pooling import mean_over_tokens
 from encheck.errors import ModelError, UsageError, unknown_name_message
 from encheck.language.english import English
 from encheck.store import Store, default_store_path

@@ -37,26 +37,23 @@ class Adapter:
     options: Mapping[str, type | tuple[str, ...]] = field(default_factory=dict)
 
 
-def _encoder_path(module: str) -> str:
-    return f"encheck.encoders.{module}"
-
-
+ENCODERS = "encheck.encoders"
 ADAPTERS: Mapping[str, Adapter] = {
     "sentence-transformers": Adapter(
-        _encoder_path("checkpoints.sentence_transformers:open_checkpoint"),
+        f"{ENCODERS}.checkpoints.sentence_transformers:open_checkpoint",
         "sentence-transformers checkpoint",
         (*PINNING_FIELDS, *ENCODING_FIELDS, *TORCH_FIELDS, "pooling", "trust_remote_code"),
         source="hub",
     ),
     "transformers": Adapter(
-        _encoder_path("checkpoints.transformers:TransformersEncoder"),
+        f"{ENCODERS}.checkpoints.transformers:TransformersEncoder",
         "transformers checkpoint",
         (*PINNING_FIELDS, *ENCODING_FIELDS, *TORCH_FIELDS, "pooling", "trust_remote_code"),
         source="hub",
         options={"layers": list, "head": ("mlp",)},
     ),
     "peft": Adapter(
-        _encoder_path("checkpoints.transformers:PeftEncoder"),
+        f"{ENCODERS}.checkpoints.transformers:PeftEncoder",
         "PEFT adapter",
         ("revision", *ENCODING_FIELDS, *TORCH_FIELDS, "pooling"),
         ("peft",),
@@ -65,7 +62,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         options={"base": str, "layers": list, "head": ("mlp",)},
     ),
     "onnx": Adapter(
-        _encoder_path("onnx:OnnxEncoder"),
+        f"{ENCODERS}.onnx:OnnxEncoder",
         "bare ONNX model",
         ("sha256", *ENCODING_FIELDS, "max_length", "pooling"),
         ("onnxruntime", "tokenizers"),
@@ -73,7 +70,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         options={"output": str},
     ),
     "openvino": Adapter(
-        _encoder_path("onnx:OpenVinoEncoder"),
+        f"{ENCODERS}.onnx:OpenVinoEncoder",
         "bare ONNX model, run by OpenVINO",
         ("sha256", *ENCODING_FIELDS, "max_length", "pooling"),
         ("openvino", "tokenizers"),
@@ -81,7 +78,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         options={"output": str},
     ),
     "vectors": Adapter(
-        _encoder_path("static_embeddings:open_word_vectors"),
+        f"{ENCODERS}.static_embeddings:open_word_vectors",
         "file of word vectors",
         ("sha256", "similarity"),
         options={
@@ -93,13 +90,13 @@ ADAPTERS: Mapping[str, Adapter] = {
         },
     ),
     "stored-vectors": Adapter(
-        _encoder_path("stored_index:StoredVectors"),
+        f"{ENCODERS}.stored_index:StoredVectors",
         "file of texts with their vectors",
         ("sha256", "similarity"),
         options={"texts": str},
     ),
     "model2vec": Adapter(
-        _encoder_path("static_embeddings:Model2VecEncoder"),
+        f"{ENCODERS}.static_embeddings:Model2VecEncoder",
         "model2vec checkpoint",
         (*PINNING_FIELDS, *ENCODING_FIELDS, "max_length"),
         ("model2vec",),
@@ -107,7 +104,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         source="hub",
     ),
     "savedmodel": Adapter(
-        _encoder_path("savedmodel:SavedModelEncoder"),
+        f"{ENCODERS}.savedmodel:SavedModelEncoder",
         "TensorFlow SavedModel",
         ("sha256", "similarity", "trust_remote_code"),
         ("tensorflow",),
@@ -115,21 +112,21 @@ ADAPTERS: Mapping[str, Adapter] = {
         options={"signature": str, "output": str},
     ),
     "cross-encoder": Adapter(
-        _encoder_path("pair_scorers:CrossEncoderScorer"),
+        f"{ENCODERS}.pair_scorers:CrossEncoderScorer",
         "cross-encoder",
         (*PINNING_FIELDS, *TORCH_FIELDS),
         source="hub",
         options={"direction": ("forward", "both"), "positive": str, "activation": ("sigmoid", "identity")},
     ),
     "lexical": Adapter(
-        _encoder_path("pair_scorers:LexicalScorer"),
+        f"{ENCODERS}.pair_scorers:LexicalScorer",
         "surface scorer, which needs no understanding",
         (),
         source="optional",
         options={"weighting": ("jaccard", "edit-distance", "bigrams", "trigrams", "tf-idf", "bm25")},
     ),
     "openai": Adapter(
-        _encoder_path("server:OpenAiEncoder"),
+        f"{ENCODERS}.server:OpenAiEncoder",
         "server that speaks OpenAI's /v1/embeddings",
         ENCODING_FIELDS,
         source="url",
@@ -139,7 +136,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         },
     ),
     "tei": Adapter(
-        _encoder_path("server:TeiEncoder"),
+        f"{ENCODERS}.server:TeiEncoder",
         "text-embeddings-inference server",
         ("prompt", "prompts", "similarity"),
         source="url",

@@ -1,5 +1,6 @@
-"""Which files of a folder belong to the model: those at its root, and those that modules.json, a router or an index
-names.
+"""The files and the modules of a checkpoint folder, and the pooling that it states.
+
+The files of a model are those at the root of its folder, and those that modules.json, a router or an index names.
 """
 
 from __future__ import annotations
@@ -27,6 +28,12 @@ PAIR_HEAD_FOLDER = "pair_head"  # the folder of a head over pairs
 REFERENCING_FILES = ("modules.json", "router_config.json", "config.json", "*.index.json")
 NUMBERED = re.compile(r"([1-9]\d*)_([A-Z]\w*)")  # how sentence-transformers names the folder of a module: 1_Pooling
 TEMPLATES = "additional_chat_templates"  # where a tokenizer keeps its other templates
+
+OLDER_POOLING_KEYS = {
+    "pooling_mode_cls_token": "cls", "pooling_mode_max_tokens": "max", "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens", "pooling_mode_weightedmean_tokens": "weightedmean",
+    "pooling_mode_lasttoken": "lasttoken",
+}  # fmt: skip
 
 
 def model_files(folder: Path) -> list[Path]:
@@ -133,3 +140,31 @@ def check_vocabulary(folder: Path) -> None:
             raise ModelError(
                 f"{tokenizer} has token {largest}, but config.json says vocab_size {size}: {OTHER_VOCABULARY}"
             )
+
+
+def pooling_config_path(folder: Path) -> Path:
+    """The file in which a sentence-transformers folder defines its pooling, if it has one."""
+    modules = [m for m in list_modules(folder) if isinstance(m, dict)]
+    paths = [str(m.get("path")) for m in modules if str(m.get("type")).endswith("Pooling")]
+    return folder / (paths[0] if paths else "1_Pooling") / "config.json"
+
+
+def read_stored_pooling(folder: Path) -> str | None:
+    """The pooling of a sentence-transformers folder, in the words of models.yaml; None if not stated."""
+    stored = read_json(pooling_config_path(folder), dict)
+    stated = stored.get("pooling_mode") or [name for key, name in OLDER_POOLING_KEYS.items() if stored.get(key)]
+    named = "+".join(map(str, stated)) if isinstance(stated, list) else str(stated)
+    return {"lasttoken": "last"}.get(named, named) or None
+
+
+def describe_pooling(label: str, folder: Path) -> str:
+    """A note that a transformer alone is pooled as the sentence-transformers checkpoint says, and which modules are
+    left out.
+
+    Vectors are compared by cosine unless the model says otherwise, so leaving `Normalize` out has no effect.
+    """
+    file = pooling_config_path(folder)
+    kinds = [(str(m.get("path")), str(m.get("type")).rpartition(".")[2]) for m in list_modules(folder)]
+    others = [path for path, kind in kinds if kind not in ("Transformer", "Pooling", "Normalize", "Dropout")]
+    without = f"; left out: {', '.join(others)}" if others else ""
+    return f"{label}: pooled by {read_stored_pooling(folder)}, as {file} says{without}"

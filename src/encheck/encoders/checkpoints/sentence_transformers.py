@@ -33,6 +33,8 @@ from encheck.encoders.checkpoints.folders import (
     inferred_module_folders,
     list_modules,
     model_files,
+    pooling_config_path,
+    read_stored_pooling,
 )
 from encheck.encoders.checkpoints.pretrained import (
     check_embedding_rows,
@@ -50,7 +52,6 @@ from encheck.encoders.checkpoints.trust import refuse_ignored_settings, refuse_o
 from encheck.encoders.files import WHOLE, check_tokens_per_character, read_json, read_json_number, read_json_value
 from encheck.encoders.load import PAIR_HEAD, detect_adapter
 from encheck.encoders.model_config import Device, ModelConfig
-from encheck.encoders.pooling import pooling_config_path, read_stored_pooling
 from encheck.encoders.protocol import Batch
 from encheck.encoders.settings import UNLIMITED
 from encheck.errors import EncoderError, ModelError, unknown_name_message

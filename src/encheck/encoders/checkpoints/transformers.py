@@ -1,4 +1,8 @@
-"""transformers checkpoints through AutoModel with encheck's own pooling, and PEFT adapters on them."""
+"""transformers checkpoints through AutoModel with encheck's own pooling, and PEFT adapters on them.
+
+Pooling turns the vectors of tokens into the vector of a text. Tensors are [n, tokens, d], masks [n, tokens]; all in
+fp32.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,10 @@ import copy
 import gc
 import logging
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +27,7 @@ from encheck.encoders.batching import (
     run_on_replicas,
     select_rows,
 )
+from encheck.encoders.checkpoints.folders import describe_pooling, pooling_config_path, read_stored_pooling
 from encheck.encoders.checkpoints.pretrained import (
     check_embedding_rows,
     check_folder,
@@ -44,14 +49,45 @@ from encheck.encoders.files import (
     read_json_value,
 )
 from encheck.encoders.model_config import Device, ModelConfig
-from encheck.encoders.pooling import describe_pooling, pool_hidden_states, pooling_config_path, read_stored_pooling
 from encheck.encoders.protocol import Batch
 from encheck.encoders.settings import UNLIMITED
 from encheck.errors import EncoderError, ModelError
 from encheck.system.files import expand_home, is_folder
 from encheck.types import Json
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 log = logging.getLogger("encheck")
+
+
+def mean_over_tokens(states: Tensor, mask: Tensor) -> Tensor:
+    """The mean over tokens other than padding; shape [n, d]."""
+    weights = mask.unsqueeze(-1).to(states.dtype)
+    return (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1e-9)
+
+
+def pool_hidden_states(hidden: Sequence[Tensor], mask: Tensor, *, pooling: str, layers: Sequence[int] = ()) -> Tensor:
+    """Pool the hidden states of all layers, the embeddings first; shape [n, d].
+
+    `first-last-avg` is the mean over tokens of the first and the last layer's states (SimCSE's `avg_first_last`),
+    `layers` the mean of the named layers, where 0 is the embeddings and -1 the last layer. Padding, on either side,
+    does not count: `cls` takes the first other token, `last` the last, `max` the largest value of each dimension.
+    """
+    import torch
+
+    if pooling == "first-last-avg":
+        return pool_hidden_states(hidden, mask, pooling="layers", layers=(1, -1))
+    if pooling == "layers":
+        chosen = sum(hidden[layer].float() for layer in layers) / len(layers)
+        return mean_over_tokens(chosen, mask)  # type: ignore[arg-type]
+    states = hidden[-1].float()
+    if pooling == "mean":
+        return mean_over_tokens(states, mask)
+    if pooling == "max":
+        return states.masked_fill(mask.unsqueeze(-1) == 0, float("-inf")).max(dim=1).values
+    places = mask.long() if pooling == "cls" else mask.long() * torch.arange(1, mask.shape[1] + 1, device=mask.device)
+    return states[torch.arange(len(states), device=states.device), places.argmax(dim=1)]
 
 
 class TransformersEncoder(LocalEncoder):

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from encheck.encoders.checkpoints.folders import (
+    OLDER_POOLING_KEYS,
     REFERENCING_FILES,
     SPAN_POOLING,
     inferred_module_folders,
@@ -23,7 +24,6 @@ from encheck.encoders.checkpoints.folders import (
     referenced_paths,
 )
 from encheck.encoders.files import COPY, read_json
-from encheck.encoders.pooling import OLDER_POOLING_KEYS
 from encheck.errors import ModelError
 
 BASE = {"Dense": "dense", "Normalize": "normalize", "Router": "router", "Asym": "router", "Transformer": "transformer"}
