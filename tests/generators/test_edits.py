@@ -616,8 +616,8 @@ SCRIPT = """
 import sys
 sys.path += ["tests", "tests/generators"]
 from test_edits import everything
-from encheck.items.variants import Maker
-print(everything(Maker(7)))
+from encheck.items.variants import VariantMaker
+print(everything(VariantMaker(7)))
 """
 
 

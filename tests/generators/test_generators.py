@@ -111,8 +111,8 @@ SCRIPT = """
 from encheck.datasets.load import load
 from encheck.generators.jumble import jumble
 from encheck.items import edited
-from encheck.items.variants import Maker
-print([pair.second for pair in edited(jumble)(load("probes"), 2, Maker()).kept])
+from encheck.items.variants import VariantMaker
+print([pair.second for pair in edited(jumble)(load("probes"), 2, VariantMaker()).included])
 """
 
 
