@@ -5,7 +5,7 @@ does. A model that counts differing characters finds the wrong record for anyone
 """
 
 from encheck import claim
-from encheck.generators.typo import ADDED, SLIPPED, WRITTEN_OTHERWISE, other_meaning, typo
+from encheck.generators.typo import MARKUP_AND_EMOJI, OTHER_NOTATIONS, TYPING_ERRORS, other_meaning, typo
 from encheck.items import contrast_of_noise
 from encheck.metrics import margin_rate
 from encheck.presets import MARGINS
@@ -29,8 +29,8 @@ def test_typing_errors_are_nearer_than_other_meaning(judge):
 
 
 @claim(
-    contrast_of_noise(SLIPPED, other_meaning),
-    levels=tuple(SLIPPED),
+    contrast_of_noise(TYPING_ERRORS, other_meaning),
+    levels=tuple(TYPING_ERRORS),
     property="typo",
     tells="a typing error from another number or a denial",
     family="invariance",
@@ -47,8 +47,8 @@ def test_each_kind_of_typing_error_is_nearer_than_other_meaning(judge):
 
 
 @claim(
-    contrast_of_noise(WRITTEN_OTHERWISE, other_meaning),
-    levels=tuple(WRITTEN_OTHERWISE),
+    contrast_of_noise(OTHER_NOTATIONS, other_meaning),
+    levels=tuple(OTHER_NOTATIONS),
     property="typo",
     tells="another notation from another number or a denial",
     family="invariance",
@@ -65,8 +65,8 @@ def test_other_notation_is_nearer_than_other_meaning(judge):
 
 
 @claim(
-    contrast_of_noise(ADDED, other_meaning),
-    levels=tuple(ADDED),
+    contrast_of_noise(MARKUP_AND_EMOJI, other_meaning),
+    levels=tuple(MARKUP_AND_EMOJI),
     property="typo",
     tells="stray markup from another number or a denial",
     family="invariance",

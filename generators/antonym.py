@@ -8,23 +8,22 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from encheck.generators.base import listed
-from encheck.generators.paper import paper_antonym
-from encheck.generators.synonym import Slot, find_slots, is_last, ordered, replaced
+from encheck.generators.base import listed_generator
+from encheck.generators.synonym import Slot, find_slots, is_last_resort, order_slots, replace_slots
 from encheck.language.edits.substitutes import POS_OF_TAG
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
 from encheck.types import Edit, Group, Variant, apply_edits
 
-PARTS = frozenset("va")
+VERB_AND_ADJECTIVE = frozenset("va")
 NEGATIVE = frozenset(
     """no nobody nothing none neither nor never hardly scarcely barely rarely seldom nowhere no-one noone""".split()
 )
-FEW = frozenset(["few", "little"])  # negative without an article
+NEGATIVE_WITHOUT_ARTICLE = frozenset(["few", "little"])  # negative without an article
 UNIVERSAL = frozenset("all every each everyone everybody everything many much always both".split())
 NOT = frozenset(["not", "n't", "n’t"])
-SCOPING = NEGATIVE | FEW | NOT
+SCOPING = NEGATIVE | NEGATIVE_WITHOUT_ARTICLE | NOT
 ARTICLES = frozenset("a an the these those this that".split())
 PHRASES = frozenset("nsubj obj iobj obl nmod".split())
 LINKS = frozenset(["cc", "punct", "advmod"])
@@ -40,34 +39,36 @@ SCALING = DENIALS | DEGREES
 PREFIXES = frozenset("un in im il ir mis non".split())
 
 
-def turning_slots(english: English, parse: Parse) -> tuple[Slot, ...] | str:
+def find_reversible_slots(english: English, parse: Parse) -> tuple[Slot, ...] | str:
     """The places where an opposite reverses the statement; or the reason why there are none."""
-    slots = find_slots(english, parse, "a", only=PARTS)
+    slots = find_slots(english, parse, "a", only=VERB_AND_ADJECTIVE)
     if isinstance(slots, str):
         return slots
-    reasons = [_refusal(english, parse, slot) for slot in slots]
-    kept = (_kept(parse, slot) for slot, reason in zip(slots, reasons, strict=True) if reason is None)
+    reasons = [_why_not_reversed(english, parse, slot) for slot in slots]
+    kept = (
+        _drop_unfitting_opposites(parse, slot) for slot, reason in zip(slots, reasons, strict=True) if reason is None
+    )
     left = tuple(slot for slot in kept if slot is not None)
     return left or str(reasons[0] or "a word of degree or negation before it")
 
 
-def _refusal(english: English, parse: Parse, slot: Slot) -> str | None:
+def _why_not_reversed(english: English, parse: Parse, slot: Slot) -> str | None:
     """The reason, in a few words, why an opposite in this place would not reverse the statement; None if it would."""
     # An adjective beside another, a verb right beside another: "plain and simple", "rose and fell".
     pairs = [(slot.at, i) for i in parse.children[slot.at] if parse.bases[i] == "conj"]
     pairs += [(parse.heads[slot.at], slot.at)] if parse.bases[slot.at] == "conj" else []
-    if any(_is_pair(parse, first, second) for first, second in pairs):
+    if any(_is_coordinated_pair(parse, first, second) for first, second in pairs):
         return "the word is coordinated with another"
-    if _holds_opposite(english, parse, slot):
+    if _opposite_occurs_elsewhere(english, parse, slot):
         return "the sentence already has the opposite, or has the word twice"
-    if _is_numbered(parse, slot.at):
+    if _precedes_number_or_name(parse, slot.at):
         return "part of a name or beside a number"
-    if _is_argued(parse, slot.at) or _has_end(parse, slot.at):
+    if _is_in_contrast_or_cause(parse, slot.at) or _has_purpose_clause(parse, slot.at):
         return "another clause depends on what the word says"
-    return "a negative or quantified phrase has scope over the word" if _is_scoped(parse, slot.at) else None
+    return "a negative or quantified phrase has scope over the word" if _is_in_negative_scope(parse, slot.at) else None
 
 
-def _is_pair(parse: Parse, first: int, second: int) -> bool:
+def _is_coordinated_pair(parse: Parse, first: int, second: int) -> bool:
     """Whether two coordinated words are of one kind, and the second is not a separate predicate."""
     if parse.pos[first] != parse.pos[second] or parse.child(second, "nsubj", "cop", "aux") is not None:
         return False
@@ -76,7 +77,7 @@ def _is_pair(parse: Parse, first: int, second: int) -> bool:
     return parse.pos[first] == "ADJ" or close
 
 
-def _holds_opposite(english: English, parse: Parse, slot: Slot) -> bool:
+def _opposite_occurs_elsewhere(english: English, parse: Parse, slot: Slot) -> bool:
     """Whether the sentence repeats the word, or has an opposite or synonym of it or of an opposite.
 
     "A big dog and a small one", "a tiny, small village": another opposite would contradict the changed word.
@@ -92,20 +93,20 @@ def _holds_opposite(english: English, parse: Parse, slot: Slot) -> bool:
     return any(i != slot.at and POS_OF_TAG.get(parse.tags[i]) == slot.pos for i in there)
 
 
-def _is_argued(parse: Parse, at: int) -> bool:
+def _is_in_contrast_or_cause(parse: Parse, at: int) -> bool:
     """Whether the word is part of a contrast, a cause or a purpose, which its opposite would contradict.
 
     "It is cheap but good", "upset because innocent people died", "due to its weak cast".
     """
     if ARGUMENTS.isdisjoint(parse.lower_words):
         return False
-    above = path(parse, at)
+    above = path_to_root(parse, at)
     below = [i for head in above for i in parse.children[head] if parse.bases[i] in SAID_WITH]
     joined = [i for i in (*above, *below) if parse.bases[i] in SAID_WITH]
     return any(parse.lowers[j] in ARGUING.get(parse.bases[j], ()) for i in joined for j in parse.children[i])
 
 
-def _has_end(parse: Parse, at: int) -> bool:
+def _has_purpose_clause(parse: Parse, at: int) -> bool:
     """Whether an infinitive states the purpose of a verb: "cut rates to ward off deflation"."""
     if parse.pos[at] != "VERB":
         return False
@@ -113,7 +114,7 @@ def _has_end(parse: Parse, at: int) -> bool:
     return any(parse.lowers[j] == "to" for i in ends for j in parse.children[i])
 
 
-def _is_numbered(parse: Parse, at: int) -> bool:
+def _precedes_number_or_name(parse: Parse, at: int) -> bool:
     """Whether a number, a name or a date follows an adjective: "the Big 12", "Happy Memorial Day"."""
     after = at + 1
     if parse.pos[at] != "ADJ" or after >= len(parse) or parse.bases[at] != "amod":
@@ -121,29 +122,29 @@ def _is_numbered(parse: Parse, at: int) -> bool:
     return parse.tags[after] == "CD" or (bool(parse.entities[after]) and parse.heads[at] == after)
 
 
-def _is_scoped(parse: Parse, at: int) -> bool:
+def _is_in_negative_scope(parse: Parse, at: int) -> bool:
     """Whether the word is in the scope of a negative phrase ("nobody", "few people", "not all", "never").
 
     A plain "not" does not count.
     """
     if SCOPING.isdisjoint(parse.lower_words):
         return False
-    for i in (i for head in path(parse, at) for i in (head, *parse.children[head])):
+    for i in (i for head in path_to_root(parse, at) for i in (head, *parse.children[head])):
         parts = (i, *parse.children[i]) if parse.bases[i] in PHRASES else (i,)
-        if any(_is_negative(parse, j) for j in parts if j != at):
+        if any(_is_negative_word(parse, j) for j in parts if j != at):
             return True
     return any(a in NOT and b in UNIVERSAL for a, b in pairwise(parse.lowers))
 
 
-def _is_negative(parse: Parse, at: int) -> bool:
+def _is_negative_word(parse: Parse, at: int) -> bool:
     word, head = parse.lowers[at], parse.heads[at]
-    if word in FEW:
+    if word in NEGATIVE_WITHOUT_ARTICLE:
         beside = {parse.lowers[i] for i in (*parse.children[at], *parse.children[head]) if i < at}
         return beside.isdisjoint(ARTICLES) and not (word == "little" and parse.tags[head] == "NNS")
     return word in NEGATIVE and (word != "no" or parse.bases[at] in ("det", "advmod"))
 
 
-def _kept(parse: Parse, slot: Slot) -> Slot | None:
+def _drop_unfitting_opposites(parse: Parse, slot: Slot) -> Slot | None:
     """The slot with the opposites that fit its place; None if no opposite fits.
 
     No "not unable" and no "almost possible" for "almost impossible"; no opposite of "big enough", which is "too small".
@@ -158,26 +159,18 @@ def _kept(parse: Parse, slot: Slot) -> Slot | None:
     choices = tuple(
         (word, s)
         for word, s in slot.choices
-        if not ((denied or in_degree) and _is_prefixed(s.lemma, lemma))
-        and not (in_degree and _is_prefixed(lemma, s.lemma))
+        if not ((denied or in_degree) and _has_negative_prefix(s.lemma, lemma))
+        and not (in_degree and _has_negative_prefix(lemma, s.lemma))
     )
     return Slot(slot.at, slot.pos, choices) if choices else None
 
 
-def _is_prefixed(word: str, base: str) -> bool:
+def _has_negative_prefix(word: str, base: str) -> bool:
     """Whether the word is the other word with a negative prefix."""
     return word.endswith(base) and word.removesuffix(base) in PREFIXES
 
 
-def depth(parse: Parse, at: int) -> int:
-    """The number of steps from a token to the head of its sentence.
-
-    A word of the predicate counts like the head.
-    """
-    return len(path(parse, at)) - 1
-
-
-def path(parse: Parse, at: int) -> list[int]:
+def path_to_root(parse: Parse, at: int) -> list[int]:
     """The token and its chain of heads, up to the head of its sentence."""
     result = [at]
     while parse.heads[result[-1]] != result[-1] and len(result) <= len(parse):
@@ -185,17 +178,20 @@ def path(parse: Parse, at: int) -> list[int]:
     return result
 
 
-DEPTH_MOST = 3
+MAX_DEPTH = 3
 COMPLEMENTARY = "compl"  # the flag of complementary opposites: not the one is the other
 FINITE = frozenset("is are was were am".split())
 INTENSE = frozenset("too so very more most less least enough quite rather as how only even just also alone".split())
 QUANTIFIED = (
-    NEGATIVE | FEW | UNIVERSAL | frozenset("not n't n’t any anyone anybody anything either most half without".split())
+    NEGATIVE
+    | NEGATIVE_WITHOUT_ARTICLE
+    | UNIVERSAL
+    | frozenset("not n't n’t any anyone anybody anything either most half without".split())
 )
 UNTIL = frozenset("until till since".split())
 
 
-@listed(1, title="antonyms", readers=(239, 260))
+@listed_generator(1, title="antonyms", readers=(239, 260))
 def antonym(group: Group, *, level: int, rng: Draws, english: English) -> Variant | str | None:
     """The written edit if the data has one, else one verb or adjective replaced by its opposite.
 
@@ -205,24 +201,23 @@ def antonym(group: Group, *, level: int, rng: Draws, english: English) -> Varian
     """
     if group.variants:
         return group.variant("antonym", level)
-    if english.mode == "paper":
-        return paper_antonym(group.source, words=level, rng=rng, lexicon=english.lexicon)
     if level > 1:
         return "an antonym edit replaces only one word"
-    slots = english.read(turning_slots, group.source)
+    slots = english.read(find_reversible_slots, group.source)
     if isinstance(slots, str):
         return slots
     parse = english.parse(group.source)
-    ranked_slots = ordered(slots, rng, lambda slot: _rank(english, parse, slot))
-    return replaced(english, parse, ranked_slots, relation="antonym", level=1)
+
+    def rank(slot: Slot) -> tuple[bool, int, bool]:
+        synonyms = english.substitutes.of(parse.lower_lemmas[slot.at], slot.pos, "s")
+        steps_to_head = len(path_to_root(parse, slot.at)) - 1
+        return is_last_resort(slot), min(steps_to_head, MAX_DEPTH), not synonyms
+
+    ranked_slots = order_slots(slots, rng, rank)
+    return replace_slots(english, parse, ranked_slots, relation="antonym", level=1)
 
 
-def _rank(english: English, parse: Parse, slot: Slot) -> tuple[bool, int, bool]:
-    synonyms = english.substitutes.of(parse.lower_lemmas[slot.at], slot.pos, "s")
-    return is_last(slot), min(depth(parse, slot.at), DEPTH_MOST), not synonyms
-
-
-@listed(1)
+@listed_generator(1)
 def negated_antonym(group: Group, *, level: int, rng: Draws, english: English) -> Variant | str | None:
     """The meaning kept by a double reversal: "is possible" becomes "is not impossible".
 
@@ -231,21 +226,25 @@ def negated_antonym(group: Group, *, level: int, rng: Draws, english: English) -
     """
     if group.variants:
         return group.variant("negated_antonym", level)
-    if english.mode == "paper":
+    if english.recipe is not None:
         return "the published recipe has no negated antonym"
-    slots = english.read(turning_slots, group.source)
+    slots = english.read(find_reversible_slots, group.source)
     if isinstance(slots, str):
         return slots
     parse = english.parse(group.source)
-    ranked_slots = [c for slot in slots if (c := _complementary(slot)) and parse.child(slot.at, "cop") is not None]
+    ranked_slots = []
+    for slot in slots:
+        choices = tuple((word, s) for word, s in slot.choices if COMPLEMENTARY in s.flags)
+        if choices and parse.child(slot.at, "cop") is not None:
+            ranked_slots.append(Slot(slot.at, slot.pos, choices))
     if not ranked_slots:
         return "no complementary opposite in a predicate"
-    reasons = [_why_not_negated(parse, slot.at) for slot in ranked_slots]
+    reasons = [_why_predicate_cannot_be_negated(parse, slot.at) for slot in ranked_slots]
     ranked_slots = [slot for slot, reason in zip(ranked_slots, reasons, strict=True) if reason is None]
     if not ranked_slots:
         return str(reasons[0])
     rng.shuffle(ranked_slots)
-    turned = replaced(english, parse, ranked_slots, relation="antonym", level=1)
+    turned = replace_slots(english, parse, ranked_slots, relation="antonym", level=1)
     if not isinstance(turned, Variant):
         return turned
     copula = parse.starts.index(turned.edits[-1].start) - 1
@@ -256,7 +255,7 @@ def negated_antonym(group: Group, *, level: int, rng: Draws, english: English) -
     )
 
 
-@listed(beside=("negated_antonym",))
+@listed_generator(beside=("negated_antonym",))
 def unnegated(group: Group, *, base: Variant, level: int, rng: Draws, english: English) -> Variant | str:  # noqa: ARG001
     """The opposite in `base`, a negated antonym, without its "not": "is impossible" for "is not impossible"."""
     left = tuple(edit for edit in base.edits if edit.text.strip().lower() != "not")
@@ -265,13 +264,7 @@ def unnegated(group: Group, *, base: Variant, level: int, rng: Draws, english: E
     return Variant(apply_edits(group.source, left), "antonym", level, left, "unnegated", base.certificate)
 
 
-def _complementary(slot: Slot) -> Slot | None:
-    """The slot with only its complementary opposites; None if it has none."""
-    choices = tuple((word, s) for word, s in slot.choices if COMPLEMENTARY in s.flags)
-    return Slot(slot.at, slot.pos, choices) if choices else None
-
-
-def _why_not_negated(parse: Parse, at: int) -> str | None:
+def _why_predicate_cannot_be_negated(parse: Parse, at: int) -> str | None:
     """The reason, in a few words, why "not" with the opposite would change this predicate; None if it would not."""
     copula, below = parse.child(at, "cop"), parse.children[at]
     clause = {parse.lowers[i] for i in parse.subtree(at)}
@@ -285,12 +278,17 @@ def _why_not_negated(parse: Parse, at: int) -> str | None:
         return "negated or quantified"
     if copula != at - 1 or parse.tags[at] != "JJ" or "advmod" in bases or not clause.isdisjoint(INTENSE):
         return "a word that modifies the predicate"
-    if "conj" in bases or parse.bases[at] == "conj" or "advcl" in bases or any(_is_timed(parse, i) for i in below):
+    if (
+        "conj" in bases
+        or parse.bases[at] == "conj"
+        or "advcl" in bases
+        or any(_is_time_or_duration(parse, i) for i in below)
+    ):
         return "more belongs to the predicate"
     return None
 
 
-def _is_timed(parse: Parse, at: int) -> bool:
+def _is_time_or_duration(parse: Parse, at: int) -> bool:
     """Whether this is a time, or a duration until or since one: "not" could apply to that."""
     cases = {parse.lowers[i] for i in parse.children[at] if parse.bases[i] == "case"}
     return parse.bases[at] == "obl" and (parse.entities[at].endswith(("DATE", "TIME")) or not cases.isdisjoint(UNTIL))

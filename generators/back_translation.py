@@ -11,10 +11,10 @@ from encheck.language.words import FUNCTION_WORDS
 from encheck.similarity import words
 from encheck.types import Edit, Group, Variant
 
-SHORTEST, LONGEST = 0.5, 2.0  # words of the translation per word of the sentence
-ENGLISH = 0.15  # share of function words; even telegraphic English has more
-SAID = "translated there and back, in English, about as long"
-REPEATED = 0.5  # distinct words per word: below it, the translator went in circles
+MIN_LENGTH_RATIO, MAX_LENGTH_RATIO = 0.5, 2.0  # words of the translation per word of the sentence
+MIN_FUNCTION_WORD_SHARE = 0.15  # share of function words; even telegraphic English has more
+CERTIFICATE = "translated there and back, in English, about as long"
+MIN_DISTINCT_SHARE = 0.5  # distinct words per word: below it, the translator went in circles
 
 
 def back_translation(texts: Mapping[str, str]) -> NamedGenerator:
@@ -22,17 +22,19 @@ def back_translation(texts: Mapping[str, str]) -> NamedGenerator:
 
     def generate(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
         text = texts[group.source]
-        if reason := why_not(group.source, text):
+        if reason := back_translation_problem(group.source, text):
             return reason
-        return Variant(text, "back_translation", 1, (Edit(0, len(group.source), text),), "back_translation", SAID)
+        return Variant(
+            text, "back_translation", 1, (Edit(0, len(group.source), text),), "back_translation", CERTIFICATE
+        )
 
     return NamedGenerator(generate, "back_translation")
 
 
-def why_not(source: str, text: str) -> str:
+def back_translation_problem(source: str, text: str) -> str:
     """Why a translation cannot replace its source; empty if it can.
 
-    >>> why_not("The mill closed on Monday.", "the mill closed on monday")
+    >>> back_translation_problem("The mill closed on Monday.", "the mill closed on monday")
     'the back-translation is a copy of the sentence'
     """
     before, after = words(source), words(text)
@@ -40,10 +42,12 @@ def why_not(source: str, text: str) -> str:
         return "the back-translation is empty"
     if before == after:
         return "the back-translation is a copy of the sentence"
-    if not SHORTEST <= len(after) / max(len(before), 1) <= LONGEST:
+    if not MIN_LENGTH_RATIO <= len(after) / max(len(before), 1) <= MAX_LENGTH_RATIO:
         return "the back-translation is much longer or shorter"
-    if len(set(after)) < REPEATED * len(after):
+    if len(set(after)) < MIN_DISTINCT_SHARE * len(after):
         return "the back-translation repeats itself"
-    if sum(word in FUNCTION_WORDS for word in after) < ENGLISH * len(after) and not set(before) & set(after):
+    if sum(word in FUNCTION_WORDS for word in after) < MIN_FUNCTION_WORD_SHARE * len(after) and not set(before) & set(
+        after
+    ):
         return "the back-translation is not English"
     return ""

@@ -60,11 +60,13 @@ class NamedGenerator:
         return self.name
 
     def __call__(self, group: Group, **how: Any) -> Outcome | None:
-        """The function's result for a group."""
-        return self.function(group, **how)
+        """Return the variant of a group; the run's recipe may replace the function."""
+        recipe = how["english"].recipe
+        function = recipe.replacements.get(self, self.function) if recipe else self.function
+        return function(group, **how)
 
 
-def listed(
+def listed_generator(
     *levels: int, beside: tuple[str, ...] = (), title: str = "", readers: tuple[int, int] = (0, 0)
 ) -> Callable[[Callable[..., Outcome | None]], NamedGenerator]:
     """Make `encheck data variants` list a function at these levels, or at the places of other generators."""
@@ -73,21 +75,21 @@ def listed(
     )
 
 
-def named(generator: Generator | BesideGenerator) -> NamedGenerator:
+def as_named_generator(generator: Generator | BesideGenerator) -> NamedGenerator:
     """The generator with its name; a user's own function has only that."""
     if isinstance(generator, NamedGenerator):
         return generator
     return NamedGenerator(generator, getattr(generator, "__name__", ""))
 
 
-def name_of(generator: Generator) -> str:
+def listing_name(generator: Generator) -> str:
     """A generator's name in listings: "antonym", or "antonym+control" for one beside another."""
-    return named(generator).label or generator.__name__
+    return as_named_generator(generator).label or generator.__name__
 
 
-PROBES = "written probes"
-OWN_TEXT = "text of your own and --experimental"
-OPTION = "--experimental"
+NEEDS_PROBES = "written probes"
+NEEDS_OWN_TEXT = "text of your own and --experimental"
+EXPERIMENTAL_OPTION = "--experimental"
 
 
 def beside(base: Generator, other: BesideGenerator) -> Generator:

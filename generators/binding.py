@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from encheck.generators.phenomenon import Phenomenon, Ways, choice_of, rewritten
-from encheck.generators.phrases import Span, inside_sentence, span_of, text_of
+from encheck.generators.phenomenon import Phenomenon, Rephrasings, edits_from_rephrasings, replace_tokens
+from encheck.generators.phrases import Span, contiguous_span, span_text, text_inside_sentence
 from encheck.language.edits.articles import article
 from encheck.language.english import English
 from encheck.language.parse import Parse
@@ -17,7 +17,7 @@ from encheck.statistics.draws import Draws
 
 TRIGGER = re.compile(r"\band\b", re.IGNORECASE)
 NONE = "no two things with the same kind of attribute"
-SORTS = tuple(
+ATTRIBUTE_KINDS = tuple(
     tuple(words.split())
     for words in (
         "red blue green yellow black white brown grey gray orange purple pink golden silver",
@@ -31,7 +31,7 @@ SORTS = tuple(
         "heavy light", "cheap expensive", "empty full", "high low", "wet dry",
     )
 )  # fmt: skip
-SORT = {word.lower(): sort for sort in SORTS for word in sort}
+KIND_OF_ATTRIBUTE = {word.lower(): sort for sort in ATTRIBUTE_KINDS for word in sort}
 SHOWING = frozenset(
     """his her their its he she it they him them other another same each which who that whose former latter respectively
     between both""".split()
@@ -52,42 +52,46 @@ class BoundPair(NamedTuple):
     attributes: tuple[int, int]
 
 
-def read(parse: Parse, english: English, rng: Draws) -> Ways | str:
+def attribute_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephrasings | str:
     """Two noun phrases joined by "and", each with an attribute of the same kind."""
-    result = [pair for i in range(len(parse)) if (pair := _pair(parse, i)) is not None]
+    result = [pair for i in range(len(parse)) if (pair := _joined_pair(parse, i)) is not None]
     if len(result) != 1:
         return NONE
     pair = result[0]
     if not SHOWING.isdisjoint(parse.lowers[pair.first[0] : pair.second[1]]):
         return "a word that refers to the other thing"
-    one = inside_sentence(parse, pair.first, english.lexicon) if pair.first[0] == 0 else text_of(parse, pair.first)
+    one = (
+        text_inside_sentence(parse, pair.first, english.lexicon) if pair.first[0] == 0 else span_text(parse, pair.first)
+    )
     if one is None:
         return "an uncertain capital letter"
-    kept = _told(parse, pair, one, text_of(parse, pair.second))
-    changed = _told(parse, pair, *_exchanged(parse, pair, one))
+    kept = _join_in_both_orders(parse, pair, one, span_text(parse, pair.second))
+    changed = _join_in_both_orders(parse, pair, *_exchange_attributes(parse, pair, one))
     if not set(kept).isdisjoint(changed):
         return "things that differ only in the attribute"
-    return Ways(kept, changed, "two attributes", _control(parse, pair, rng))
+    return Rephrasings(kept, changed, "two attributes", _replace_first_attribute(parse, pair, rng))
 
 
-def _pair(parse: Parse, at: int) -> BoundPair | None:
+def _joined_pair(parse: Parse, at: int) -> BoundPair | None:
     """The noun at this place with the one joined to it, if each has one attribute, and both are of one kind."""
     joined = [i for i in parse.children[at] if parse.bases[i] == "conj"]
     if len(joined) != 1 or parse.bases[at] in ("conj", "appos"):
         return None
-    spans = _spans(parse, at, joined[0])
-    if spans is None or not all(_is_plain(parse, span) for span in spans):
+    spans = _joined_phrase_spans(parse, at, joined[0])
+    if spans is None or not all(_is_plain_noun_phrase(parse, span) for span in spans):
         return None
     # A phrase's adjectives of a kind, and its numbers; names also count.
-    own, others = ([i for i in range(*span) if parse.tags[i] == "CD" or parse.lowers[i] in SORT] for span in spans)
-    if len(own) != 1 or len(others) != 1 or not _are_of_a_sort(parse, spans, own[0], others[0]):
+    own, others = (
+        [i for i in range(*span) if parse.tags[i] == "CD" or parse.lowers[i] in KIND_OF_ATTRIBUTE] for span in spans
+    )
+    if len(own) != 1 or len(others) != 1 or not _have_attributes_of_one_kind(parse, spans, own[0], others[0]):
         return None
     return BoundPair(*spans, (own[0], others[0]))
 
 
-def _spans(parse: Parse, at: int, other: int) -> tuple[Span, Span] | None:
+def _joined_phrase_spans(parse: Parse, at: int, other: int) -> tuple[Span, Span] | None:
     """The two phrases without the "and" and without their shared preposition; None if they are not contiguous."""
-    second, link = span_of(parse, other), parse.child(other, "cc")
+    second, link = contiguous_span(parse, other), parse.child(other, "cc")
     outside = {i for i in parse.children[at] if parse.bases[i] in ("case", "punct", "mark", "cop", "nsubj", "aux")}
     rest = sorted(set(parse.subtree(at)) - set(parse.subtree(other)) - outside)
     if second is None or link is None or parse.lowers[link] != "and" or second[0] != link:
@@ -97,13 +101,13 @@ def _spans(parse: Parse, at: int, other: int) -> tuple[Span, Span] | None:
     return (rest[0], link), (link + 1, second[1])
 
 
-def _is_plain(parse: Parse, span: Span) -> bool:
+def _is_plain_noun_phrase(parse: Parse, span: Span) -> bool:
     """Whether a phrase is articles, adjectives, numbers and nouns, with at most one preposition."""
     tags = [parse.tags[i] for i in range(*span)]
     return WORDS.issuperset(tags) and tags.count("IN") <= 1 and tags[-1] in ("NN", "NNS", "NNP")
 
 
-def _are_of_a_sort(parse: Parse, spans: tuple[Span, Span], first: int, second: int) -> bool:
+def _have_attributes_of_one_kind(parse: Parse, spans: tuple[Span, Span], first: int, second: int) -> bool:
     both = (first, second)
     links = [[parse.lowers[i] for i in range(*span) if parse.tags[i] == "IN"] for span in spans]
     if parse.lowers[first] == parse.lowers[second] or links[0] != links[1]:
@@ -113,22 +117,26 @@ def _are_of_a_sort(parse: Parse, spans: tuple[Span, Span], first: int, second: i
         things = [i + 1 for i in both]
         counted = all(parse.tags[i] == "NNS" and parse.lower_lemmas[i] not in MEASURES for i in things)
         return plain and counted and ONE.isdisjoint(parse.lowers[i] for i in both)
-    written = all(parse.words[i] in (parse.lowers[i], *SORT.get(parse.lowers[i], ())) for i in both)
+    written = all(parse.words[i] in (parse.lowers[i], *KIND_OF_ATTRIBUTE.get(parse.lowers[i], ())) for i in both)
     plain = all(parse.bases[i] == "amod" and not parse.children[i] for i in both)
-    return written and plain and SORT.get(parse.lowers[first]) is SORT.get(parse.lowers[second], ())
+    return (
+        written
+        and plain
+        and KIND_OF_ATTRIBUTE.get(parse.lowers[first]) is KIND_OF_ATTRIBUTE.get(parse.lowers[second], ())
+    )
 
 
-def _exchanged(parse: Parse, pair: BoundPair, one: str) -> tuple[str, str]:
+def _exchange_attributes(parse: Parse, pair: BoundPair, one: str) -> tuple[str, str]:
     """Both phrases with each other's attributes."""
     first, second = pair.attributes
     own = parse.words[first] if first else parse.lowers[first]
     return (
-        _with(parse, pair.first, first, parse.words[second], one),
-        _with(parse, pair.second, second, own, text_of(parse, pair.second)),
+        _replace_attribute(parse, pair.first, first, parse.words[second], one),
+        _replace_attribute(parse, pair.second, second, own, span_text(parse, pair.second)),
     )
 
 
-def _with(parse: Parse, span: Span, at: int, word: str, text: str) -> str:
+def _replace_attribute(parse: Parse, span: Span, at: int, word: str, text: str) -> str:
     """The phrase with a different word at this place, and with the article adapted."""
     start = parse.starts[at] - parse.starts[span[0]]
     text = text[:start] + word + text[start + len(parse.words[at]) :]
@@ -138,16 +146,16 @@ def _with(parse: Parse, span: Span, at: int, word: str, text: str) -> str:
     return text[:begin] + article(word) + text[begin + len(parse.words[at - 1]) :]
 
 
-def _told(parse: Parse, pair: BoundPair, first: str, second: str) -> list[str]:
+def _join_in_both_orders(parse: Parse, pair: BoundPair, first: str, second: str) -> list[str]:
     """The two phrases in both orders, plainly and with "both"."""
     span = (pair.first[0], pair.second[1])
-    said = (f"{first} and {second}", _turned(parse, pair, first, second))
+    said = (f"{first} and {second}", _join_in_reverse_order(parse, pair, first, second))
     takes_both = all(parse.tags[phrase[0]] == "DT" for phrase in (pair.first, pair.second))  # each has an article
     both = [f"both {one}" for one in said] if takes_both else []
-    return [rewritten(parse, (*span, one)) for one in (*said, *both)]
+    return [replace_tokens(parse, (*span, one)) for one in (*said, *both)]
 
 
-def _turned(parse: Parse, pair: BoundPair, first: str, second: str) -> str:
+def _join_in_reverse_order(parse: Parse, pair: BoundPair, first: str, second: str) -> str:
     """The second phrase before the first; a shared article stays in front."""
     said, behind = first.partition(" ")[::2]
     plural = parse.tags[pair.second[1] - 1] == "NNS"
@@ -157,20 +165,27 @@ def _turned(parse: Parse, pair: BoundPair, first: str, second: str) -> str:
     return f"{said if said == 'the' else article(second)} {second} and {behind}"
 
 
-def _control(parse: Parse, pair: BoundPair, rng: Draws) -> str:
+def _replace_first_attribute(parse: Parse, pair: BoundPair, rng: Draws) -> str:
     """A different attribute for the first thing."""
     at = pair.attributes[0]
     if parse.tags[at] == "CD":
-        return rewritten(parse, (at, at + 1, "several"))
+        return replace_tokens(parse, (at, at + 1, "several"))
     own = {parse.lowers[i] for i in pair.attributes}
-    others = [word for word in SORT[parse.lowers[at]] if word.lower() not in own]
+    others = [word for word in KIND_OF_ATTRIBUTE[parse.lowers[at]] if word.lower() not in own]
     if not others:
         return ""
     word = rng.choice(others)
     change = (at, at + 1, word)
     if at and parse.lowers[at - 1] in ("a", "an"):
-        return rewritten(parse, (at - 1, at + 1, f"{article(word)} {word}"))
-    return rewritten(parse, change)
+        return replace_tokens(parse, (at - 1, at + 1, f"{article(word)} {word}"))
+    return replace_tokens(parse, change)
 
 
-BINDING = Phenomenon("binding", choice_of(read), "swapped attributes", trigger=TRIGGER, without=NONE, in_probes=True)
+BINDING = Phenomenon(
+    "binding",
+    edits_from_rephrasings(attribute_rephrasings),
+    "swapped attributes",
+    trigger=TRIGGER,
+    without=NONE,
+    in_probes=True,
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from encheck.generators.phrases import capital, inside_sentence, root_of, span_of
+from encheck.generators.phrases import capitalise_first_letter, contiguous_span, statement_root, text_inside_sentence
 from encheck.language.english import English
 from encheck.language.parse import Parse
 
@@ -23,61 +23,58 @@ LONGEST, LONGEST_FREE = 20, 12  # words of a clause
 class TwoClauses:
     """Both clauses as written within a sentence, the conjunction, and the end of the text.
 
-    `is_free` says whether either clause can be the main one, `is_past` whether both are in the past tense, `agrees`
-    whether the tenses fit "before" and "after", `is_open` whether they are those of an open condition.
+    `clauses_can_swap`: either clause can be the main one. `are_both_past`: both are in the past tense.
+    `fits_event_order`: the tenses fit "before" and "after". `fits_open_condition`: the tenses are those of an open
+    condition.
     """
 
     main: str
-    word: str
+    conjunction: str
     other: str
     end: str
-    is_free: bool
-    is_past: bool
-    agrees: bool
-    is_open: bool
-    is_capital: bool
+    clauses_can_swap: bool
+    are_both_past: bool
+    fits_event_order: bool
+    fits_open_condition: bool
+    starts_with_capital: bool
     comma: str
 
 
-def two_clauses(parse: Parse, english: English, words: frozenset[str]) -> TwoClauses | str:
+def split_two_clauses(parse: Parse, english: English, words: frozenset[str]) -> TwoClauses | str:
     """The two clauses of a text with no other clause, the second opened by one of these words; or why not."""
-    root = root_of(parse)
+    root = statement_root(parse)
     marks = [i for i, word in enumerate(parse.lowers) if word in words and parse.bases[i] == "mark"]
     if root is None or len(marks) != 1 or parse.bases[parse.heads[marks[0]]] != "advcl":
         return "no clause that depends on the main clause and starts with the word"
     at, verb = marks[0], parse.heads[marks[0]]
-    span = span_of(parse, verb)
+    span = contiguous_span(parse, verb)
     if parse.heads[verb] != root or span is None or span[0] != at:
         return "no clause that depends on the main clause and starts with the word"
     if not MARKS.isdisjoint(parse.text) or " '" in parse.text or "--" in parse.text or parse.words[-1] != ".":
         return "a quotation, an insertion or no full stop"
     is_plain = not any(parse.bases[i] in (*BESIDE, "aux", "cop", "nsubj") for i in parse.children[verb])
     has_no_subject = parse.tags[verb] == "VBG" and is_plain  # "before leaving"
-    if not _is_whole(parse, root, verb) or not (has_no_subject or _is_whole(parse, verb, None)):
+    if not _is_complete_clause(parse, root, verb) or not (has_no_subject or _is_complete_clause(parse, verb, None)):
         return "a clause without subject or finite verb, or with another beside it"
-    return _of_places(parse, english, at, span[1]) or "more than two clauses"
+    return _clauses_by_position(parse, english, at, span[1]) or "more than two clauses"
 
 
-def _is_whole(parse: Parse, verb: int, clause: int | None) -> bool:
+def _is_complete_clause(parse: Parse, verb: int, clause: int | None) -> bool:
     """Whether a clause begins with its subject, has a finite verb, and has no other clause beside this one."""
     subject = parse.child(verb, "nsubj")
-    if subject is None and clause is not None and tense(parse, verb) == "VB":
+    if subject is None and clause is not None and finite_tag(parse, verb) == "VB":
         subject = verb
     if subject is None or any(parse.bases[i] in BESIDE for i in parse.children[verb] if i != clause):
         return False
     before = [
         i for i in parse.children[verb] if i < subject and i != clause and parse.bases[i] not in ("mark", "punct")
     ]
-    pronoun = clause is not None and any(parse.lowers[i] in PRONOUNS for i in _own(parse, verb, clause))
-    return not before and not pronoun and tense(parse, verb) != ""
+    own = set(parse.subtree(verb)) - set(parse.subtree(clause)) if clause is not None else set()
+    pronoun = any(parse.lowers[i] in PRONOUNS for i in own)
+    return not before and not pronoun and finite_tag(parse, verb) != ""
 
 
-def _own(parse: Parse, verb: int, clause: int) -> set[int]:
-    """The tokens of the main clause without those of the other clause."""
-    return set(parse.subtree(verb)) - set(parse.subtree(clause))
-
-
-def tense(parse: Parse, verb: int) -> str:
+def finite_tag(parse: Parse, verb: int) -> str:
     """The Penn tag of a clause's finite word; empty if it has none, or is a perfect, or has "did" as a verb."""
     parts = [*(i for i in parse.children[verb] if parse.bases[i] in ("aux", "cop")), verb]
     if any(parse.lower_lemmas[i] in ("have", "do", "use") for i in parts):
@@ -87,52 +84,51 @@ def tense(parse: Parse, verb: int) -> str:
     return next((parse.tags[i] for i in parts if parse.tags[i] in FINITE), "")
 
 
-def _of_places(parse: Parse, english: English, at: int, after: int) -> TwoClauses | None:
+def _clauses_by_position(parse: Parse, english: English, at: int, after: int) -> TwoClauses | None:
     """The clauses by the position of the second: at the end, or at the front followed by a comma."""
     last = len(parse) - (parse.words[-1] in (".", "!"))
     end = parse.text[parse.ends[last - 1] :]
     comma = " ," if " ," in parse.text or end.startswith(" ") else ","
     if at > 0 and after == last:
         before = at - (parse.words[at - 1] == ",")
-        main, other = _lowered(parse, english, 0, before), _piece(parse, at + 1, last)
+        main = text_inside_sentence(parse, (0, before), english.lexicon) if before else None
+        other = _token_text(parse, at + 1, last)
     elif at == 0 and after < last and parse.words[after] == ",":
-        main, other = _piece(parse, after + 1, last), _piece(parse, 1, after)
+        main, other = _token_text(parse, after + 1, last), _token_text(parse, 1, after)
     elif at == 0 and parse.words[after - 1] == ",":
-        main, other = _piece(parse, after, last), _piece(parse, 1, after - 1)
+        main, other = _token_text(parse, after, last), _token_text(parse, 1, after - 1)
     else:
         return None
     size = max(len(main.split()) if main else 0, len(other.split()))
     if not main or "," in main + other or size > LONGEST:
         return None
-    is_capital = parse.words[0][0].isupper()
     # Either clause can be the main one: both in the past tense, short, without a time or a referring word.
     verb = parse.heads[at]
-    past = tense(parse, verb) == tense(parse, parse.heads[verb]) == "VBD"
+    main_tag, other_tag = finite_tag(parse, parse.heads[verb]), finite_tag(parse, verb)
+    are_both_past = main_tag == other_tag == "VBD"
     timed = any(one.endswith(TIMES) for one in parse.entities)
-    is_free = past and not timed and size <= LONGEST_FREE and (PRONOUNS | SHOWING).isdisjoint(parse.lowers)
-    return TwoClauses(main, parse.lowers[at], other, end, is_free, *_tenses(parse, at), is_capital, comma)
-
-
-def _tenses(parse: Parse, at: int) -> tuple[bool, bool, bool]:
-    """The tenses for `TwoClauses`: is_past, agrees, is_open."""
-    verb = parse.heads[at]
-    main, other = tense(parse, parse.heads[verb]), tense(parse, verb)
+    refers = not (PRONOUNS | SHOWING).isdisjoint(parse.lowers)
     is_state = parse.child(verb, "cop") is not None or parse.tags[parse.heads[verb]] == "VBG"
-    pairs = [("VBD", "VBD"), ("MD", "VBZ"), ("MD", "VBP"), ("VBD", ""), ("MD", "")]
-    is_open = main in ("MD", "VBZ", "VBP", "VB") and other in ("VBZ", "VBP")
-    return main == other == "VBD", (main, other) in pairs and not is_state, is_open
+    fits_order = (main_tag, other_tag) in (("VBD", "VBD"), ("MD", "VBZ"), ("MD", "VBP"), ("VBD", ""), ("MD", ""))
+    return TwoClauses(
+        main,
+        parse.lowers[at],
+        other,
+        end,
+        clauses_can_swap=are_both_past and not timed and size <= LONGEST_FREE and not refers,
+        are_both_past=are_both_past,
+        fits_event_order=fits_order and not is_state,
+        fits_open_condition=main_tag in ("MD", "VBZ", "VBP", "VB") and other_tag in ("VBZ", "VBP"),
+        starts_with_capital=parse.words[0][0].isupper(),
+        comma=comma,
+    )
 
 
-def _piece(parse: Parse, first: int, after: int) -> str:
+def _token_text(parse: Parse, first: int, after: int) -> str:
     return parse.text[parse.starts[first] : parse.ends[after - 1]] if first < after else ""
 
 
-def _lowered(parse: Parse, english: English, first: int, after: int) -> str | None:
-    """The clause that opens the text, as it would be written within a sentence."""
-    return inside_sentence(parse, (first, after), english.lexicon) if first < after else None
-
-
-def arranged(clauses: TwoClauses, main: str, word: str, other: str, *, front: bool = False) -> str:
+def join_clauses(clauses: TwoClauses, main: str, conjunction: str, other: str, *, front: bool = False) -> str:
     """The text with these clauses and this conjunction, the second clause at the end or at the front."""
-    text = f"{word} {other}{clauses.comma} {main}" if front else f"{main} {word} {other}"
-    return (capital(text) if clauses.is_capital else text) + clauses.end
+    text = f"{conjunction} {other}{clauses.comma} {main}" if front else f"{main} {conjunction} {other}"
+    return (capitalise_first_letter(text) if clauses.starts_with_capital else text) + clauses.end

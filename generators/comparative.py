@@ -8,8 +8,14 @@ from __future__ import annotations
 
 import re
 
-from encheck.generators.phenomenon import Phenomenon, Ways, choice_of, rewritten
-from encheck.generators.phrases import capital, inside_sentence, is_noun_phrase, span_of, text_of
+from encheck.generators.phenomenon import Phenomenon, Rephrasings, edits_from_rephrasings, replace_tokens
+from encheck.generators.phrases import (
+    capitalise_first_letter,
+    contiguous_span,
+    is_noun_phrase,
+    span_text,
+    text_inside_sentence,
+)
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
@@ -51,11 +57,11 @@ CLIMBING = frozenset("rise fall jump drop climb slip sink soar surge plunge tumb
 HALF = "half"
 
 
-def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG001 - a reading has all three
+def comparison_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephrasings | str:  # noqa: ARG001 - a reading has all three
     """The only comparison of a sentence: a bound on a number, or of two things by an adjective."""
     if not BOUND.isdisjoint(set(parse.lowers) - {"no"}) or parse.lowers.count("than") > 1:
         return "two comparisons, or a word that fits only one direction"
-    bounds = [i for i in range(1, len(parse) - 1) if _is_bound(parse, i)]
+    bounds = [i for i in range(1, len(parse) - 1) if _is_number_bound(parse, i)]
     if len(bounds) == 1:
         at = bounds[0]
         first = at - 1 - (parse.lowers[at - 2 : at - 1] == ("no",))
@@ -79,14 +85,18 @@ def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG
             words = [[one.format(less="less") for one in side] for side in pair]
             side = next((i for i in (0, 1) if said in words[i]), None)
             if side is not None and "no" not in set(parse.lowers) - set(parse.lowers[first : at + 1]):
-                result = [[_put(parse, first, at + 1, one.format(less=less)) for one in each] for each in pair]
-                control = _put(parse, first, at + 1, "almost" if _is_round(parse.lowers[at + 1]) else "exactly")
-                return Ways(result[side], result[1 - side], "a bound of a number", control)
+                result = [
+                    [replace_tokens(parse, (first, at + 1, one.format(less=less))) for one in each] for each in pair
+                ]
+                number = parse.lowers[at + 1]
+                is_round = number in ("$", HALF) or (number.endswith("0") and number.replace(",", "").isdigit())
+                control = replace_tokens(parse, (first, at + 1, "almost" if is_round else "exactly"))
+                return Rephrasings(result[side], result[1 - side], "a bound of a number", control)
         return NONE
-    return (_of_adjective(parse, english) if "than" in parse.lowers else None) or NONE
+    return (_adjective_rephrasings(parse, english) if "than" in parse.lowers else None) or NONE
 
 
-def _is_bound(parse: Parse, at: int) -> bool:
+def _is_number_bound(parse: Parse, at: int) -> bool:
     """Whether "than", "least" or "most" before a number makes it a lower or upper bound."""
     pair = parse.lowers[at - 1 : at + 1] in (("at", "least"), ("at", "most"))
     after = at + 1 + (parse.words[at + 1] == "$")
@@ -95,16 +105,7 @@ def _is_bound(parse: Parse, at: int) -> bool:
     return numbered and (pair or than)
 
 
-def _is_round(number: str) -> bool:
-    """Whether "almost" fits a number: "50", "3,400", "half"."""
-    return number in ("$", HALF) or (number.endswith("0") and number.replace(",", "").isdigit())
-
-
-def _put(parse: Parse, first: int, after: int, words: str) -> str:
-    return rewritten(parse, (first, after, words))
-
-
-def _of_adjective(parse: Parse, english: English) -> Ways | None:
+def _adjective_rephrasings(parse: Parse, english: English) -> Rephrasings | None:
     """A listed adjective or adverb before "than": in other words, reversed, and with both things exchanged."""
     than = parse.lowers.index("than")
     for pair in OPPOSED:
@@ -117,44 +118,46 @@ def _of_adjective(parse: Parse, english: English) -> Ways | None:
                     or "CD" in parse.tags[max(first - 5, 0) : first]
                     or parse.tags[first - 1] in ("NNS", "RB", "RBR")
                 ):
-                    kept = [_put(parse, first, than, one) for one in own]
-                    changed = [_put(parse, first, than, one) for one in other]
-                    kept += _exchanged(parse, english, first, than, other)
-                    changed += _exchanged(parse, english, first, than, own)
-                    return Ways(kept, changed, "a comparison", _equal(parse, first, than))
+                    kept = [replace_tokens(parse, (first, than, one)) for one in own]
+                    changed = [replace_tokens(parse, (first, than, one)) for one in other]
+                    kept += _exchange_compared_things(parse, english, first, than, other)
+                    changed += _exchange_compared_things(parse, english, first, than, own)
+                    return Rephrasings(kept, changed, "a comparison", _equality_text(parse, first, than))
     return None
 
 
-def _equal(parse: Parse, first: int, than: int) -> str:
+def _equality_text(parse: Parse, first: int, than: int) -> str:
     """ "As large as" in place of "larger than"."""
     if parse.pos[first - 1] not in ("AUX", "VERB"):
         return ""
     if parse.tags[than - 1] == "JJR":
-        return _put(parse, first, than + 1, f"as {parse.lower_lemmas[than - 1]} as")
-    return _put(parse, first, than + 1, f"as {parse.lowers[than - 1]} as") if than - first == 2 else ""
+        return replace_tokens(parse, (first, than + 1, f"as {parse.lower_lemmas[than - 1]} as"))
+    return replace_tokens(parse, (first, than + 1, f"as {parse.lowers[than - 1]} as")) if than - first == 2 else ""
 
 
-def _exchanged(parse: Parse, english: English, first: int, than: int, words: tuple[str, ...]) -> list[str]:
+def _exchange_compared_things(
+    parse: Parse, english: English, first: int, than: int, words: tuple[str, ...]
+) -> list[str]:
     """The texts with the two things exchanged, if they are plain nouns of one number."""
     at, second = parse.heads[parse.heads[than]], parse.heads[than]
     subject = parse.child(at, "nsubj")
     if parse.heads[at] != at or subject is None or parse.child(at, "cop") is None:
         return []
-    one, two = span_of(parse, subject), span_of(parse, second)
-    if one is None or two is None or one[0] != 0 or two[0] != than or not _match(parse, subject, second):
+    one, two = contiguous_span(parse, subject), contiguous_span(parse, second)
+    if one is None or two is None or one[0] != 0 or two[0] != than or not _are_comparable_nouns(parse, subject, second):
         return []
     two = (than + 1, two[1])
     nouns = is_noun_phrase(parse, subject, one, of=frozenset(["of"])) and is_noun_phrase(
         parse, second, two, of=frozenset(["of"])
     )
-    back = inside_sentence(parse, one, english.lexicon)
+    back = text_inside_sentence(parse, one, english.lexicon)
     if not nouns or back is None or any(parse.pos[i] != "PUNCT" for i in range(two[1], len(parse))):
         return []
-    front = capital(text_of(parse, two)) if parse.words[0][0].isupper() else text_of(parse, two)
-    return [rewritten(parse, (0, one[1], front), (first, than, each), (*two, back)) for each in words]
+    front = capitalise_first_letter(span_text(parse, two)) if parse.words[0][0].isupper() else span_text(parse, two)
+    return [replace_tokens(parse, (0, one[1], front), (first, than, each), (*two, back)) for each in words]
 
 
-def _match(parse: Parse, first: int, second: int) -> bool:
+def _are_comparable_nouns(parse: Parse, first: int, second: int) -> bool:
     """Whether two nouns have the same number, and each has an article or is a name, or both are plural."""
     numbers = [parse.tags[i] in ("NNS", "NNPS") for i in (first, second)]
     said = [parse.tags[i] in ("NNP", "NNS") or parse.child(i, "det", "nmod:poss") is not None for i in (first, second)]
@@ -162,5 +165,10 @@ def _match(parse: Parse, first: int, second: int) -> bool:
 
 
 COMPARATIVE = Phenomenon(
-    "comparative", choice_of(read), "reversed comparisons", trigger=TRIGGER, without=NONE, in_probes=True
+    "comparative",
+    edits_from_rephrasings(comparison_rephrasings),
+    "reversed comparisons",
+    trigger=TRIGGER,
+    without=NONE,
+    in_probes=True,
 )

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from encheck.generators.clauses import TwoClauses, arranged, two_clauses
-from encheck.generators.phenomenon import Phenomenon, Ways, choice_of
+from encheck.generators.clauses import TwoClauses, join_clauses, split_two_clauses
+from encheck.generators.phenomenon import Phenomenon, Rephrasings, edits_from_rephrasings
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
@@ -28,28 +28,37 @@ ADDRESSED = frozenset(  # "if you want a copy" names the audience of a statement
 )
 
 
-def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG001 - a reading has all three
+def condition_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephrasings | str:  # noqa: ARG001 - a reading has all three
     """The clause that "if" or "unless" opens, with the main clause."""
-    clauses = two_clauses(parse, english, frozenset(OTHER))
+    clauses = split_two_clauses(parse, english, frozenset(OTHER))
     if isinstance(clauses, str):
         return clauses
-    if not clauses.is_open:
+    if not clauses.fits_open_condition:
         return "no open condition"
     if not ADDRESSED.isdisjoint(parse.lower_lemmas):
         return "a condition on the reader's wishes"
     is_denied = not NEGATIVE.isdisjoint(parse.lowers)
     if is_denied or not BOUND.isdisjoint(parse.lowers):
         return "a word that fits only a condition or only an exception"
-    kept, changed = _told(clauses, clauses.word), _told(clauses, OTHER[clauses.word])
-    return Ways(kept, changed, "a condition", arranged(clauses, clauses.main, "even if", clauses.other))
+    kept, changed = (
+        _join_with_each_conjunction(clauses, clauses.conjunction),
+        _join_with_each_conjunction(clauses, OTHER[clauses.conjunction]),
+    )
+    return Rephrasings(kept, changed, "a condition", join_clauses(clauses, clauses.main, "even if", clauses.other))
 
 
-def _told(clauses: TwoClauses, word: str) -> list[str]:
+def _join_with_each_conjunction(clauses: TwoClauses, word: str) -> list[str]:
     return [
-        arranged(clauses, clauses.main, each, clauses.other, front=front)
+        join_clauses(clauses, clauses.main, each, clauses.other, front=front)
         for each in SAYING[word]
         for front in (False, True)
     ]
 
 
-CONDITION = Phenomenon("condition", choice_of(read), "exceptions for conditions", trigger=TRIGGER, without=NONE)
+CONDITION = Phenomenon(
+    "condition",
+    edits_from_rephrasings(condition_rephrasings),
+    "exceptions for conditions",
+    trigger=TRIGGER,
+    without=NONE,
+)

@@ -2,8 +2,8 @@
 
 The final punctuation is replaced by ", and" and the words that follow, cut after five words, ten, and so on; "and"
 counts as the first of them. Punctuation does not count, and is dropped at the cut. The continuation was written by hand
-(the probes) or by a language model (`--continuation-model`). `careful` mode extends to the end of a clause or phrase,
-and ends the longer sentence like the original; `paper` mode cuts after exactly that many words.
+(the probes) or by a language model (`--continuation-model`). A cut is extended to the end of a clause or phrase, and
+the longer sentence ends like the original.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from __future__ import annotations
 import re
 from random import Random
 
+from encheck.generators.base import listed_generator
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.language.words import FUNCTION_WORDS
 from encheck.types import Edit, Group, Variant, apply_edits
 
 CUTS = (5, 10, 15, 20, 25, 30)
-REACH = 4  # maximum words by which a cut is extended to the end of its clause; stays before the next cut
+MAX_EXTRA_WORDS = 4  # maximum words by which a cut is extended to the end of its clause; stays before the next cut
 END = re.compile(r"[\s.!?…\"'”’)]*$")
 AT_CUT = ".,;:!?…-–—\"'”’()"
 OMISSIBLE = frozenset("punct conj cc advcl obl nmod parataxis appos advmod discourse".split())
@@ -26,27 +27,39 @@ BEHIND_OTHERS = frozenset("PUNCT CCONJ SCONJ".split())  # a particle belongs to 
 BOUND = frozenset("as of than that to".split())  # they begin a complement of the words before
 
 
+@listed_generator()
 def continuation(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
-    """The sentence with `level` more words, up to `REACH` more to end a clause; or why there is no continuation."""
-    if group.continuation is None:
-        return "no continuation: give --continuation-model"
-    words = ["and", *group.continuation.split()]
-    ends = [i for i, word in enumerate(words, start=1) if is_word(word)]
-    if len(ends) < level:
-        return f"the continuation has fewer than {level} words"
-    count, ending, start = level, "", end_of(group.source)
-    if english.mode == "careful":
-        ends_of_clauses = english.read(clause_ends, group.continuation)
-        count = next((n for n in ends_of_clauses if level <= n <= level + REACH), 0)
-        ending = group.source[start:].strip()
+    """Return the sentence with `level` more words, and up to `MAX_EXTRA_WORDS` more to end a clause.
+
+    Return a reason if there is no continuation.
+    """
+    if reason := why_no_continuation(group, level):
+        return reason
+    ends_of_clauses = english.read(count_words_before_clause_ends, group.continuation)
+    count = next((n for n in ends_of_clauses if level <= n <= level + MAX_EXTRA_WORDS), 0)
     if not count:
         return "no clause of the continuation ends where it would be cut"
+    return append_words(group, count, level=level, ending=group.source[end_without_punctuation(group.source) :].strip())
+
+
+def why_no_continuation(group: Group, level: int) -> str:
+    """Return the reason why a group has no continuation of `level` words, counting the "and"; empty if it has one."""
+    if group.continuation is None:
+        return "no continuation: give --continuation-model"
+    count = 1 + sum(map(is_word, group.continuation.split()))
+    return f"the continuation has fewer than {level} words" if count < level else ""
+
+
+def append_words(group: Group, count: int, *, level: int, ending: str = "") -> Variant:
+    """Return the sentence with "and" and the first words of its continuation, `count` words in all, then `ending`."""
+    words = ["and", *(group.continuation or "").split()]
+    ends = [i for i, word in enumerate(words, start=1) if is_word(word)]
     added = f", {' '.join(words[: ends[count - 1]]).rstrip(AT_CUT)}{ending}"
-    edits = (Edit(start, len(group.source), added),)
+    edits = (Edit(end_without_punctuation(group.source), len(group.source), added),)
     return Variant(apply_edits(group.source, edits), "continuation", level, edits, "continuation", f"{count} words")
 
 
-def clause_ends(_english: English, parse: Parse) -> tuple[int, ...]:
+def count_words_before_clause_ends(_english: English, parse: Parse) -> tuple[int, ...]:
     """The numbers of words of a continuation, including the "and", after which a clause or a phrase ends.
 
     That is after a content word, if nothing before it depends on the rest, and the rest can be left out: "and a rope
@@ -78,10 +91,10 @@ def is_word(token: str) -> bool:
     return any(map(str.isalnum, token))
 
 
-def end_of(text: str) -> int:
+def end_without_punctuation(text: str) -> int:
     """The offset of a text's final punctuation.
 
-    >>> "It rained."[: end_of("It rained.")]
+    >>> "It rained."[: end_without_punctuation("It rained.")]
     'It rained'
     """
     match = END.search(text)

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from encheck.generators.base import listed
-from encheck.generators.phrases import OBJECT_FORMS, first_file
-from encheck.generators.synonym import certificate
+from encheck.generators.base import listed_generator
+from encheck.generators.phrases import OBJECT_FORMS, noun_category
+from encheck.generators.synonym import substitution_certificate
 from encheck.language.edits.inflection import UNINFLECTED, inflected
 from encheck.language.edits.replace import form, put
 from encheck.language.edits.substitutes import POS_OF_TAG, Substitute
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Column = NDArray[Any]
 
-NONE: frozenset[str] = frozenset()
+NO_WORDS: frozenset[str] = frozenset()
 PERSON, GROUP, ARTIFACT = 18, 14, 6  # lexicographer's files, lexnames(5WN)
 IDEAS = frozenset({4, 9, 10, 11})  # noun.act, cognition, communication, event
 ACTING = frozenset({PERSON, GROUP})
@@ -104,40 +104,44 @@ PLAIN_BELOW = frozenset("nsubj obj nsubj:pass aux aux:pass punct cc mark".split(
 PREDICATE = frozenset("nsubj cop punct aux cc mark".split())
 
 
-def allowed(lexicon: Lexicon, parse: Parse, at: int) -> frozenset[str]:
+def fitting_lemmas(lexicon: Lexicon, parse: Parse, at: int) -> frozenset[str]:
     """The lemmas that fit this place; empty in case of doubt."""
     part = POS_OF_TAG[parse.tags[at]]
     if part == "v":
         # Verbs with the same complements as this verb, if its subject is a person.
         below = {parse.bases[i] for i in parse.children[at]}
-        if "nsubj" not in below or not _acts(lexicon, parse, at) or not below.isdisjoint(("compound", "iobj", "expl")):
-            return NONE
+        if (
+            "nsubj" not in below
+            or not _has_acting_subject(lexicon, parse, at)
+            or not below.isdisjoint(("compound", "iobj", "expl"))
+        ):
+            return NO_WORDS
         if not below.isdisjoint(("ccomp", "parataxis", "xcomp", "advcl")) or parse.bases[at] == "parataxis":
             if "obj" in below or "advcl" in below:
-                return NONE
+                return NO_WORDS
             clause = parse.child(at, "ccomp")
             if "parataxis" in below or parse.bases[at] == "parataxis" or (clause is not None and clause < at):
-                return QUOTING_VERBS if parse.lower_lemmas[at] in SAYING else NONE
+                return QUOTING_VERBS if parse.lower_lemmas[at] in SAYING else NO_WORDS
             if clause is not None and "xcomp" not in below:
                 finite = any(parse.tags[i] in FINITE for i in (clause, *parse.children[clause]))
                 plain = finite and parse.words[at + 1 : at + 2] not in ((",",), (":",), ('"',), ("``",))
-                return NONE if not plain else CLAUSE_VERBS if parse.tags[at] == "VBD" else STATES
+                return NO_WORDS if not plain else CLAUSE_VERBS if parse.tags[at] == "VBD" else STATES
             infinitive = parse.child(at, "xcomp")
             to = infinitive is not None and parse.tags[infinitive] == "VB" and parse.lowers[at + 1 : at + 2] == ("to",)
-            return NONE if not to else INTENDING if parse.tags[at] == "VBG" else INFINITIVE_VERBS
+            return NO_WORDS if not to else INTENDING if parse.tags[at] == "VBG" else INFINITIVE_VERBS
         thing = parse.child(at, "obj")
-        if thing is None or parse.child(thing, "conj") is not None or not _takes_no_more(parse, at):
-            return NONE
+        if thing is None or parse.child(thing, "conj") is not None or not _has_only_plain_dependents(parse, at):
+            return NO_WORDS
         if parse.lower_lemmas[at] in STATIVE:
-            return NONE
-        return VERBS.get(_sort(lexicon, parse, thing), NONE)
+            return NO_WORDS
+        return VERBS.get(_noun_kind(lexicon, parse, thing), NO_WORDS)
     if part == "a":
-        return _adjectives(lexicon, parse, at)
-    is_person = part == "n" and parse.bases[at] in ARGUMENTS and _sort(lexicon, parse, at) == "person"
-    return PEOPLE if is_person and _is_free(parse, at) else NONE
+        return _fitting_adjectives(lexicon, parse, at)
+    is_person = part == "n" and parse.bases[at] in ARGUMENTS and _noun_kind(lexicon, parse, at) == "person"
+    return PEOPLE if is_person and _is_unspecified_person(parse, at) else NO_WORDS
 
 
-def _is_free(parse: Parse, at: int) -> bool:
+def _is_unspecified_person(parse: Parse, at: int) -> bool:
     """Whether the person is not specified by a compound, "of" or adjective, or by a name or comma after the noun."""
     if at + 1 < len(parse):
         named = parse.pos[at + 1] in ("PROPN", "NOUN") or bool(parse.entities[at + 1])
@@ -147,19 +151,19 @@ def _is_free(parse: Parse, at: int) -> bool:
     return below.isdisjoint({"compound", "nmod", "nmod:poss", "amod", "acl", "acl:relcl", "appos", "conj"})
 
 
-def _sort(lexicon: Lexicon, parse: Parse, at: int) -> str:
+def _noun_kind(lexicon: Lexicon, parse: Parse, at: int) -> str:
     """A noun's kind: a person, an artifact or an idea; empty for any other kind."""
     if parse.pos[at] == "PRON":
         return "person" if parse.lowers[at] in {*OBJECT_FORMS, *OBJECT_FORMS.values()} - {"it"} else ""
     if parse.entities[at].endswith("PER"):
         return "person"
-    kind = first_file(lexicon, parse, at)
+    kind = noun_category(lexicon, parse, at)
     if kind in IDEAS:
         return "idea"
     return {PERSON: "person", ARTIFACT: "artifact"}.get(-1 if kind is None else kind, "")
 
 
-def _acts(lexicon: Lexicon, parse: Parse, verb: int) -> bool:
+def _has_acting_subject(lexicon: Lexicon, parse: Parse, verb: int) -> bool:
     """Whether the subject is a person, a group, or the name of one."""
     subject = parse.child(verb, "nsubj")
     if subject is None or parse.deps[subject] != "nsubj":
@@ -168,10 +172,10 @@ def _acts(lexicon: Lexicon, parse: Parse, verb: int) -> bool:
         return parse.lowers[subject] in {*OBJECT_FORMS, "you"}
     if parse.entities[subject]:
         return parse.entities[subject][2:] in ("PER", "ORG")
-    return first_file(lexicon, parse, subject) in ACTING
+    return noun_category(lexicon, parse, subject) in ACTING
 
 
-def _takes_no_more(parse: Parse, verb: int) -> bool:
+def _has_only_plain_dependents(parse: Parse, verb: int) -> bool:
     """Whether the verb has nothing but subject, object, and a time or place."""
     for i in parse.children[verb]:
         if parse.deps[i] in PLAIN_BELOW or parse.lowers[i] in PLAIN_ADVERBS:
@@ -183,21 +187,21 @@ def _takes_no_more(parse: Parse, verb: int) -> bool:
     return True
 
 
-def _adjectives(lexicon: Lexicon, parse: Parse, at: int) -> frozenset[str]:
+def _fitting_adjectives(lexicon: Lexicon, parse: Parse, at: int) -> frozenset[str]:
     """Adjectives that describe this kind of noun; before an infinitive those that evaluate it."""
     if parse.tags[at] != "JJ" or parse.lower_lemmas[at] in COUNTING:
-        return NONE
+        return NO_WORDS
     if parse.bases[at] == "amod" and parse.heads[at] > at and not parse.children[at]:
-        return ADJECTIVES.get(_sort(lexicon, parse, parse.heads[at]), NONE)
+        return ADJECTIVES.get(_noun_kind(lexicon, parse, parse.heads[at]), NO_WORDS)
     subject = parse.child(at, "nsubj", "expl")
     if parse.child(at, "cop") is None or subject is None:
-        return NONE
+        return NO_WORDS
     if parse.lowers[at + 1 : at + 2] == ("to",) and parse.tags[at + 2 : at + 3] == ("VB",):
         deed = parse.lowers[subject] == "it"
-        return NONE if parse.lower_lemmas[at] in WILLING else EASY if deed else TOUGH
-    sort = "" if parse.lowers[subject] == "they" else _sort(lexicon, parse, subject)
+        return NO_WORDS if parse.lower_lemmas[at] in WILLING else EASY if deed else TOUGH
+    sort = "" if parse.lowers[subject] == "they" else _noun_kind(lexicon, parse, subject)
     plain = sort in ("person", "artifact") and {parse.bases[i] for i in parse.children[at]} <= PREDICATE
-    return ADJECTIVES[sort] if plain else NONE
+    return ADJECTIVES[sort] if plain else NO_WORDS
 
 
 TRIES = 12
@@ -212,7 +216,7 @@ NO_PLAIN_ADJECTIVES = frozenset(
 )
 
 
-@listed(beside=("antonym", "synonym"), title="unrelated words", readers=(228, 256))
+@listed_generator(beside=("antonym", "synonym"), title="unrelated words", readers=(228, 256))
 def control(group: Group, *, base: Variant, level: int, rng: Random, english: English) -> Variant | str | None:
     """An unrelated word at the place of `base`, as frequent and as long as the word that `base` inserts there.
 
@@ -225,22 +229,24 @@ def control(group: Group, *, base: Variant, level: int, rng: Random, english: En
                and parse.tags[i] in POS_OF_TAG and parse.pos[i] != "DET"), None)  # fmt: skip
     if at is None:
         return "no single word to replace"
-    fitting = allowed(english.lexicon, parse, at)
+    fitting = fitting_lemmas(english.lexicon, parse, at)
     if not fitting:
         return "no list of words that are sure to fit this place"
     word = next(edit.text for edit in base.edits if edit.start == parse.starts[at])
-    for lemma in _candidates(english.lexicon, parse, at, word, fitting, rng):
+    for lemma in _sample_comparable_lemmas(english.lexicon, parse, at, word, fitting, rng):
         if (formed := form(parse, at, lemma)) is None:
             continue
         words = {at: formed}
         if (change := put(english, parse, words)) is not None:
             made, text = change
             taken = {at: Substitute(lemma, "control", origin="same tag, frequency and length")}
-            return Variant(text, "control", 1, made, "control", certificate(english, parse, words, taken))
+            return Variant(text, "control", 1, made, "control", substitution_certificate(english, parse, words, taken))
     return "no other word of this tag, frequency and length"
 
 
-def _candidates(lexicon: Lexicon, parse: Parse, at: int, word: str, fitting: frozenset[str], rng: Random) -> list[str]:
+def _sample_comparable_lemmas(
+    lexicon: Lexicon, parse: Parse, at: int, word: str, fitting: frozenset[str], rng: Random
+) -> list[str]:
     """Random words of `fitting` as frequent as `word`, as long in their form here, and unrelated to the word at `at`.
 
     Lemmas are compared by their frequency as this part of speech, forms by how often they have this tag, and by their
@@ -253,28 +259,22 @@ def _candidates(lexicon: Lexicon, parse: Parse, at: int, word: str, fitting: fro
         return []
     wanted = max(max(lexicon.frequency(lemma, pos) for lemma in lemmas), COMMON)
     seen, written_so = lexicon.word_count(word, UPOS[pos]), lexicon.word_frequency(word)
-    known = columns(lexicon, tag)
+    known = word_columns(lexicon, tag)
     near = (
         (np.abs(known.frequency - wanted) <= FREQUENCY)
         & (np.abs(known.written - written_so) <= FREQUENCY)
         & (np.abs(np.log10((known.seen + 0.5) / (seen + 0.5))) <= FREQUENCY)
         & (np.abs(known.length - len(word)) <= LENGTH)
     )
-    if shunned := _shunned(parse, at):
-        near &= ~np.isin(known.marker, shunned)
-    words = pool(lexicon, tag)
+    if tag.startswith("JJ"):  # markers of adjectives that stand only before a noun, or only as a predicate
+        is_before_noun = parse.bases[at] == "amod" and parse.heads[at] > at
+        near &= ~np.isin(known.marker, ["p", "ip"] if is_before_noun else ["a", "ip"])
+    words = common_words(lexicon, tag)
     alike = [lemma for i in np.flatnonzero(near) if (lemma := words[i].lemma) in fitting]
-    related = _related(lexicon, parse.lemmas[at].lower(), pos) | _related(lexicon, word.lower(), pos)
-    related = related.union(*(_related(lexicon, lemma, pos) for lemma in lemmas))
+    related = _related_lemmas(lexicon, parse.lemmas[at].lower(), pos) | _related_lemmas(lexicon, word.lower(), pos)
+    related = related.union(*(_related_lemmas(lexicon, lemma, pos) for lemma in lemmas))
     chosen = rng.sample(alike, min(len(alike), 3 * TRIES))
     return [lemma for lemma in chosen if lemma not in related][:TRIES]
-
-
-def _shunned(parse: Parse, at: int) -> list[str]:
-    """The markers of adjectives that do not fit this place: before a noun, or as a predicate."""
-    if not parse.tags[at].startswith("JJ"):
-        return []
-    return ["p", "ip"] if parse.bases[at] == "amod" and parse.heads[at] > at else ["a", "ip"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +289,7 @@ class CommonWord:
 
 
 @cache
-def pool(lexicon: Lexicon, tag: str) -> tuple[CommonWord, ...]:
+def common_words(lexicon: Lexicon, tag: str) -> tuple[CommonWord, ...]:
     """The common words with a form for this tag, counted as that part of speech.
 
     Words whose first sense is capitalised are left out, and adjectives that replace a number or an article.
@@ -318,9 +318,9 @@ class WordColumns(NamedTuple):
 
 
 @cache
-def columns(lexicon: Lexicon, tag: str) -> WordColumns:
+def word_columns(lexicon: Lexicon, tag: str) -> WordColumns:
     """The columns for comparing all words of the pool at once: there are thousands of nouns."""
-    words = pool(lexicon, tag)
+    words = common_words(lexicon, tag)
     return WordColumns(
         np.array([word.frequency for word in words]),
         np.array([lexicon.word_frequency(word.form) for word in words]),
@@ -331,7 +331,7 @@ def columns(lexicon: Lexicon, tag: str) -> WordColumns:
 
 
 @cache
-def _related(lexicon: Lexicon, lemma: str, pos: Pos) -> frozenset[str]:
+def _related_lemmas(lexicon: Lexicon, lemma: str, pos: Pos) -> frozenset[str]:
     """Words that share a sense with the lemma, oppose it, or have the same hypernym."""
     result = {lemma}
     for sense in lexicon.senses(lemma, pos):

@@ -8,12 +8,12 @@ does not use: the edit that keeps the text changes the mirror, and vice versa (d
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from encheck.generators.number import ENDED, OPENING, alike
+from encheck.generators.number import ENDED, OPENING, similarity_in_context
 from encheck.generators.phenomenon import Edits, Phenomenon, Side, SideEdit
 from encheck.language.english import English
 from encheck.language.name_tables import FEMALE, GENDERED, OTHERS, PEOPLE, SURNAMES, TITLES
@@ -23,12 +23,14 @@ from encheck.statistics.draws import Draws
 from encheck.types import Edit, content_hash
 
 COIN = (1, -1, -1)  # which text the surface should favour: most notations favour the kept one anyway
-TRIED = 8  # number of other names from which the surface decides
+MAX_CANDIDATES = 8  # number of other names from which the surface decides
 ABBREVIATED = re.compile(r"(?:\b[A-Z][a-z]{0,3}|\.[A-Z]|\bvs|\betc)\.\s*$")
 POSSESSIVE = re.compile(r"\s?['’]s\b")
 MISTER = frozenset(["Mr.", "Mrs.", "Ms."])  # show the gender, so that any surname can follow them
-UNTELLING = frozenset(["the", "state", "city", "republic", *(word.lower() for pair in TITLES.items() for word in pair)])
-MOST = 200  # names of a data set, of each kind
+COMMON_NAME_WORDS = frozenset(
+    ["the", "state", "city", "republic", *(word.lower() for pair in TITLES.items() for word in pair)]
+)
+MAX_NAMES_PER_KIND = 200  # names of a data set, of each kind
 WHY: Mapping[Side, str] = {
     "changed": "another",
     "kept": "the same",
@@ -48,7 +50,7 @@ class Inventory:
         return tuple(thing for kind in kinds for thing in self.by_kind.get(kind, ()))
 
 
-EMPTY = Inventory({})
+NO_INVENTORY = Inventory({})
 
 
 class NameChange(NamedTuple):
@@ -59,47 +61,51 @@ class NameChange(NamedTuple):
     notation: int
 
 
-def inventory(english: English, texts: Sequence[str]) -> Inventory:
-    """The things that these texts name, at most `MOST` per kind, in an order that depends only on their names."""
-    mentioned = {one.thing for text in texts for one in _named(english.read(_names, text))}
+def collect_inventory(english: English, texts: Sequence[str]) -> Inventory:
+    """Return the things that these texts name, at most `MAX_NAMES_PER_KIND` per kind.
+
+    Their order depends only on their names.
+    """
+    found = (english.read(_find_names, text) for text in texts)
+    mentioned = {name.thing for names_of_text in found if not isinstance(names_of_text, str) for name in names_of_text}
     ranked = sorted(mentioned, key=lambda thing: content_hash(*thing.forms))
     kinds = sorted({thing.kind for thing in ranked})
-    return Inventory({kind: tuple([thing for thing in ranked if thing.kind == kind][:MOST]) for kind in kinds})
+    return Inventory(
+        {kind: tuple([thing for thing in ranked if thing.kind == kind][:MAX_NAMES_PER_KIND]) for kind in kinds}
+    )
 
 
-def _names(_english: English, parse: Parse) -> tuple[Name, ...] | str:
+def _find_names(_english: English, parse: Parse) -> tuple[Name, ...] | str:
     return names(parse)
 
 
-def _named(found: tuple[Name, ...] | str) -> tuple[Name, ...]:
-    return () if isinstance(found, str) else found
-
-
-def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
+def entity_edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
     """A different person, place or organisation, and the same one under a second name: "H. Marsh", "the city of Oslo".
 
     The mirror has the other name in the notation that the changed text does not use. The control makes a different
     statement in place of the name: "someone else", "another city".
     """
-    source, found, known = parse.text, english.read(_names, parse.text), english.inventory or EMPTY
+    source, found, known = parse.text, english.read(_find_names, parse.text), english.inventory or NO_INVENTORY
     if isinstance(found, str):
         return found
     ranks = rng.random_ranks(len(found))
-    plans = (_plan(found[at], parse, known, rng) for at in sorted(range(len(found)), key=ranks.__getitem__))
+    plans = (
+        _choose_name_change(found[at], parse, known, rng) for at in sorted(range(len(found)), key=ranks.__getitem__)
+    )
     plan = next(filter(None, plans), None)
     if plan is None:
         return "no other name of its kind"
 
     name, thing = plan.name, plan.thing
     made: dict[Side, list[Edit]] = {
-        "kept": [_edit(source, one.start, one.end, name.other) for one in name.spots if one.role == "whole"]
+        "kept": [_name_edit(source, one.start, one.end, name.other) for one in name.spots if one.role == "whole"]
     }
     sides: tuple[tuple[Side, int], ...] = (("changed", plan.notation), ("mirror", 1 - plan.notation))
     for side, notation in sides:
-        made[side] = [_edit(source, one.start, one.end, thing.text(one.role, notation)) for one in name.spots]
+        made[side] = [_name_edit(source, one.start, one.end, thing.text(one.role, notation)) for one in name.spots]
     if name.control is not None:
         kind = "person" if thing.kind in ("titled", "surname") else thing.kind
-        made["control"] = [_edit(source, name.control.start, name.control.end, OTHERS[kind])]
+        made["control"] = [_name_edit(source, name.control.start, name.control.end, OTHERS[kind])]
     return {
         (side, 1): SideEdit(tuple(some), f"{thing.kind}: {name.own} > {some[0].text}: {WHY[side]}")
         for side, some in made.items()
@@ -107,46 +113,47 @@ def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
     }
 
 
-def _plan(name: Name, parse: Parse, known: Inventory, rng: Draws) -> NameChange | None:
+def _choose_name_change(name: Name, parse: Parse, known: Inventory, rng: Draws) -> NameChange | None:
     """A different name and its notation; a coin decides whether the surface favours the kept or the changed text."""
-    others = [one for one in _others(name, parse, known) if _fits(parse.text, name, *one.forms)]
-    if not others or not _fits(parse.text, name, name.other):
+    others = [
+        one for one in _replacement_things(name, parse, known) if _forms_fit_possessive(parse.text, name, *one.forms)
+    ]
+    if not others or not _forms_fit_possessive(parse.text, name, name.other):
         return None
     favoured = rng.choice(COIN)
-    ranked = sorted(others, key=lambda one: content_hash(str(rng.run_seed), parse.text, *one.forms))[:TRIED]
+    ranked = sorted(others, key=lambda one: content_hash(str(rng.run_seed), parse.text, *one.forms))[:MAX_CANDIDATES]
     # Also the same given name with the other surname, which the surface favours more.
     own = name.thing
     for other in list(ranked) if own.kind == "person" else ():
         whole, initials = (f"{form.removesuffix(own.last)}{other.last}" for form in own.forms)
         ranked.append(NamedThing("person", (whole, initials), own.gender, own.given, other.last))
     plans = [NameChange(name, one, notation) for one in ranked for notation in (0, 1)]
-    by = {plan: _favour(plan, len(parse.text)) for plan in plans}
-    wanted = [plan for plan in plans if by[plan] * favoured > 0]
-    return wanted[0] if wanted else min(plans, key=lambda plan: abs(by[plan]))
+    # How much the surface favours the kept text over the changed one.
+    around = len(parse.text)
+    of_kept = similarity_in_context(name.own, name.other, around)
+    favours = {
+        plan: of_kept - similarity_in_context(name.own, plan.thing.forms[plan.notation], around) for plan in plans
+    }
+    wanted = [plan for plan in plans if favours[plan] * favoured > 0]
+    return wanted[0] if wanted else min(plans, key=lambda plan: abs(favours[plan]))
 
 
-def _fits(text: str, name: Name, *forms: str) -> bool:
+def _forms_fit_possessive(text: str, name: Name, *forms: str) -> bool:
     """Whether the *'s* of the name never follows a form that ends in *s*."""
     is_possessive = any(POSSESSIVE.match(text, spot.end) for spot in name.spots)
     return not is_possessive or not any(form.endswith("s") for form in forms)
 
 
-def _favour(plan: NameChange, around: int) -> float:
-    """How much the surface favours the kept text over the changed one."""
-    own = plan.name.own
-    return alike(own, plan.name.other, around) - alike(own, plan.thing.forms[plan.notation], around)
-
-
-def _others(name: Name, parse: Parse, known: Inventory) -> Iterator[NamedThing]:
+def _replacement_things(name: Name, parse: Parse, known: Inventory) -> Iterator[NamedThing]:
     """Replacements for a name, from the data, else from the lists, without things that the text also names."""
     for some in (known, LISTED):
-        result = [one for one in _turned(name.thing, some, parse) if _is_other(name, one, parse)]
+        result = [one for one in _same_kind_things(name.thing, some, parse) if _is_different_thing(name, one, parse)]
         if result:
             yield from result
             return
 
 
-def _turned(thing: NamedThing, some: Inventory, parse: Parse) -> Iterator[NamedThing]:
+def _same_kind_things(thing: NamedThing, some: Inventory, parse: Parse) -> Iterator[NamedThing]:
     """The things of the same kind as a thing, with its title if it has one."""
     if thing.kind not in ("titled", "surname"):
         yield from some.of(thing.kind)
@@ -160,23 +167,23 @@ def _turned(thing: NamedThing, some: Inventory, parse: Parse) -> Iterator[NamedT
         yield NamedThing(thing.kind, forms, thing.gender, thing.given, last)
 
 
-def _listed_persons() -> Iterator[NamedThing]:
+def _load_listed_things() -> Inventory:
+    """Return the listed places, organisations, persons and leaders."""
+    persons = []
     for name in PEOPLE:
         given, last = name.split()
-        yield NamedThing("person", (name, f"{given[0]}. {last}"), "f" if given in FEMALE else "m", given, last)
-
-
-def _by_kind(found: Iterable[NamedThing]) -> Inventory:
+        gender = "f" if given in FEMALE else "m"
+        persons.append(NamedThing("person", (name, f"{given[0]}. {last}"), gender, given, last))
     by_kind: dict[str, tuple[NamedThing, ...]] = {}
-    for thing in found:
+    for thing in (*things(), *persons, *leaders().values()):
         by_kind[thing.kind] = (*by_kind.get(thing.kind, ()), thing)
     return Inventory(by_kind)
 
 
-LISTED = _by_kind((*things(), *_listed_persons(), *leaders().values()))
+LISTED = _load_listed_things()
 
 
-def _is_other(name: Name, one: NamedThing, parse: Parse) -> bool:
+def _is_different_thing(name: Name, one: NamedThing, parse: Parse) -> bool:
     """Whether it is a different thing of the same gender, and the text has none of its words."""
     thing = name.thing
     if one.forms == thing.forms or (one.last and one.given == one.last) or (thing.last and one.last == thing.last):
@@ -187,23 +194,23 @@ def _is_other(name: Name, one: NamedThing, parse: Parse) -> bool:
         and (thing.gender or GENDERED & parse.lower_words)
     ):
         return False
-    own = _words_of(*thing.forms, name.own, name.other)
-    new = _telling_words(one)
+    own = _words_in(*thing.forms, name.own, name.other)
+    new = _identifying_words(one)
     return not (new & parse.lower_words) - own and (thing.kind == "country" or new.isdisjoint(own))
 
 
 @lru_cache(maxsize=20_000)
-def _words_of(*forms: str) -> frozenset[str]:
+def _words_in(*forms: str) -> frozenset[str]:
     return frozenset(word for form in forms for word in form.lower().split())
 
 
 @lru_cache(maxsize=20_000)
-def _telling_words(thing: NamedThing) -> frozenset[str]:
+def _identifying_words(thing: NamedThing) -> frozenset[str]:
     """The words of a name that identify a person or thing."""
-    return frozenset(word for word in _words_of(*thing.forms) if len(word) > 3 and word not in UNTELLING)
+    return frozenset(word for word in _words_in(*thing.forms) if len(word) > 3 and word not in COMMON_NAME_WORDS)
 
 
-def _edit(source: str, start: int, end: int, text: str) -> Edit:
+def _name_edit(source: str, start: int, end: int, text: str) -> Edit:
     """The edit, adjusted for a full stop that an abbreviation shares with its sentence, and for the initial capital."""
     if source[end - 1] == "." and not text.endswith(".") and ENDED.match(source, end):
         text += "."
@@ -214,6 +221,6 @@ def _edit(source: str, start: int, end: int, text: str) -> Edit:
 
 
 ENTITY = Phenomenon(
-    "entity", edits, "other names", experimental=("control",), survey=inventory, in_probes=True,
+    "entity", entity_edits, "other names", experimental=("control",), survey=collect_inventory, in_probes=True,
     readers={"changed": (208, 221), "control": (101, 103)},
 )  # fmt: skip

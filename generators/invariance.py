@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from random import Random
 
-from encheck.generators.base import listed
+from encheck.generators.base import listed_generator
 from encheck.language.edits.contractions import contractions
 from encheck.language.english import English
 from encheck.language.prose import why_left
 from encheck.types import Edit, Group, Variant, apply_edits, edits_in_words
 
 
-@listed(1)
+@listed_generator(1)
 def casing(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
     """The sentence in lower case, or why there is no variant."""
     changed = [(i, c.lower()) for i, c in enumerate(group.source) if c.lower() != c]
@@ -22,7 +22,7 @@ def casing(group: Group, *, level: int, rng: Random, english: English) -> Varian
     return Variant(apply_edits(group.source, edits), "casing", level, edits, "casing", "in lower case")
 
 
-@listed(1)
+@listed_generator(1)
 def contraction(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
     """The sentence with its contractions written in full, or contracted if it has none; or why there is no variant."""
     if left := "" if group.variants else why_left(group.source):
@@ -34,7 +34,7 @@ def contraction(group: Group, *, level: int, rng: Random, english: English) -> V
     return Variant(apply_edits(group.source, edits), "contraction", level, edits, "contraction", said)
 
 
-@listed(1)
+@listed_generator(1)
 def spacing(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
     """The sentence with one space doubled and one at the end, or why there is no variant."""
     blanks = [m.start() for m in re.finditer(r"(?<=\S) (?=\S)", group.source)]

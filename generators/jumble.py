@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 from random import Random
 
-from encheck.generators.base import listed
-from encheck.generators.paper import paper_jumble
+from encheck.generators.base import listed_generator
 from encheck.language.english import English
 from encheck.language.prose import left_spans, why_left
 from encheck.types import Edit, Group, Variant, apply_edits, edits_in_words
@@ -16,28 +15,28 @@ WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*")
 TRIES = 20
 
 
-@listed(1, 2, 3)
-def jumble(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:
+@listed_generator(1, 2, 3)
+def jumble(group: Group, *, level: int, rng: Random, english: English) -> Variant | str:  # noqa: ARG001
     """Exchange `level` disjoint pairs of different words; a reason if the sentence has too few.
 
     Words move without the punctuation around them, so a final full stop stays in its place. The result has the same
     words and differs from the source in exactly 2 x `level` places.
     """
-    if english.mode == "paper" and not group.variants:
-        return paper_jumble(group.source, swaps=level, rng=rng)
     if left := "" if group.variants else why_left(group.source):
         return left
     stays = (
         () if group.variants else left_spans(group.source)
     )  # the shipped probes were measured before code was kept in place
-    edits = swaps(group.source, pairs=level, rng=rng, stays=stays)
+    edits = choose_exchanges(group.source, pairs=level, rng=rng, stays=stays)
     if edits is None:
         return f"too few different words for {level} exchanges"
     said = f"exchanged: {edits_in_words(group.source, edits)}"
     return Variant(apply_edits(group.source, edits), "jumble", level, edits, "jumble", said)
 
 
-def swaps(text: str, *, pairs: int, rng: Random, stays: Sequence[tuple[int, int]] = ()) -> tuple[Edit, ...] | None:
+def choose_exchanges(
+    text: str, *, pairs: int, rng: Random, stays: Sequence[tuple[int, int]] = ()
+) -> tuple[Edit, ...] | None:
     """The edits that exchange `pairs` disjoint pairs of words that differ in more than case.
 
     Words in the character spans `stays` do not move.
@@ -45,14 +44,14 @@ def swaps(text: str, *, pairs: int, rng: Random, stays: Sequence[tuple[int, int]
     match = (m for m in WORD.finditer(text) if not any(m.start() < b and a < m.end() for a, b in stays))
     words = [(m.start(), m.end(), m.group()) for m in match]
     for _ in range(TRIES):
-        chosen = _disjoint([w.lower() for _, _, w in words], pairs, rng)
+        chosen = _sample_disjoint_pairs([w.lower() for _, _, w in words], pairs, rng)
         if chosen is not None:
             other = {a: b for pair in chosen for a, b in (pair, pair[::-1])}
             return tuple(Edit(*words[i][:2], words[other[i]][2]) for i in sorted(other))
     return None
 
 
-def _disjoint(words: list[str], pairs: int, rng: Random) -> list[tuple[int, int]] | None:
+def _sample_disjoint_pairs(words: list[str], pairs: int, rng: Random) -> list[tuple[int, int]] | None:
     order = list(range(len(words)))
     rng.shuffle(order)
     chosen: list[tuple[int, int]] = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from encheck.generators.phenomenon import Phenomenon, Ways, choice_of, rewritten
+from encheck.generators.phenomenon import Phenomenon, Rephrasings, edits_from_rephrasings, replace_tokens
 from encheck.generators.phrases import can_act
 from encheck.language.english import English
 from encheck.language.parse import Parse
@@ -25,14 +25,14 @@ BOUND = frozenset(  # fits only one modality, or changes the meaning of a modal 
     ever any
     however when before until once whenever as who that which what""".split()
 )
-FELT = frozenset(  # verbs of involuntary events, or with a special use of "can"
+INVOLUNTARY_VERBS = frozenset(  # verbs of involuntary events, or with a special use of "can"
     """see hear feel smell taste imagine understand tell afford stand help wait believe remember think guess say bet
     assume suppose admit agree note find hope wish want like love know mean seem appear need have be matter vary
     last contain include cost happen occur cause result lead expect get do die""".split()
 )
 STATES = frozenset("be have include contain mean know own belong need want like exist depend".split())
 AMOUNTS = frozenset("bulk majority minority number group rest half lot team staff couple pair range series".split())
-LEAVE = frozenset(["you", "i", "we"])
+PERMITTED_SUBJECTS = frozenset(["you", "i", "we"])
 
 
 class Modal(NamedTuple):
@@ -54,11 +54,11 @@ MODALS = {
     "might": Modal(("may",), ("will", "{be} going to"), "should", "a possibility"),
 }
 FORMS = {"first": ("am", "have", "do"), "singular": ("is", "has", "does"), "plural": ("are", "have", "do")}
-OWN = {"i": "first", "he": "singular", "she": "singular", "it": "singular"}
-OWN |= dict.fromkeys(("we", "they", "you"), "plural")
+PRONOUN_AGREEMENT = {"i": "first", "he": "singular", "she": "singular", "it": "singular"}
+PRONOUN_AGREEMENT |= dict.fromkeys(("we", "they", "you"), "plural")
 
 
-def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG001 - a reading has all three
+def modality_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephrasings | str:  # noqa: ARG001 - a reading has all three
     """The only modal verb of a sentence, between its subject and its verb."""
     result = [i for i, tag in enumerate(parse.tags) if tag == "MD"]
     if len(result) != 1 or parse.lowers[result[0]] not in MODALS:
@@ -71,33 +71,48 @@ def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG
         return "a word that fits only one of the two modalities"
     if parse.bases[verb] in ("advcl", "acl", "csubj"):
         return "a modal verb of a clause that depends on another"
-    if not _suits(parse, english, modal, verb, at, subject):
+    if not _has_meaning_of_synonyms(parse, english, modal, verb, at, subject):
         return NONE
-    agreement = _agreement(parse, verb, at, subject)
+    agreement = _subject_agreement(parse, verb, at, subject)
     if agreement not in FORMS:
         return "an uncertain plural"
     forms = dict(zip(("be", "have", "do"), FORMS[agreement], strict=True))
 
     def put(words: str) -> str:
-        return rewritten(parse, (at, at + 1, words.format_map(forms)))
+        return replace_tokens(parse, (at, at + 1, words.format_map(forms)))
 
-    return Ways([put(one) for one in modal.kept], [put(one) for one in modal.changed], modal.why, put(modal.control))
+    return Rephrasings(
+        [put(one) for one in modal.kept], [put(one) for one in modal.changed], modal.why, put(modal.control)
+    )
 
 
-def _agreement(parse: Parse, verb: int, at: int, subject: int) -> str:
+def _subject_agreement(parse: Parse, verb: int, at: int, subject: int) -> str:
     """How the verb agrees with the subject: a key of `FORMS`, or empty."""
     if parse.lower_lemmas[subject] in AMOUNTS:
         return ""
-    return OWN.get(parse.lowers[subject]) or number_of(Predicate(parse, verb, at, subject, None, "", MAIN))
+    return PRONOUN_AGREEMENT.get(parse.lowers[subject]) or number_of(
+        Predicate(parse, verb, at, subject, None, "", MAIN)
+    )
 
 
-def _suits(parse: Parse, english: English, modal: Modal, verb: int, at: int, subject: int) -> bool:
+def _has_meaning_of_synonyms(parse: Parse, english: English, modal: Modal, verb: int, at: int, subject: int) -> bool:
     """Whether the modal verb has the meaning of its other words here: duties and abilities need persons who act."""
     if modal.is_of_actors:
-        return verb == at + 1 and parse.lower_lemmas[verb] not in FELT and can_act(english, parse, subject)
+        return verb == at + 1 and parse.lower_lemmas[verb] not in INVOLUNTARY_VERBS and can_act(english, parse, subject)
     if modal.why == "a possibility":  # "you may" can be a permission
-        return verb == at + 1 and parse.lower_lemmas[verb] not in STATES and parse.lowers[subject] not in LEAVE
+        return (
+            verb == at + 1
+            and parse.lower_lemmas[verb] not in STATES
+            and parse.lowers[subject] not in PERMITTED_SUBJECTS
+        )
     return parse.lower_lemmas[verb] != "go"
 
 
-MODALITY = Phenomenon("modality", choice_of(read), "other modalities", trigger=TRIGGER, without=NONE, in_probes=True)
+MODALITY = Phenomenon(
+    "modality",
+    edits_from_rephrasings(modality_rephrasings),
+    "other modalities",
+    trigger=TRIGGER,
+    without=NONE,
+    in_probes=True,
+)

@@ -8,12 +8,13 @@ source, a mirror, has the meaning of the changed text in other words (docs/metho
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import product
 from typing import NamedTuple
 
 from encheck.generators.antonym import negated_antonym
-from encheck.generators.phenomenon import MIRRORED, NO_MIRROR, Edits, Phenomenon, Side, by_side
+from encheck.generators.phenomenon import MIRRORED, NO_MIRROR, Edits, Phenomenon, Side, label_edits_by_side
 from encheck.language.edits.inflection import inflected
 from encheck.language.english import English
 from encheck.language.parse import Parse
@@ -39,7 +40,8 @@ from encheck.statistics.draws import Draws
 from encheck.surface import tokens
 from encheck.types import Edit, Group, Variant
 
-SHORT = {word: f"{word}n't" for word in "is are was were has have had do does did would could should".split()} | {
+CONTRACTED_NEGATION = {
+    **{word: f"{word}n't" for word in "is are was were has have had do does did would could should".split()},
     "will": "won't", "can": "can't",
 }  # fmt: skip
 AUXILIARY = {"VBZ": "does", "VBP": "do", "VBD": "did"}
@@ -78,7 +80,7 @@ class PredicateTexts(NamedTuple):
     why: str
 
 
-def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
+def negation_edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
     """The statement negated, or its negation removed; the same with emphasis, or with *not* written in a different way.
 
     In reported speech the reported statement is negated; a relative clause only if there is nothing else. The control
@@ -87,20 +89,21 @@ def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
     if left := why_left(parse.text):
         return left
     plan: PredicateTexts | str | None = None
-    result = _free(parse)
+    result = _negatable_predicates(parse)
     if not isinstance(result, str):
         ranks = rng.random_ranks(len(result))
-        one = result[min(range(len(result)), key=lambda i: (_is_aside(result[i]), ranks[i]))]
-        plan = _by_antonym(one, rng, english) or _plan(one, rng)
+        asides = [one.clause == RELATIVE or one.parse.lower_lemmas[one.head] in SAYING for one in result]
+        one = result[min(range(len(result)), key=lambda i: (asides[i], ranks[i]))]
+        plan = _texts_by_antonym(one, rng, english) or _predicate_texts(one, rng)
     elif result != SENTENCES:
-        plan = _of_all(parse, rng)
+        plan = _negate_all(parse, rng)
     if plan is None or isinstance(plan, str):
         return plan or str(result)
     made = {side: Edit(plan.start, plan.end, text) for side, text in plan.texts.items()}
-    return by_side(parse.text, made, plan.why, says=WHY)
+    return label_edits_by_side(parse.text, made, plan.why, says=WHY)
 
 
-def _free(parse: Parse) -> tuple[Predicate, ...] | str:
+def _negatable_predicates(parse: Parse) -> tuple[Predicate, ...] | str:
     """The predicates whose negation fits the rest of the text; or the reason why there is none."""
     denied = predicates(parse)
     if isinstance(denied, str):
@@ -110,13 +113,9 @@ def _free(parse: Parse) -> tuple[Predicate, ...] | str:
     return free or reasons[0]
 
 
-def _is_aside(predicate: Predicate) -> bool:
-    return predicate.clause == RELATIVE or predicate.parse.lower_lemmas[predicate.head] in SAYING
-
-
-def _of_all(parse: Parse, rng: Draws) -> PredicateTexts | None:
+def _negate_all(parse: Parse, rng: Draws) -> PredicateTexts | None:
     """ "All" negated as "not all": with "all", the negation of the predicate would be ambiguous."""
-    at = next((i for i, word in enumerate(parse.words) if word in ALL and _is_said_of(parse, i)), None)
+    at = next((i for i, word in enumerate(parse.words) if word in ALL and _quantifies_main_subject(parse, i)), None)
     if at is None:
         return None
     said = parse.lowers[at]
@@ -125,7 +124,7 @@ def _of_all(parse: Parse, rng: Draws) -> PredicateTexts | None:
     return PredicateTexts(parse.starts[at], parse.ends[at], texts, "scope over all")
 
 
-def _is_said_of(parse: Parse, at: int) -> bool:
+def _quantifies_main_subject(parse: Parse, at: int) -> bool:
     """Whether the subject of a declarative main clause is all, every or everybody at its beginning."""
     subject = parse.heads[at] if parse.bases[at] == "det" else at
     root = parse.heads[subject]
@@ -136,7 +135,7 @@ def _is_said_of(parse: Parse, at: int) -> bool:
     return sentence[0] == at and words.isdisjoint(NEGATIVE | NOT | {"?", "but", "except", "else"})
 
 
-def _by_antonym(predicate: Predicate, rng: Draws, english: English) -> PredicateTexts | None:
+def _texts_by_antonym(predicate: Predicate, rng: Draws, english: English) -> PredicateTexts | None:
     """Keep "is possible" by "is not impossible", if exactly one of the two must hold and the clause ends there."""
     parse, at = predicate.parse, predicate.head
     if (
@@ -153,7 +152,7 @@ def _by_antonym(predicate: Predicate, rng: Draws, english: English) -> Predicate
     be, word, opposite = parse.words[predicate.finite], parse.words[at], turned.edits[-1].text
     texts: dict[Side, str] = {
         "kept": f"{be} not {opposite}",
-        "changed": f"{rng.choice((f'{be} not', SHORT.get(be, f'{be} not')))} {word}",
+        "changed": f"{rng.choice((f'{be} not', CONTRACTED_NEGATION.get(be, f'{be} not')))} {word}",
         "mirror": f"{be} {opposite}",
         "control": f"{be} {rng.choice(EXPECTED)} to be {word}",
     }
@@ -162,50 +161,62 @@ def _by_antonym(predicate: Predicate, rng: Draws, english: English) -> Predicate
     )
 
 
-def _plan(predicate: Predicate, rng: Draws) -> PredicateTexts | str:
+def _predicate_texts(predicate: Predicate, rng: Draws) -> PredicateTexts | str:
     """The texts for a predicate: its affirmative and negative forms, and a random choice of them."""
     parse = predicate.parse
-    start, end = parse.starts[predicate.finite], parse.ends[last_of(predicate)]
-    start -= _short(predicate) != "" and parse.text[start - 1] == " "
+    start, end = parse.starts[predicate.finite], parse.ends[last_replaced_token(predicate)]
+    start -= _contraction_with_pronoun(predicate) != "" and parse.text[start - 1] == " "
     own = parse.text[start:end]
-    kept, changed, mirrors = (_unlike(own, ways) for ways in _sides(predicate))
-    plain = _unlike(own, [way for way in (_short(predicate), *_in_full(predicate)) if way])
+    kept, changed, mirrors = (_forms_unlike(own, ways) for ways in _side_forms(predicate))
+    plain = _forms_unlike(
+        own, [way for way in (_contraction_with_pronoun(predicate), *_expand_clitic(predicate)) if way]
+    )
     kept = plain if plain and predicate.negation is None and rng.choice(COIN) > 0 else kept
     if not kept or not changed:
         return NO_MIRROR
     around = len(tokens(parse.text)) - len(tokens(own))
     # The edit distance favours the side chosen by a coin, the mirror the other; or the nearest choice.
     favoured = rng.choice(COIN)
-    choices = _favours(own, tuple(kept), tuple(changed), tuple(mirrors), around)
+    choices = _side_choices_with_preference(own, tuple(kept), tuple(changed), tuple(mirrors), around)
     by_distance = [(abs(first - favoured) + abs(first + second), sides) for first, second, sides in choices]
     least = min(distance for distance, _ in by_distance)
     chosen = rng.choice([sides for distance, sides in by_distance if distance == least])
     texts = dict(zip(MIRRORED, chosen, strict=False))
-    if control := _control(predicate, rng):
+    if control := _unrelated_statement(predicate, rng):
         texts["control"] = control
     kind = "denied" if predicate.negation is None else "a denial taken back"
-    written_so = {side: _written(parse.text, own, text) for side, text in texts.items()}
+    written_so = {side: _adapt_apostrophe_and_blank(parse.text, own, text) for side, text in texts.items()}
     return PredicateTexts(start, end, written_so, f"{predicate.clause}, {kind}")
 
 
-def _sides(predicate: Predicate) -> tuple[list[str], list[str], list[str]]:
-    """The forms for the kept text, the changed one and the mirror.
+class SideForms(NamedTuple):
+    """The possible forms of a predicate in the kept text, the changed text and the mirror."""
+
+    kept: list[str]
+    changed: list[str]
+    mirrored: list[str]
+
+
+def _side_forms(predicate: Predicate) -> SideForms:
+    """Return the forms of a predicate for each side.
 
     The changed text has no word of emphasis, because readers found that odd (docs/method/generators.md).
     """
-    said, denied = _ways(predicate)
-    stressed = _stressed(predicate)
+    said, denied = _plain_forms(predicate)
+    stressed = _emphatic_forms(predicate)
     if predicate.negation is None:
-        return [*said, *filter(None, [_short(predicate)]), *stressed], denied, denied
-    return denied, said[:1], [*said[1:], *stressed]
+        kept = [*said, *filter(None, [_contraction_with_pronoun(predicate)]), *stressed]
+        return SideForms(kept, denied, denied)
+    return SideForms(denied, said[:1], [*said[1:], *stressed])
 
 
-def _unlike(own: str, ways: Sequence[str]) -> list[str]:
-    """The forms that differ from the text's own."""
-    return [way for way in ways if way not in (own.strip(), _plain(own.strip()))]
+def _forms_unlike(own: str, forms: Sequence[str]) -> list[str]:
+    """Return the forms that differ from the text's own, also as written outside of tokenised text ("didn't")."""
+    written = own.strip()
+    return [form for form in forms if form not in (written, written.replace("’", "'").replace(" n't", "n't"))]
 
 
-def _short(predicate: Predicate) -> str:
+def _contraction_with_pronoun(predicate: Predicate) -> str:
     """The contraction of an operator with the pronoun before it: "'s"; "" if there is none."""
     parse, at = predicate.parse, predicate.finite
     is_clear = (
@@ -223,48 +234,52 @@ def _short(predicate: Predicate) -> str:
     return CONTRACTED[parse.lowers[at]]
 
 
-def last_of(predicate: Predicate) -> int:
+def last_replaced_token(predicate: Predicate) -> int:
     """The last token to replace: the full verb, the not, or the operator."""
     return predicate.head if predicate.base else predicate.finite if predicate.negation is None else predicate.negation
 
 
-def _plain(own: str) -> str:
-    """Words as written outside of tokenised text: "didn't" for "did n't"."""
-    return own.replace("’", "'").replace(" n't", "n't")
-
-
-def _written(source: str, own: str, text: str) -> str:
+def _adapt_apostrophe_and_blank(source: str, own: str, text: str) -> str:
     """The text with the apostrophe of its source, and with a blank before a word that replaces a clitic."""
     is_tied, was_tied = text[0] == "'", own[0] in "'’"
     text = text.replace("can not", "cannot").replace("'", "’" if "’" in source else "'")
     return f" {text}" if not is_tied and (was_tied or own[0] == " ") else text
 
 
-def _ways(predicate: Predicate) -> tuple[list[str], list[str]]:
+def _plain_forms(predicate: Predicate) -> tuple[list[str], list[str]]:
     """The affirmative and the negative forms of a predicate without emphasis, the plain form first."""
     word = predicate.parse.words[predicate.finite]
     if not predicate.base:
         operator = word if word in CLITICS else predicate.operator
-        short = [SHORT[operator]] if operator in SHORT else []
-        clitic = [f"{_short(predicate)} not"] if _short(predicate) and predicate.operator in BE else []
-        return [operator, *_in_full(predicate)], [
+        short = [CONTRACTED_NEGATION[operator]] if operator in CONTRACTED_NEGATION else []
+        clitic = (
+            [f"{_contraction_with_pronoun(predicate)} not"]
+            if _contraction_with_pronoun(predicate) and predicate.operator in BE
+            else []
+        )
+        return [operator, *_expand_clitic(predicate)], [
             f"{operator} not",
             *short,
             *clitic,
-            *[way for full in _in_full(predicate) for way in (f"{full} not", SHORT.get(full, "")) if way],
+            *[
+                way
+                for full in _expand_clitic(predicate)
+                for way in (f"{full} not", CONTRACTED_NEGATION.get(full, ""))
+                if way
+            ],
         ]
-    verb, do = _verb_and_do(predicate)
+    verb, do = _verb_and_auxiliary(predicate)
     said = [verb, f"{do} {predicate.base}"] if verb else [f"{do} {predicate.base}"]
-    return said, [f"{do} not {predicate.base}", f"{SHORT[do]} {predicate.base}"]
+    return said, [f"{do} not {predicate.base}", f"{CONTRACTED_NEGATION[do]} {predicate.base}"]
 
 
-def _verb_and_do(predicate: Predicate) -> tuple[str, str]:
+def _verb_and_auxiliary(predicate: Predicate) -> tuple[str, str]:
     if predicate.negation is None:
         return predicate.parse.words[predicate.head], AUXILIARY[predicate.parse.tags[predicate.head]]
-    return _conjugated(predicate), predicate.parse.lowers[predicate.finite]
+    return _inflect_like_auxiliary(predicate), predicate.parse.lowers[predicate.finite]
 
 
-def _in_full(predicate: Predicate) -> list[str]:
+def _expand_clitic(predicate: Predicate) -> list[str]:
     """A clitic written in full."""
     word = predicate.parse.lowers[predicate.finite]
     if word in CLITICS and word[1:] == "s":
@@ -273,10 +288,10 @@ def _in_full(predicate: Predicate) -> list[str]:
     return [predicate.operator] if word in CLITICS else []
 
 
-def _stressed(predicate: Predicate) -> list[str]:
+def _emphatic_forms(predicate: Predicate) -> list[str]:
     """The forms of a predicate with a word of emphasis."""
     if predicate.base:
-        verb, do = _verb_and_do(predicate)
+        verb, do = _verb_and_auxiliary(predicate)
         return [
             f"{do} indeed {predicate.base}",
             f"{do} in fact {predicate.base}",
@@ -287,7 +302,7 @@ def _stressed(predicate: Predicate) -> list[str]:
     return [f"{operator} {word}" for word in (OF_MODALS if predicate.operator in MODALS else EMPHASIS)]
 
 
-def _conjugated(predicate: Predicate) -> str:
+def _inflect_like_auxiliary(predicate: Predicate) -> str:
     """The full verb of "do not accept" in the form of its *do*; "" if that form is not attested."""
     tag = {"does": "VBZ", "do": "VBP", "did": "VBD"}[predicate.parse.lowers[predicate.finite]]
     if predicate.base in ("have", "do"):
@@ -298,37 +313,33 @@ def _conjugated(predicate: Predicate) -> str:
 
 
 @lru_cache(maxsize=20_000)
-def _favours(
+def _side_choices_with_preference(
     own: str, kept: tuple[str, ...], changed: tuple[str, ...], mirrors: tuple[str, ...], around: int
 ) -> tuple[tuple[int, int, tuple[str, ...]], ...]:
     """Each choice of texts, with the side that the edit distance favours for both sources (1 kept, -1 changed)."""
 
-    def each() -> Iterator[tuple[int, int, tuple[str, ...]]]:
-        for near in kept:
-            for far in changed:
-                first, shared = _favoured(own, near, far, around), _emphasis(near) | _emphasis(far)
-                others = [way for way in mirrors if way != far and not _emphasis(way) & shared]
-                for mirror in others:
-                    yield first, _favoured(mirror, far, near, around), (near, far, mirror)
-                if not others:
-                    yield first, -first, (near, far)
-
-    return tuple(each())
+    choices: list[tuple[int, int, tuple[str, ...]]] = []
+    for near, far in product(kept, changed):
+        first, shared = _preferred_side(own, near, far, around), _emphasis_words(near) | _emphasis_words(far)
+        others = [way for way in mirrors if way != far and not _emphasis_words(way) & shared]
+        choices += [(first, _preferred_side(way, far, near, around), (near, far, way)) for way in others]
+        choices += [] if others else [(first, -first, (near, far))]
+    return tuple(choices)
 
 
 @lru_cache(maxsize=20_000)
-def _emphasis(text: str) -> frozenset[str]:
+def _emphasis_words(text: str) -> frozenset[str]:
     """The words of emphasis of a text: a mirror that shares one with a side would be near it by that word only."""
     return STRESS.intersection(text.split())
 
 
-def _favoured(own: str, near: str, far: str, around: int) -> int:
-    to_near, to_far = (_distance(own, text, around) for text in (near, far))
+def _preferred_side(own: str, near: str, far: str, around: int) -> int:
+    to_near, to_far = (_relative_token_distance(own, text, around) for text in (near, far))
     return (to_near < to_far) - (to_near > to_far)
 
 
 @lru_cache(maxsize=50_000)
-def _distance(own: str, text: str, around: int) -> float:
+def _relative_token_distance(own: str, text: str, around: int) -> float:
     """The edit distance of two texts that differ only in these words, as a share of the longer one."""
     from rapidfuzz.distance import Levenshtein
 
@@ -336,7 +347,7 @@ def _distance(own: str, text: str, around: int) -> float:
     return round(Levenshtein.distance(one, other) / (around + max(len(one), len(other))), 9)
 
 
-def _control(predicate: Predicate, rng: Draws) -> str:
+def _unrelated_statement(predicate: Predicate, rng: Draws) -> str:
     """A different statement about the subject in place of the predicate; "" if there is none."""
     parse, operator = predicate.parse, predicate.operator
     word = rng.choice(EXPECTED)
@@ -346,24 +357,24 @@ def _control(predicate: Predicate, rng: Draws) -> str:
         return ""
     if predicate.base:
         tense = {"did": "VBD"}.get(parse.lowers[predicate.finite], parse.tags[predicate.finite])
-        be = _be(predicate, tense == "VBD")
+        be = _form_of_be(predicate, tense == "VBD")
         return be and f"{be} {word} to {predicate.base}"
-    if parse.lower_lemmas[predicate.head] in THOUGHT or parse.tags[last_of(predicate) + 1 :][:1] == ("RB",):
+    if parse.lower_lemmas[predicate.head] in THOUGHT or parse.tags[last_replaced_token(predicate) + 1 :][:1] == ("RB",):
         return ""
     if operator in BE:
         return f"{parse.words[predicate.finite]} {word} to be"
     if operator in ("has", "have", "had") and predicate.finite != predicate.head:
-        be = _be(predicate, operator == "had")
+        be = _form_of_be(predicate, operator == "had")
         return be and f"{be} {word} to have"
     return ""
 
 
-def _be(predicate: Predicate, past: bool) -> str:
+def _form_of_be(predicate: Predicate, past: bool) -> str:
     forms = {"first": ("am", "was"), "singular": ("is", "was"), "plural": ("are", "were")}.get(number_of(predicate))
     return forms[past] if forms else ""
 
 
 NEGATION = Phenomenon(
-    "negation", edits, "negations", experimental=(), in_probes=True,
+    "negation", negation_edits, "negations", experimental=(), in_probes=True,
     readers={"changed": (247, 254), "control": (237, 241)},
 )  # fmt: skip

@@ -52,7 +52,7 @@ MONTHS = dict(
     August>March September>April October>January November>June December>July Jan>Oct Feb>Jun Mar>Aug Apr>Sep Jun>Nov
     Jul>Dec Aug>Mar Sep>Apr Oct>Jan Nov>Jun Dec>Jul""".split()
 )
-COUNTED = dict(  # words for the same places, of similar frequency
+OTHER_COUNTED_NOUN = dict(  # words for the same places, of similar frequency
     pair.split(">")
     for pair in """people>women men>women women>men children>adults adults>children boys>girls girls>boys sons>daughters
     daughters>sons brothers>sisters sisters>brothers kids>adults students>teachers teachers>students pupils>teachers
@@ -75,10 +75,10 @@ COUNTED = dict(  # words for the same places, of similar frequency
 )
 
 
-def other_word(parse: Parse, mention: Mention) -> PhraseWord | None:
+def replace_phrase_word(parse: Parse, mention: Mention) -> PhraseWord | None:
     """A replacement for one word in the phrase of a number; None if there is none, or if the word occurs twice."""
     spot = NumberPlace(parse, mention.start, mention.end)
-    result = _within(parse, mention) or _behind(spot)
+    result = _replace_unit(parse, mention) or _replace_counted_noun(spot)
     if result is None:
         return None
     own = parse.text[result.start : result.end]
@@ -86,7 +86,7 @@ def other_word(parse: Parse, mention: Mention) -> PhraseWord | None:
     return result if len(again) == 1 and result.text.lower() not in parse.lower_words else None
 
 
-def _within(parse: Parse, mention: Mention) -> PhraseWord | None:
+def _replace_unit(parse: Parse, mention: Mention) -> PhraseWord | None:
     """A unit, a sign, a month or a half of the day within the number."""
     text = parse.text[mention.start : mention.end]
     if OF_AGE.match(parse.text[mention.start :]):
@@ -101,19 +101,19 @@ def _within(parse: Parse, mention: Mention) -> PhraseWord | None:
     return None
 
 
-def _behind(spot: NumberPlace) -> PhraseWord | None:
+def _replace_counted_noun(spot: NumberPlace) -> PhraseWord | None:
     """The counted noun."""
     noun = spot.noun
-    if noun is None or spot.parse.words[noun] not in COUNTED:
+    if noun is None or spot.parse.words[noun] not in OTHER_COUNTED_NOUN:
         return None
-    return PhraseWord(spot.parse.starts[noun], spot.parse.ends[noun], COUNTED[spot.parse.words[noun]])
+    return PhraseWord(spot.parse.starts[noun], spot.parse.ends[noun], OTHER_COUNTED_NOUN[spot.parse.words[noun]])
 
 
 OPENING = re.compile(r"(?:^|[.!?][\"'”’)]*\s)[\"'“‘(\s]*$")
 ENDED = re.compile(
     r"[\"'”’)]*(?:$|\s+[\"'“‘(]*(?:The|It|He|She|They|We|I|You|But|And|In|On|At|A|An|This|That|His|Her)\b)"
 )
-LETTERS = 6  # a word and the blank behind it
+WORD_LENGTH = 6  # a word and the blank behind it
 COIN = (1, -1, -1)  # which text the surface should favour: most notations favour the kept one anyway
 Choice = tuple[NumberForm, Value, float]
 
@@ -126,7 +126,7 @@ class NumberChange(NamedTuple):
     values: dict[int, Value]
 
 
-def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:  # noqa: ARG001 - a phenomenon has all three
+def number_edits(parse: Parse, english: English, rng: Draws) -> Edits | str:  # noqa: ARG001 - a phenomenon has all three
     """The same number in a second notation; a number that is near (level 1), middle (2) or far (3), in both notations.
 
     The control makes a different statement with the number: "12 people" > "12 women", "5 minutes" > "5 hours".
@@ -135,7 +135,9 @@ def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:  # noqa: A
     if isinstance(found, str):
         return found
     ranks = rng.random_ranks(len(found))
-    plans = (_plan(found[at], rng, len(source)) for at in sorted(range(len(found)), key=ranks.__getitem__))
+    plans = (
+        _choose_number_change(found[at], rng, len(source)) for at in sorted(range(len(found)), key=ranks.__getitem__)
+    )
     plan = next(filter(None, plans), None)
     if plan is None:
         return "no other number that is near"
@@ -150,32 +152,32 @@ def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:  # noqa: A
             made["mirror", level] = _side_edit(source, plan, one.own(value), f"{why}, same notation")
         else:
             made["changed", level] = made["mirror", level] = f"no other number that is {size}"
-    if other := other_word(parse, one):
+    if other := replace_phrase_word(parse, one):
         start, end, word = other
         why = f"{one.kind}: {source[start:end]} > {word}: another statement of the same number"
         made |= dict.fromkeys((("control", level) for level in SIZES), SideEdit((Edit(start, end, word),), why))
     return made
 
 
-def _plan(mention: Mention, rng: Draws, context: int) -> NumberChange | None:
+def _choose_number_change(mention: Mention, rng: Draws, context: int) -> NumberChange | None:
     """The change of a number; None if no near value can be written in both notations.
 
     A coin decides whether surfaces favour the kept or the changed text, if there is a choice: a model that goes by the
     surface should win as often as it loses.
     """
     favoured = rng.choice(COIN)
-    near = [(form, *result) for form in mention.forms for result in _values(mention, form, NEAR, context)]
+    near = [(form, *result) for form in mention.forms for result in _expressible_values(mention, form, NEAR, context)]
     if not near:
         return None
-    form, _, _ = _chosen(near, favoured, rng)
+    form, _, _ = _choose_by_surface(near, favoured, rng)
     values: dict[int, Value] = {}
     for size in SIZES:
-        if result := [(form, *one_found) for one_found in _values(mention, form, size, context)]:
-            values[size] = _chosen(result, favoured, rng)[1]
+        if result := [(form, *one_found) for one_found in _expressible_values(mention, form, size, context)]:
+            values[size] = _choose_by_surface(result, favoured, rng)[1]
     return NumberChange(mention, form, values)
 
 
-def _chosen(found: Sequence[Choice], favoured: int, rng: Draws) -> Choice:
+def _choose_by_surface(found: Sequence[Choice], favoured: int, rng: Draws) -> Choice:
     """A choice whose surface favours that side (most strongly, for the changed text), or else neither side much."""
     there = [one for one in found if one[2] * favoured > 0]
     if not there:
@@ -183,36 +185,38 @@ def _chosen(found: Sequence[Choice], favoured: int, rng: Draws) -> Choice:
     return rng.choice(there) if favoured > 0 else min(there, key=lambda one: one[2])
 
 
-def _values(mention: Mention, form: NumberForm, size: int, context: int) -> list[tuple[Value, float]]:
+def _expressible_values(mention: Mention, form: NumberForm, size: int, context: int) -> list[tuple[Value, float]]:
     """(value, how much the surface favours the kept text) of other values that both notations can express."""
-    kept, own = said_as(form.write, mention.value), said_as(mention.own, mention.value)
+    kept, own = write_or_none(form.write, mention.value), write_or_none(mention.own, mention.value)
     if kept is None or own is None or "".join(kept.split()) == "".join(own.split()):
         return []
     result = []
-    of_kept = alike(own, kept, context)
+    of_kept = similarity_in_context(own, kept, context)
     for value in mention.beside(size):
-        said, mirrored = said_as(form.write, value), said_as(mention.own, value)
+        said, mirrored = write_or_none(form.write, value), write_or_none(mention.own, value)
         if said and mirrored and said not in (kept, own) and mirrored not in (kept, own, said):
-            result.append((value, of_kept - alike(own, said, context)))
+            result.append((value, of_kept - similarity_in_context(own, said, context)))
     return result
 
 
-def alike(own: str, other: str, context: int) -> float:
+def similarity_in_context(own: str, other: str, context: int) -> float:
     """The similarity of two texts that differ only in these words, by words and trigrams (see `encheck.surface`)."""
-    return _shared(tokens(own), tokens(other), context / LETTERS) + _shared(_runs(own), _runs(other), context)
+    return _jaccard_in_context(tokens(own), tokens(other), context / WORD_LENGTH) + _jaccard_in_context(
+        _trigrams(own), _trigrams(other), context
+    )
 
 
-def _shared(first: Iterable[str], second: Iterable[str], around: float) -> float:
+def _jaccard_in_context(first: Iterable[str], second: Iterable[str], around: float) -> float:
     """The shared part of two texts with `around` shared items around their differing words."""
     one, other = set(first), set(second)
     return (around + len(one & other)) / (around + len(one | other))
 
 
-def _runs(text: str) -> list[str]:
+def _trigrams(text: str) -> list[str]:
     return [f" {text} "[i : i + 3].lower() for i in range(len(text))]
 
 
-def said_as(write: Callable[[Value], str], value: Value) -> str | None:
+def write_or_none(write: Callable[[Value], str], value: Value) -> str | None:
     """The value in a notation; None if that notation cannot express it."""
     try:
         return write(value)
@@ -221,27 +225,27 @@ def said_as(write: Callable[[Value], str], value: Value) -> str | None:
 
 
 def _side_edit(source: str, plan: NumberChange, text: str, why: str) -> SideEdit:
-    edits = edits_for(source, plan.mention, text)
+    made = edits_that_write_number(source, plan.mention, text)
     said = source[plan.mention.start : plan.mention.end]
-    return SideEdit(edits, f"{plan.mention.kind}: {said} > {edits[-1].text}: {why}; notation: {plan.form.name}")
+    return SideEdit(made, f"{plan.mention.kind}: {said} > {made[-1].text}: {why}; notation: {plan.form.name}")
 
 
-def edits_for(source: str, mention: Mention, text: str) -> tuple[Edit, ...]:
+def edits_that_write_number(source: str, mention: Mention, text: str) -> tuple[Edit, ...]:
     """The edits of a number, adjusted for a full stop that an abbreviation shared with its sentence, capital and
     article.
     """
-    text = capital(source, mention.start, text)
+    text = capitalise_at_sentence_start(source, mention.start, text)
     if source[mention.end - 1] == "." and not text.endswith(".") and ENDED.match(source, mention.end):
         text += "."
-    edits: tuple[Edit, ...] = (Edit(mention.start, mention.end, text),)
+    made: tuple[Edit, ...] = (Edit(mention.start, mention.end, text),)
     match = re.search(r"\b(an?)\s+$", source[: mention.start], re.IGNORECASE)
     if match and (wanted := article(text)) != match[1].lower():
         wanted = wanted.capitalize() if match[1][0].isupper() else wanted
-        edits = (Edit(match.start(1), match.end(1), wanted), *edits)
-    return edits
+        made = (Edit(match.start(1), match.end(1), wanted), *made)
+    return made
 
 
-def capital(source: str, start: int, text: str) -> str:
+def capitalise_at_sentence_start(source: str, start: int, text: str) -> str:
     """The text with a capital letter at the start of a sentence, unless its writer uses no capitals or full stops."""
     begins = OPENING.search(source[:start]) is not None and not source[start].islower()
     uses_none = not any(sign.isupper() for sign in source) and source[-1] not in ".!?"
@@ -249,7 +253,7 @@ def capital(source: str, start: int, text: str) -> str:
 
 
 NUMBER = Phenomenon(
-    "number", edits, "other numbers", levels=tuple(SIZES), experimental=(), in_probes=True,
+    "number", number_edits, "other numbers", levels=tuple(SIZES), experimental=(), in_probes=True,
     readers={"changed": (252, 260), "control": (105, 106)},
 )  # fmt: skip
 
@@ -266,7 +270,7 @@ class SharedNumber(NamedTuple):
     documents: tuple[str, str]
 
 
-def shared_number(query: Parse, document: Parse, *, seed: int) -> SharedNumber | str:
+def contrast_shared_number(query: Parse, document: Parse, *, seed: int) -> SharedNumber | str:
     """A number that both texts share, with a near one to replace it; or the reason why there is none.
 
     A number is shared if kind and value are the same, and for a count also the counted noun.
@@ -277,45 +281,50 @@ def shared_number(query: Parse, document: Parse, *, seed: int) -> SharedNumber |
     if isinstance(said, str):
         return f"{said} in the document"
     rng = Draws(seed, NAME, f"{query.text}\n{document.text}")
-    result = list(_pairs(query, asked, document, said))
+    result = list(_contrasts_of_shared_numbers(query, asked, document, said))
     return rng.choice(result) if result else NOTHING_SHARED
 
 
-def _pairs(
+def _contrasts_of_shared_numbers(
     query: Parse, asked: tuple[Mention, ...], document: Parse, said: tuple[Mention, ...]
 ) -> Iterator[SharedNumber]:
     for one in asked:
         for other in said:
-            if _is_same(query, one, document, other):
-                yield from _contrasts(query.text, one, document.text, other)
+            if _is_same_number(query, one, document, other):
+                yield from _contrasts_of_mention(query.text, one, document.text, other)
 
 
-def _is_same(query: Parse, mention: Mention, document: Parse, other: Mention) -> bool:
+def _is_same_number(query: Parse, mention: Mention, document: Parse, other: Mention) -> bool:
     if (mention.kind, mention.value) != (other.kind, other.value):
         return False
-    return mention.kind not in OF_COUNTS or _counted(query, mention) == _counted(document, other)
+    return mention.kind not in OF_COUNTS or _counted_noun(query, mention) == _counted_noun(document, other)
 
 
-def _counted(parse: Parse, mention: Mention) -> str:
+def _counted_noun(parse: Parse, mention: Mention) -> str:
     return NumberPlace(parse, mention.start, mention.end).next().removesuffix("s")
 
 
-def _contrasts(query: str, mention: Mention, document: str, other: Mention) -> Iterator[SharedNumber]:
+def _contrasts_of_mention(query: str, mention: Mention, document: str, other: Mention) -> Iterator[SharedNumber]:
     """Contrasts for near values that both texts can express, in notations of the document where no word reveals it."""
     for write in (other.own, *(form.write for form in other.forms)):
         for value in mention.beside(NEAR):
-            asked, said = ([said_as(way, v) for v in (mention.value, value)] for way in (mention.own, write))
-            if all(asked) and all(said) and not _telling(asked) & _telling(said):
-                yield SharedNumber(_both(query, mention, mention.own, value), _both(document, other, write, value))
+            asked, said = ([write_or_none(way, v) for v in (mention.value, value)] for way in (mention.own, write))
+            if all(asked) and all(said) and not _distinguishing_words(asked) & _distinguishing_words(said):
+                yield SharedNumber(
+                    _write_both_values(query, mention, mention.own, value),
+                    _write_both_values(document, other, write, value),
+                )
 
 
-def _telling(both: list[str | None]) -> set[str]:
+def _distinguishing_words(both: list[str | None]) -> set[str]:
     """The words that distinguish two numbers in one notation."""
     first, second = (set(tokens(text or "")) for text in both)
     return first ^ second
 
 
-def _both(text: str, mention: Mention, write: Write, value: Value) -> tuple[str, str]:
+def _write_both_values(text: str, mention: Mention, write: Write, value: Value) -> tuple[str, str]:
     """The text with its own value in this notation, then with the other one."""
-    first, second = (apply_edits(text, edits_for(text, mention, write(v))) for v in (mention.value, value))
+    first, second = (
+        apply_edits(text, edits_that_write_number(text, mention, write(v))) for v in (mention.value, value)
+    )
     return first, second

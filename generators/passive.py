@@ -15,17 +15,17 @@ from encheck.generators.phrases import (
     SUBJECT_FORMS,
     Move,
     Span,
-    capital,
-    changes_scope,
-    first_file,
-    inside_sentence,
-    is_bare,
-    is_circumstance,
+    capitalise_first_letter,
+    contiguous_span,
+    has_no_determiner,
+    is_movable_time,
     is_noun_phrase,
-    points_back,
-    root_of,
-    span_of,
-    text_of,
+    may_refer_to,
+    noun_category,
+    quantifier_order_matters,
+    span_text,
+    statement_root,
+    text_inside_sentence,
 )
 from encheck.language.edits.inflection import inflected
 from encheck.language.english import English
@@ -42,19 +42,19 @@ NO_PASSIVE = frozenset(
     show span stand start stay
     suit survive take tell think total trail trend undergo understand value walk want weigh wish""".split()
 )
-LIGHT = frozenset("bear break cast catch draw gain give lay make open pay play put raise set show".split())
+LIGHT_VERBS = frozenset("bear break cast catch draw gain give lay make open pay play put raise set show".split())
 # Verbs with an "of" complement: "cleared him of guilt".
-OF = frozenset(
+VERBS_WITH_OF = frozenset(
     """absolve accuse acquit advise assure cheat clear convict convince cure deprive divest drain empty free inform
     notify persuade purge relieve remind rid rob strip suspect warn""".split()
 )
 MODALS = frozenset("will would can could may might must should shall".split())
-PLACED = frozenset(
+MOVABLE_ADVERBS = frozenset(
     """again already briefly completely eventually finally formally immediately initially later now officially
     originally previously quickly rapidly recently severely slowly soon suddenly then today tonight twice
     yesterday""".split()
 )
-OPENERS = PLACED | frozenset("however meanwhile afterwards nevertheless still".split())
+OPENERS = MOVABLE_ADVERBS | frozenset("however meanwhile afterwards nevertheless still".split())
 TEMPORAL = frozenset("after before during since until despite throughout".split())
 WHERE = frozenset(["in", "at"])
 CLAUSES = frozenset("after although as because before since though until when while".split())
@@ -66,7 +66,7 @@ LONGEST_SUBJECT, LONGEST_OBJECT, LONGEST_BEFORE_MORE, LONGEST_PHRASE = 8, 10, 5,
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class ActiveClause:
     """A main clause with subject, verb and object, in this order; `aux` is its one auxiliary."""
 
     parse: Parse
@@ -85,21 +85,21 @@ class Clause:
         return [i for i in self.parse.children[self.verb] if i not in core]
 
 
-def clause_of(parse: Parse, english: English) -> Clause | None:
+def find_active_clause(parse: Parse, english: English) -> ActiveClause | None:
     """The main clause with an object, in the active; None if there is none."""
-    root = root_of(parse)
+    root = statement_root(parse)
     if root is None or parse.pos[root] != "VERB":
         return None
     subject, thing = parse.child(root, "nsubj"), parse.child(root, "obj")
     if subject is None or thing is None or parse.deps[subject] != "nsubj" or not subject < root < thing:
         return None
-    doer, done = span_of(parse, subject), span_of(parse, thing)
+    doer, done = contiguous_span(parse, subject), contiguous_span(parse, thing)
     if doer is None or done is None:
         return None
-    return Clause(parse, english, root, subject, thing, parse.child(root, "aux"), doer, done)
+    return ActiveClause(parse, english, root, subject, thing, parse.child(root, "aux"), doer, done)
 
 
-def _why_no_passive(clause: Clause) -> str:
+def _why_no_passive(clause: ActiveClause) -> str:
     """The reason, in a few words, against a passive of this clause; empty if there is none."""
     parse, verb, aux = clause.parse, clause.verb, clause.aux
     text, lemma = parse.text, parse.lemmas[verb].lower()
@@ -112,14 +112,14 @@ def _why_no_passive(clause: Clause) -> str:
         return "a word that stresses another"
     if lemma in NO_PASSIVE:
         return "a verb that has no passive"
-    if _has_no_form(clause):
+    if _has_unclear_verb_form(clause):
         return "an uncertain verb form"
 
     rest = ((0, clause.doer[0]), (clause.done[1], len(parse)))
     if (
         any(word.endswith(("self", "selves")) for word in parse.lowers)
-        or points_back(parse, clause.doer, clause.thing)
-        or any(points_back(parse, span, clause.subject) for span in (clause.done, *rest))
+        or may_refer_to(parse, clause.doer, clause.thing)
+        or any(may_refer_to(parse, span, clause.subject) for span in (clause.done, *rest))
     ):
         return "one side refers to the other"
     if not RECIPROCAL.isdisjoint(parse.lowers):
@@ -127,23 +127,26 @@ def _why_no_passive(clause: Clause) -> str:
 
     # Besides its arguments the verb may have a time, a connective at the front, and a separate clause.
     said_with = [i for i in clause.others if parse.bases[i] in ("obl", "advmod")]
-    if not all(i in said_with or _is_mark(clause, i) or _is_own_clause(clause, i) for i in clause.others):
+    if not all(
+        i in said_with or _is_connective_or_punctuation(clause, i) or _is_separate_clause(clause, i)
+        for i in clause.others
+    ):
         return "a clause or another complement of the verb"
-    if not all(_is_placed(clause, i) for i in said_with):
+    if not all(_modifies_only_verb(clause, i) for i in said_with):
         return "a phrase that could attach to the agent"
 
     between = [i for i in range(clause.doer[1], verb) if i != aux]
     is_parted = aux is not None and (aux < clause.doer[0] or any(i < aux for i in between))
     if is_parted or len(between) > 1 or any(parse.heads[i] != verb for i in between) or clause.done[0] != verb + 1:
         return "words between verb and object"
-    if reason := _why_no_plain_sides(clause):
+    if reason := _why_sides_cannot_be_exchanged(clause):
         return reason
-    if changes_scope(parse, clause.doer, clause.done):
+    if quantifier_order_matters(parse, clause.doer, clause.done):
         return "quantifiers whose order matters"
 
     # General statements are about a kind: "Beavers build dams" is not "Dams are built by beavers".
     is_noun = parse.pos[clause.thing] == "NOUN"
-    if parse.tags[verb] not in ("VBD", "VBN", "VBG") and is_noun and is_bare(parse, clause.done):
+    if parse.tags[verb] not in ("VBD", "VBN", "VBG") and is_noun and has_no_determiner(parse, clause.done):
         return "a statement about a kind"
     # Known information goes first: "I wrote a letter" is hardly "A letter was written by me".
     articles = {parse.lowers[i] for i in parse.children[clause.thing] if parse.bases[i] == "det"}
@@ -157,7 +160,7 @@ def _why_no_passive(clause: Clause) -> str:
     return "too long" if is_long else ""
 
 
-def _why_no_plain_sides(clause: Clause) -> str:
+def _why_sides_cannot_be_exchanged(clause: ActiveClause) -> str:
     """Why subject and object cannot change places unchanged; empty if they can."""
     parse, subject, thing, lemma = clause.parse, clause.subject, clause.thing, clause.parse.lemmas[clause.verb].lower()
     if parse.tags[subject] == "PRP":
@@ -175,7 +178,7 @@ def _why_no_plain_sides(clause: Clause) -> str:
     else:
         tags = [parse.tags[i] for i in range(*clause.done) if parse.heads[i] == thing]
         misplaced = tags[:1] == ["JJ"] and not {"DT", "CD", "PRP$"}.isdisjoint(tags)  # "shot dead three men"
-        links = {"about", "against"} | (set() if lemma in OF else {"of"})
+        links = {"about", "against"} | (set() if lemma in VERBS_WITH_OF else {"of"})
         is_plain = not misplaced and is_noun_phrase(parse, thing, clause.done, of=frozenset(links))
     if not is_plain:
         return "an object that is not a plain noun phrase"
@@ -183,18 +186,18 @@ def _why_no_plain_sides(clause: Clause) -> str:
     # "Take place" is one expression; in "make sense" the noun carries the meaning of the verb.
     lexicon = clause.english.lexicon
     is_known = any(lexicon.senses(f"{lemma}_{noun}", "v") for noun in (parse.lowers[thing], parse.lemmas[thing]))
-    if is_known or (lemma in LIGHT and is_bare(parse, clause.done)):
+    if is_known or (lemma in LIGHT_VERBS and has_no_determiner(parse, clause.done)):
         return "verb and object are one expression"
     # Without article, a singular noun other than food, plant or substance is in a headline, or an action.
     for head in (subject, thing):
         is_owned = any(parse.deps[i] == "nmod:poss" for i in parse.children[head])
         bare = parse.tags[head] == "NN" and parse.child(head, "det", "nummod", "conj") is None and not is_owned
-        if bare and first_file(lexicon, parse, head) not in MASSES:
+        if bare and noun_category(lexicon, parse, head) not in MASSES:
             return "a noun without its article"
     return ""
 
 
-def _has_no_form(clause: Clause) -> bool:
+def _has_unclear_verb_form(clause: ActiveClause) -> bool:
     """Whether the verb is in no clear finite form, its lemma is in doubt, or it has no participle."""
     parse, verb, aux, subject = clause.parse, clause.verb, clause.aux, clause.subject
     word, tag, lemma = parse.lowers[verb], parse.tags[verb], parse.lemmas[verb].lower()
@@ -211,21 +214,21 @@ def _has_no_form(clause: Clause) -> bool:
     return not (modal or perfect or ongoing)
 
 
-def _is_mark(clause: Clause, at: int) -> bool:
+def _is_connective_or_punctuation(clause: ActiveClause, at: int) -> bool:
     """Whether this is a connective or comma at the front, a comma before a separate clause, or the full stop."""
     parse = clause.parse
     if parse.bases[at] == "cc":
         return at == 0 and parse.lowers[at] in ("and", "but")
     ends = at >= clause.done[1] and parse.words[at] == "."
-    own = any(at + 1 == parse.subtree(i)[0] for i in clause.others if _is_own_clause(clause, i))
+    own = any(at + 1 == parse.subtree(i)[0] for i in clause.others if _is_separate_clause(clause, i))
     return parse.bases[at] == "punct" and (ends or (parse.words[at] == "," and (at == clause.doer[0] - 1 or own)))
 
 
-def _is_own_clause(clause: Clause, at: int) -> bool:
+def _is_separate_clause(clause: ActiveClause, at: int) -> bool:
     """Whether this is a finite clause behind, with a noun as its subject and no pronoun that could refer to either
     side.
     """
-    parse, mark, span = clause.parse, clause.parse.child(at, "mark"), span_of(clause.parse, at)
+    parse, mark, span = clause.parse, clause.parse.child(at, "mark"), contiguous_span(clause.parse, at)
     subject = parse.child(at, "nsubj")
     if parse.bases[at] != "advcl" or mark is None or subject is None or span is None or at < clause.done[1]:
         return False
@@ -234,14 +237,16 @@ def _is_own_clause(clause: Clause, at: int) -> bool:
     return finite and not pronouns and parse.lowers[mark] in CLAUSES and mark in (span[0], span[0] + 1)
 
 
-def _is_placed(clause: Clause, at: int) -> bool:
+def _modifies_only_verb(clause: ActiveClause, at: int) -> bool:
     """Whether an adverb or phrase does not describe the agent and does not attach to it after "by"."""
-    parse, span = clause.parse, span_of(clause.parse, at)
+    parse, span = clause.parse, contiguous_span(clause.parse, at)
     if span is None or parse.lowers[at] == "tomorrow":  # about the future, after a past: "set a hearing tomorrow"
         return False
     if clause.doer[1] <= at < clause.verb or span == (at, at + 1):
-        return parse.lowers[at] in (OPENERS if at < clause.doer[0] else PLACED) or parse.entities[at].endswith("DATE")
-    if is_circumstance(parse, at, span):
+        return parse.lowers[at] in (OPENERS if at < clause.doer[0] else MOVABLE_ADVERBS) or parse.entities[at].endswith(
+            "DATE"
+        )
+    if is_movable_time(parse, at, span):
         return True
 
     opening = parse.lowers[span[0]]
@@ -254,7 +259,7 @@ def _is_placed(clause: Clause, at: int) -> bool:
         return True
     if parse.entities[at]:
         return parse.entities[at].partition("-")[2] in ("LOC", "GPE", "FAC")
-    return first_file(clause.english.lexicon, parse, at) in PLACES
+    return noun_category(clause.english.lexicon, parse, at) in PLACES
 
 
 # Singular nouns whose "of" may bring a plural verb.
@@ -263,8 +268,8 @@ AMOUNTS = frozenset(
     plenty portion quarter range rest series set share third total variety""".split()
 )
 # Nouns in -s whose tag does not show whether their verb is plural.
-UNSURE = frozenset("news politics economics physics series species means headquarters data".split())
-NUMBERS = {"me": "i", "him": "s", "her": "s", "it": "s", "us": "p", "them": "p", "you": "p"}
+UNCLEAR_NUMBER = frozenset("news politics economics physics series species means headquarters data".split())
+PRONOUN_AGREEMENT = {"me": "i", "him": "s", "her": "s", "it": "s", "us": "p", "them": "p", "you": "p"}
 AGREEING = {
     "s": {"have": "has", "are": "is", "were": "was"},
     "p": {"has": "have", "is": "are", "was": "were"},
@@ -274,9 +279,9 @@ BEFORE_PARTICIPLE = {"VB": "be", "VBN": "been", "VBG": "being"}
 DOUBTFUL = "an uncertain capital letter or plural"
 
 
-def passive(parse: Parse, english: English) -> Move | str | None:
+def make_passive(parse: Parse, english: English) -> Move | str | None:
     """The edits that make the main clause passive, or why it has none; None if there is no such clause."""
-    clause = clause_of(parse, english)
+    clause = find_active_clause(parse, english)
     if clause is None:
         return None
     if reason := _why_no_passive(clause):
@@ -285,10 +290,10 @@ def passive(parse: Parse, english: English) -> Move | str | None:
     return DOUBTFUL if made is None else (f"passive of {parse.words[clause.verb]}", made)
 
 
-def _passive_edits(clause: Clause) -> tuple[Edit, ...] | None:
+def _passive_edits(clause: ActiveClause) -> tuple[Edit, ...] | None:
     """Object to the front, the verb in the passive, the subject after "by"; None if a form is in doubt."""
     parse, verb, aux = clause.parse, clause.verb, clause.aux
-    number, front, back = _number(parse, clause.thing), _front(clause), _back(clause)
+    number, front, back = _be_agreement(parse, clause.thing), _object_as_subject(clause), _subject_after_by(clause)
     if number is None or front is None or back is None:
         return None
     group, made = inflected(clause.parse.lemmas[clause.verb].lower(), "VBN") or "", []
@@ -297,9 +302,9 @@ def _passive_edits(clause: Clause) -> tuple[Edit, ...] | None:
         group = f"{BEFORE_PARTICIPLE[parse.tags[verb]]} {group}"
         made = [Edit(parse.starts[aux], parse.ends[aux], form)]
     elif verb > clause.doer[1]:  # "the court finally rejected"
-        front = f"{front} {_be(parse.tags[verb], number)}"
+        front = f"{front} {_passive_auxiliary(parse.tags[verb], number)}"
     else:
-        group = f"{_be(parse.tags[verb], number)} {group}"
+        group = f"{_passive_auxiliary(parse.tags[verb], number)} {group}"
     return (
         Edit(parse.starts[clause.doer[0]], parse.ends[clause.doer[1] - 1], front),
         *(edit for edit in made if edit.text != parse.text[edit.start : edit.end]),
@@ -308,38 +313,38 @@ def _passive_edits(clause: Clause) -> tuple[Edit, ...] | None:
     )
 
 
-def _be(tag: str, number: str) -> str:
+def _passive_auxiliary(tag: str, number: str) -> str:
     word = "was" if tag == "VBD" else "is"
     return AGREEING[number].get(word, word)
 
 
-def _number(parse: Parse, head: int) -> str | None:
+def _be_agreement(parse: Parse, head: int) -> str | None:
     """The form of "be" for this noun phrase: i, s (third person singular), p; None if in doubt."""
     word, tag = parse.lowers[head], parse.tags[head]
     if tag == "PRP":
-        return NUMBERS.get(word)
+        return PRONOUN_AGREEMENT.get(word)
     if parse.child(head, "conj") is not None:
         return "p"
-    if parse.lemmas[head].lower() in AMOUNTS or word in UNSURE:
+    if parse.lemmas[head].lower() in AMOUNTS or word in UNCLEAR_NUMBER:
         return None
     if tag in ("NN", "NNP"):
         return None if word.endswith("s") and not word.endswith(("ss", "us", "is")) else "s"
     return "p" if tag == "NNS" else None
 
 
-def _front(clause: Clause) -> str | None:
+def _object_as_subject(clause: ActiveClause) -> str | None:
     """The object as the new subject; None if it cannot take the capital of the sentence."""
-    text = text_of(clause.parse, clause.done)
+    text = span_text(clause.parse, clause.done)
     text = SUBJECT_FORMS.get(text.lower(), text)
     if clause.doer[0] > 0 or clause.parse.text[0].islower():
         return text
     first = clause.parse.words[clause.done[0]]
-    return capital(text) if first.islower() or not first[0].islower() else None
+    return capitalise_first_letter(text) if first.islower() or not first[0].islower() else None
 
 
-def _back(clause: Clause) -> str | None:
+def _subject_after_by(clause: ActiveClause) -> str | None:
     """The subject as written after "by"; None if its capital is in doubt."""
-    text = text_of(clause.parse, clause.doer)
+    text = span_text(clause.parse, clause.doer)
     if text.lower() in OBJECT_FORMS:
         return OBJECT_FORMS[text.lower()]
-    return text if clause.doer[0] > 0 else inside_sentence(clause.parse, clause.doer, clause.english.lexicon)
+    return text if clause.doer[0] > 0 else text_inside_sentence(clause.parse, clause.doer, clause.english.lexicon)

@@ -1,9 +1,9 @@
 """Phenomena: kept edit, changed edit, control and mirror from one reading of a sentence; and the list of all phenomena.
 
 A `Phenomenon` is declared in its own file. If a reading gives several texts with the same meaning and several with a
-different one, each a whole sentence, `choice_of` chooses a kept text, a changed text and a mirror from them: the mirror
-has the meaning of the changed text, in other words (docs/method/probes.md). A coin decides which text the edit distance
-favours, and the mirror favours the opposite, if there is such a choice.
+different one, each a whole sentence, `edits_from_rephrasings` chooses a kept text, a changed text and a mirror from
+them: the mirror has the meaning of the changed text, in other words (docs/method/probes.md). A coin decides which text
+the edit distance favours, and the mirror favours the opposite, if there is such a choice.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from itertools import product
 from typing import Literal, NamedTuple, TypeVar
 
 from encheck import generators as package
-from encheck.generators.base import OPTION, OWN_TEXT, PROBES, NamedGenerator, Outcome, Survey
-from encheck.generators.phrases import capital, root_of
+from encheck.generators.base import EXPERIMENTAL_OPTION, NEEDS_OWN_TEXT, NEEDS_PROBES, NamedGenerator, Outcome, Survey
+from encheck.generators.phrases import capitalise_first_letter, statement_root
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.language.prose import why_left
@@ -39,7 +39,7 @@ WHY: Mapping[Side, str] = {
 SEVERAL = "no plain statement of one sentence"
 NO_MIRROR = "no second way to say it"
 NO_CONTROL = "no other statement for this place"
-COIN = (1, -1)
+SURFACE_SIDES = (1, -1)
 TokenChange = tuple[int, int, str]  # first token, one past the last, and the replacement
 
 
@@ -57,7 +57,7 @@ Edits = Mapping[tuple[Side, int], SideEdit | str]  # by side and level, if there
 class Phenomenon:
     """A change of meaning, with a kept text and a control: how to make them from English text, and their validity.
 
-    Declared once, in its own file; checks use its `generators`, the listing those in `made`, for any text.
+    Declared once, in its own file. Checks use `generators`; `encheck data variants` lists `generators_from_text`.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Phenomenon:
         return self.name if side == "changed" else f"{self.name}_{side}"
 
     @cached_property
-    def made(self) -> Mapping[Side, NamedGenerator]:
+    def generators_from_text(self) -> Mapping[Side, NamedGenerator]:
         """The generator of each side for any English text, by its name in the listing."""
         called = {side: self.relation(side).replace(self.name, self.listed_as or self.name) for side in SIDES}
         levels = {side: self.levels if side == "changed" else (1,) for side in self.sides}
@@ -95,18 +95,20 @@ class Phenomenon:
                 partial(self._written_or_made, side), self.relation(side), label=made.name, survey=self.survey,
                 is_written=True, is_experimental=side in self.experimental,
             )
-            for side, made in self.made.items()
+            for side, made in self.generators_from_text.items()
         }  # fmt: skip
 
     def _make(self, side: Side, group: Group, *, level: int, rng: Draws, english: English) -> Outcome | None:
         relation = self.relation(side)
         if group.variants:
             return group.variant(relation, level)
-        if english.mode == "paper":
+        if english.recipe is not None:
             return f"the published recipe has no {self.name}"
         if not self.trigger.search(group.source):
             return self.without
-        result = english.read(_reading(self, rng.run_seed, english.inventory if self.survey else None), group.source)
+        result = english.read(
+            _edit_finder(self, rng.run_seed, english.inventory if self.survey else None), group.source
+        )
         if isinstance(result, str):
             return result
         own_level = level if len(self.levels) > 1 else 1
@@ -123,20 +125,20 @@ class Phenomenon:
         if result := group.variant(relation, level):
             return result
         if is_experimental and not group.variants and len(self.experimental) < len(SIDES):
-            return MissingNeed(f"{relation} is made with {OPTION} only", needs=OPTION)
+            return MissingNeed(f"{relation} is made with {EXPERIMENTAL_OPTION} only", needs=EXPERIMENTAL_OPTION)
         what = f"{relation} edit"
         if self.in_probes:
-            return MissingNeed(f"no {what} was written for this sentence", needs=PROBES)
-        return MissingNeed(f"no {what} in these data", needs=OWN_TEXT)
+            return MissingNeed(f"no {what} was written for this sentence", needs=NEEDS_PROBES)
+        return MissingNeed(f"no {what} in these data", needs=NEEDS_OWN_TEXT)
 
 
 @cache
-def _reading(phenomenon: Phenomenon, seed: int, _inventory: object) -> Callable[[English, Parse], Edits | str]:
+def _edit_finder(phenomenon: Phenomenon, seed: int, _inventory: object) -> Callable[[English, Parse], Edits | str]:
     """A function that finds the edits of a sentence in its parse: the same for all sides and levels of a seed."""
     return lambda english, parse: phenomenon.edits(parse, english, Draws(seed, phenomenon.name, parse.text))
 
 
-class Ways(NamedTuple):
+class Rephrasings(NamedTuple):
     """Texts with the meaning of a sentence, texts with a different meaning, a control, and a reason."""
 
     kept: Sequence[str]
@@ -145,29 +147,31 @@ class Ways(NamedTuple):
     control: str = ""
 
 
-def choice_of(read: Callable[[Parse, English, Draws], Ways | str]) -> Callable[[Parse, English, Draws], Edits | str]:
+def edits_from_rephrasings(
+    read: Callable[[Parse, English, Draws], Rephrasings | str],
+) -> Callable[[Parse, English, Draws], Edits | str]:
     """A function that chooses a phenomenon's edits from the ways of a plain statement."""
 
     def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
         source = parse.text
         if why := why_left(source):
             return why
-        if root_of(parse) is None or source.isupper():
+        if statement_root(parse) is None or source.isupper():
             return SEVERAL
         ways = read(parse, english, rng)
         if isinstance(ways, str):
             return ways
-        texts = choose_sides(source, ways.kept, ways.changed, rng)
+        texts = choose_side_texts(source, ways.kept, ways.changed, rng)
         if isinstance(texts, str):
             return texts
         if ways.control and ways.control not in (source, *texts.values()):
             texts["control"] = ways.control
-        return by_side(source, {side: edit_between(source, text) for side, text in texts.items()}, ways.why)
+        return label_edits_by_side(source, {side: edit_between(source, text) for side, text in texts.items()}, ways.why)
 
     return edits
 
 
-def by_side(source: str, edits: Mapping[Side, Edit], why: str, *, says: Mapping[Side, str] = WHY) -> Edits:
+def label_edits_by_side(source: str, edits: Mapping[Side, Edit], why: str, *, says: Mapping[Side, str] = WHY) -> Edits:
     """One edit per side at level 1; its certificate has the replaced words, and the description `says`."""
     return {
         (side, 1): SideEdit((edit,), f"{why}: {source[edit.start : edit.end]} > {edit.text}: {says[side]}")
@@ -175,7 +179,7 @@ def by_side(source: str, edits: Mapping[Side, Edit], why: str, *, says: Mapping[
     }
 
 
-def choose_sides(source: str, kept: Sequence[str], changed: Sequence[str], rng: Draws) -> dict[Side, str] | str:
+def choose_side_texts(source: str, kept: Sequence[str], changed: Sequence[str], rng: Draws) -> dict[Side, str] | str:
     """Kept text, changed text and, if there are two ways to say it, mirror; or the reason why there are none.
 
     If no choice favours the sides as the coin decides, a choice that comes near.
@@ -183,8 +187,8 @@ def choose_sides(source: str, kept: Sequence[str], changed: Sequence[str], rng: 
     kept, changed = ([text for text in dict.fromkeys(ways) if text != source] for ways in (kept, changed))
     if not kept or not changed:
         return NO_MIRROR
-    favoured = rng.choice(COIN)
-    result = list(_choices(source, kept, changed))
+    favoured = rng.choice(SURFACE_SIDES)
+    result = list(_side_choices(source, kept, changed))
     best = min(abs(first - favoured) + abs(first + second) for first, second, _ in result)
     texts = rng.choice(
         [texts for first, second, texts in result if abs(first - favoured) + abs(first + second) == best]
@@ -192,7 +196,9 @@ def choose_sides(source: str, kept: Sequence[str], changed: Sequence[str], rng: 
     return dict(zip(MIRRORED, texts, strict=False))
 
 
-def _choices(source: str, kept: Sequence[str], changed: Sequence[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+def _side_choices(
+    source: str, kept: Sequence[str], changed: Sequence[str]
+) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     """Each choice of texts, with the side that the edit distance favours for the sentence and for the mirror."""
     for near, far in product(kept, changed):
         first = surface_preference(source, near, far)
@@ -222,7 +228,7 @@ def edit_between(source: str, text: str) -> Edit:
     return Edit(start, len(source) - behind, text[start : len(text) - behind])
 
 
-def rewritten(parse: Parse, *changes: TokenChange) -> str:
+def replace_tokens(parse: Parse, *changes: TokenChange) -> str:
     """The text with some tokens replaced; the first word keeps its capital.
 
     An empty replacement also removes the blank before it.
@@ -233,7 +239,7 @@ def rewritten(parse: Parse, *changes: TokenChange) -> str:
         if not words:
             start = len(text[:start].rstrip())
         if parse.words[first][:1].isupper() and (first == 0 or parse.words[first - 1] in ('"', "“", "``")):
-            words = capital(words)
+            words = capitalise_first_letter(words)
         text = text[:start] + words + text[end:]
     return text
 
@@ -242,61 +248,61 @@ Declared = TypeVar("Declared", NamedGenerator, Phenomenon)
 
 
 @cache
-def generators() -> Mapping[str, NamedGenerator]:
+def all_generators() -> Mapping[str, NamedGenerator]:
     """The generators that work alone or beside another generator, without the sides of phenomena."""
-    return _declared(NamedGenerator)
+    return _load_declarations(NamedGenerator)
 
 
 @cache
-def phenomena() -> Mapping[str, Phenomenon]:
+def all_phenomena() -> Mapping[str, Phenomenon]:
     """All phenomena, from the probes or made from any English text."""
-    return _declared(Phenomenon)
+    return _load_declarations(Phenomenon)
 
 
-def _declared(kind: type[Declared]) -> dict[str, Declared]:
+def _load_declarations(kind: type[Declared]) -> dict[str, Declared]:
     names = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
     modules = [importlib.import_module(f"{package.__name__}.{name}") for name in names]
     result = {one.name: one for module in modules for one in vars(module).values() if isinstance(one, kind)}
     return dict(sorted(result.items()))
 
 
-def phenomenon(name: str, side: Side) -> NamedGenerator:
+def phenomenon_generator(name: str, side: Side) -> NamedGenerator:
     """The generator of one side of a phenomenon; ValueError for an unknown name.
 
-    >>> from encheck.generators.phenomenon import phenomenon
-    >>> phenomenon("number", "kept").name
+    >>> from encheck.generators.phenomenon import phenomenon_generator
+    >>> phenomenon_generator("number", "kept").name
     'number_kept'
     """
-    if name not in phenomena():
-        raise ValueError(f"{name!r} is not a phenomenon; there are {', '.join(phenomena())}")
-    return phenomena()[name].generators[side]
+    if name not in all_phenomena():
+        raise ValueError(f"{name!r} is not a phenomenon; there are {', '.join(all_phenomena())}")
+    return all_phenomena()[name].generators[side]
 
 
-def validity_of(relation: str) -> Validity | None:
+def relation_validity(relation: str) -> Validity | None:
     """How many edits of this relation blind readers found right: the ceiling of any rate on them.
 
     A triple (a text with its kept and its changed edit, or with its control) is right if both readers confirm all its
     relations and its English (docs/method/generators.md). None for edits without a declared title.
 
-    >>> from encheck.generators.phenomenon import validity_of
-    >>> validity_of("number").right, validity_of("temporal").rate, validity_of("unheard-of")
+    >>> from encheck.generators.phenomenon import relation_validity
+    >>> relation_validity("number").right, relation_validity("temporal").rate, relation_validity("unheard-of")
     (252, None, None)
     """
     name = relation.removesuffix("_control")
-    if one := phenomena().get(name):
+    if one := all_phenomena().get(name):
         return Validity(relation, *one.readers.get("changed" if name == relation else "control", (0, 0)))
-    generator = generators().get(relation)
+    generator = all_generators().get(relation)
     return Validity(relation, *generator.readers) if generator and generator.readers[1] else None
 
 
-def title_of(relation: str) -> str:
+def relation_title(relation: str) -> str:
     """A description of a generator's variants.
 
-    >>> from encheck.generators.phenomenon import title_of
-    >>> title_of("other_meaning"), title_of("number_control"), title_of("of_your_own")
+    >>> from encheck.generators.phenomenon import relation_title
+    >>> relation_title("other_meaning"), relation_title("number_control"), relation_title("of_your_own")
     ('changes of meaning as small as a typing error', 'controls of other numbers', 'of your own')
     """
     name = relation.removesuffix("_control")
-    declared = phenomena().get(name) or generators().get(name)
+    declared = all_phenomena().get(name) or all_generators().get(name)
     title = (declared and declared.title) or name.replace("_", " ")
     return title if name == relation else f"controls of {title}"

@@ -31,7 +31,7 @@ NOUN_PARTS = frozenset("det amod compound nmod:poss nummod flat case cc conj adv
 PARTS: dict[str, Pos] = {"NOUN": "n", "ADJ": "a", "ADV": "r", "VERB": "v"}
 
 
-def root_of(parse: Parse) -> int | None:
+def statement_root(parse: Parse) -> int | None:
     """The head of the text, if it is one declarative sentence."""
     roots = [i for i, head in enumerate(parse.heads) if head == i and parse.pos[i] not in ("PUNCT", "SPACE")]
     return roots[0] if len(roots) == 1 and "?" not in parse.text else None
@@ -45,18 +45,18 @@ def last_word(parse: Parse) -> int:
     return end
 
 
-def span_of(parse: Parse, head: int) -> Span | None:
+def contiguous_span(parse: Parse, head: int) -> Span | None:
     """The span of a head's subtree, if it is contiguous."""
     tokens = parse.subtree(head)
     return (tokens[0], tokens[-1] + 1) if tokens[-1] - tokens[0] + 1 == len(tokens) else None
 
 
-def text_of(parse: Parse, span: Span) -> str:
+def span_text(parse: Parse, span: Span) -> str:
     """The characters of a span."""
     return parse.text[parse.starts[span[0]] : parse.ends[span[1] - 1]]
 
 
-def is_circumstance(parse: Parse, head: int, span: Span) -> bool:
+def is_movable_time(parse: Parse, head: int, span: Span) -> bool:
     """Whether this is a date or time, with or without a preposition, which can move without a change of meaning in any
     clause.
     """
@@ -70,24 +70,24 @@ def is_circumstance(parse: Parse, head: int, span: Span) -> bool:
     return words[0] in FRONTABLE or (bool(parse.entities[span[0]]) and (not measured or last in POINTS))
 
 
-def keeps_capital(parse: Parse, at: int) -> bool:
+def keeps_capital_elsewhere(parse: Parse, at: int) -> bool:
     """Whether a word that opens the sentence also has its capital elsewhere."""
     word = parse.words[at]
     return parse.pos[at] == "PROPN" or bool(parse.entities[at]) or word == "I" or not word.istitle()
 
 
-def capital(text: str) -> str:
+def capitalise_first_letter(text: str) -> str:
     """The text with its first letter a capital."""
     return text[:1].upper() + text[1:]
 
 
-def inside_sentence(parse: Parse, span: Span, lexicon: Lexicon) -> str | None:
+def text_inside_sentence(parse: Parse, span: Span, lexicon: Lexicon) -> str | None:
     """The text of a span that opens the sentence, as written within a sentence; None if that is in doubt."""
-    at, text = span[0], text_of(parse, span)
+    at, text = span[0], span_text(parse, span)
     lower = text[0].lower() + text[1:]
     if parse.tags[at] in CLOSED_TAGS and parse.words[at] != "I":
         return lower
-    if keeps_capital(parse, at):
+    if keeps_capital_elsewhere(parse, at):
         is_word = (
             parse.tags[at] == "NNP" and not parse.entities[at] and lexicon.frequency(parse.lowers[at], "n") > COMMON
         )
@@ -100,7 +100,7 @@ def inside_sentence(parse: Parse, span: Span, lexicon: Lexicon) -> str | None:
     return lower if any(lemma.islower() for lemma in written) else text if written else None
 
 
-def points_back(parse: Parse, span: Span, other: int) -> bool:
+def may_refer_to(parse: Parse, span: Span, other: int) -> bool:
     """Whether a possessive in a span could refer to the phrase whose head is `other`."""
     own = {parse.lowers[i] for i in range(*span) if parse.tags[i] == "PRP$"}
     person = parse.lowers[other] if parse.pos[other] == "PRON" else ""
@@ -109,7 +109,7 @@ def points_back(parse: Parse, span: Span, other: int) -> bool:
     return "your" in own if person == "you" else bool(own & THIRD_PERSON)
 
 
-def changes_scope(parse: Parse, first: Span, second: Span) -> bool:
+def quantifier_order_matters(parse: Parse, first: Span, second: Span) -> bool:
     """Whether two phrases have quantifiers whose order matters: "every boy" and "a book"."""
     words = [{parse.lowers[i] for i in range(*span)} for span in (first, second)]
     every = [bool(w & UNIVERSAL) for w in words]
@@ -117,11 +117,13 @@ def changes_scope(parse: Parse, first: Span, second: Span) -> bool:
         bool(w & (UNIVERSAL | EXISTENTIAL)) or any(parse.tags[i] == "CD" for i in range(*span))
         for w, span in zip(words, (first, second), strict=True)
     ]
-    some = [bool(w & ARTICLES) or is_bare(parse, span) for w, span in zip(words, (first, second), strict=True)]
+    some = [
+        bool(w & ARTICLES) or has_no_determiner(parse, span) for w, span in zip(words, (first, second), strict=True)
+    ]
     return all(counted) or (every[0] and some[1]) or (every[1] and some[0])
 
 
-def is_bare(parse: Parse, span: Span) -> bool:
+def has_no_determiner(parse: Parse, span: Span) -> bool:
     """Whether this is a noun without article, number, possessive or name: "houses", "green paint"."""
     tags = {parse.tags[i] for i in range(*span)}
     return tags.isdisjoint(("DT", "PDT", "PRP$", "PRP", "CD", "POS", "NNP", "NNPS"))
@@ -133,10 +135,10 @@ def can_act(english: English, parse: Parse, head: int) -> bool:
         return parse.lowers[head] in OBJECT_FORMS or parse.lowers[head] in SUBJECT_FORMS.keys() - {"it"}
     if parse.entities[head]:
         return parse.entities[head].partition("-")[2] in ("PER", "PERSON", "ORG")
-    return first_file(english.lexicon, parse, head) in ACTORS
+    return noun_category(english.lexicon, parse, head) in ACTORS
 
 
-def first_file(lexicon: Lexicon, parse: Parse, at: int) -> int | None:
+def noun_category(lexicon: Lexicon, parse: Parse, at: int) -> int | None:
     """The lexicographer's file of a noun's first sense, which is its kind; None for a name or unknown word."""
     senses = lexicon.senses(parse.lemmas[at].lower(), "n") if parse.pos[at] == "NOUN" else ()
     return senses[0].lexfile if senses else None
@@ -149,7 +151,7 @@ def is_noun_phrase(parse: Parse, head: int, span: Span, *, of: frozenset[str]) -
     if any(parse.tags[i] in ("WDT", "WP", "WP$", "EX") for i in range(*span)):
         return False
     inside = (i for i in range(*span) if i != head)
-    return all(_is_noun_part(parse, i) or (parse.bases[i] == "nmod" and case_of(parse, i) in of) for i in inside)
+    return all(_is_noun_part(parse, i) or (parse.bases[i] == "nmod" and preposition_of(parse, i) in of) for i in inside)
 
 
 def _is_noun_part(parse: Parse, at: int) -> bool:
@@ -159,7 +161,7 @@ def _is_noun_part(parse: Parse, at: int) -> bool:
     return (parse.deps[at] in NOUN_PARTS or parse.bases[at] == "flat") and wanted.get(parse.bases[at], joined)
 
 
-def case_of(parse: Parse, at: int) -> str:
+def preposition_of(parse: Parse, at: int) -> str:
     """The preposition of a phrase, or empty."""
     case = parse.child(at, "case")
     return "" if case is None else parse.lowers[case]

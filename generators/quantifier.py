@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 
-from encheck.generators.phenomenon import Phenomenon, Ways, choice_of, rewritten
+from encheck.generators.phenomenon import Phenomenon, Rephrasings, edits_from_rephrasings, replace_tokens
 from encheck.language.edits.inflection import inflected
 from encheck.language.english import English
 from encheck.language.parse import Parse
@@ -32,7 +33,7 @@ TIMES = frozenset(
     acre mile reason evidence information money food water music help work damage news advice progress doubt""".split()
 )
 DEFINITE = frozenset("the these those my your his her our their its".split())
-Maker = Callable[[Parse, int, int], Ways | None]
+Maker = Callable[[Parse, int, int], Rephrasings | None]
 PERSONS = {
     "everyone": ("everybody",), "everybody": ("everyone",), "someone": ("somebody",), "somebody": ("someone",),
     "nobody": ("no one",), "no one": ("nobody",),
@@ -42,7 +43,7 @@ NO_PERSON = ("no one", "nobody")
 PART = ("only some of the", "some but not all of the")
 
 
-def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG001 - a reading has all three
+def quantifier_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephrasings | str:  # noqa: ARG001 - a reading has all three
     """The first quantifier of a subject or an object, if it is the only one of its sentence."""
     lowers = parse.lowers
     result = [i for i, word in enumerate(lowers) if word in UNIVERSAL or word in NEGATIVE]
@@ -51,11 +52,11 @@ def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG
     at = result[0]
     if any(word in BOUND for i, word in enumerate(lowers) if i != at) or parse.entities[at]:
         return "a word that fits only one of the two quantifiers"
-    ways = _of_persons(parse, at) or _of_things(parse, at)
+    ways = _person_rephrasings(parse, at) or _noun_rephrasings(parse, at)
     return ways or NONE
 
 
-def _of_persons(parse: Parse, at: int) -> Ways | None:
+def _person_rephrasings(parse: Parse, at: int) -> Rephrasings | None:
     """ "Everybody" > "everyone", "no one"."""
     after = at + 2 if parse.lowers[at : at + 2] == ("no", "one") else at + 1
     said = " ".join(parse.lowers[at:after])
@@ -63,10 +64,10 @@ def _of_persons(parse: Parse, at: int) -> Ways | None:
         return None
     if parse.child(parse.heads[after - 1], "expl") is not None:
         return None
-    return _ways(parse, at, after, PERSONS[said], OTHERS.get(said, NO_PERSON), "persons", "a friend")
+    return _exchange_quantifier(parse, at, after, PERSONS[said], OTHERS.get(said, NO_PERSON), "persons", "a friend")
 
 
-def _of_things(parse: Parse, at: int) -> Ways | None:
+def _noun_rephrasings(parse: Parse, at: int) -> Rephrasings | None:
     """The quantifier of a noun that is a subject or an object."""
     noun = parse.heads[at]
     if parse.bases[at] not in ("det", "amod") or not parse.tags[noun].startswith("NN") or noun < at:
@@ -85,84 +86,92 @@ def _is_subject(parse: Parse, noun: int) -> bool:
     return parse.bases[noun] == "nsubj"
 
 
-def _universal(parse: Parse, at: int, noun: int) -> Ways | None:
+def _every_rephrasings(parse: Parse, at: int, noun: int) -> Rephrasings | None:
     """ "Every student": each and no for a subject; for an object only some, which needs a plural."""
     other = "each" if parse.lowers[at] == "every" else "every"
     if parse.tags[noun] != "NN":
         return None
     if _is_subject(parse, noun):
-        return _ways(parse, at, at + 1, (other,), ("no", "not a single"), "every one of a kind", "another")
+        return _exchange_quantifier(
+            parse, at, at + 1, (other,), ("no", "not a single"), "every one of a kind", "another"
+        )
     plural = inflected(parse.lower_lemmas[noun], "NNS")
     if plural is None or parse.words[noun] != parse.lowers[noun]:
         return None
-    changed = [rewritten(parse, (at, at + 1, part), (noun, noun + 1, plural)) for part in PART]
-    control = rewritten(parse, (at, at + 1, "another"))
-    return Ways([rewritten(parse, (at, at + 1, other))], changed, "every one of a kind", control)
+    changed = [replace_tokens(parse, (at, at + 1, part), (noun, noun + 1, plural)) for part in PART]
+    control = replace_tokens(parse, (at, at + 1, "another"))
+    return Rephrasings([replace_tokens(parse, (at, at + 1, other))], changed, "every one of a kind", control)
 
 
-def _all(parse: Parse, at: int, noun: int) -> Ways | None:
+def _all_rephrasings(parse: Parse, at: int, noun: int) -> Rephrasings | None:
     """ "All the students": all of them, only some of them; "all students" if the verb need not agree."""
     if parse.tags[noun] != "NNS":
         return None
     if parse.lowers[at + 1] in DEFINITE:
         of = parse.lowers[at + 1]
         parts = tuple(part.removesuffix("the") + of for part in PART)
-        return _ways(parse, at, at + 2, (f"all of {of}",), parts, "all of a group", "the other" if of == "the" else "")
+        return _exchange_quantifier(
+            parse, at, at + 2, (f"all of {of}",), parts, "all of a group", "the other" if of == "the" else ""
+        )
     singular = parse.lower_lemmas[noun]
     if (
         not _is_subject(parse, noun)
-        or not _takes_any_subject(parse, noun)
+        or not _verb_shows_no_number(parse, noun)
         or inflected(singular, "NNS") != parse.words[noun]
     ):
         return None
-    kept = [rewritten(parse, (at, at + 1, word), (noun, noun + 1, singular)) for word in ("every", "each")]
-    changed = [rewritten(parse, (at, at + 1, part)) for part in ("only some", "some but not all")]
-    return Ways(kept, changed, "all of a kind", rewritten(parse, (at, at + 1, "other")))
+    kept = [replace_tokens(parse, (at, at + 1, word), (noun, noun + 1, singular)) for word in ("every", "each")]
+    changed = [replace_tokens(parse, (at, at + 1, part)) for part in ("only some", "some but not all")]
+    return Rephrasings(kept, changed, "all of a kind", replace_tokens(parse, (at, at + 1, "other")))
 
 
-def _takes_any_subject(parse: Parse, noun: int) -> bool:
+def _verb_shows_no_number(parse: Parse, noun: int) -> bool:
     """Whether the verb has the same form for singular and plural: "must", "passed"."""
     verb = parse.heads[noun]
     finite = next((i for i in parse.children[verb] if parse.bases[i] in ("aux", "cop")), verb)
     return parse.tags[finite] == "MD" or (parse.tags[finite] == "VBD" and parse.lower_lemmas[finite] != "be")
 
 
-def _count(said: str, *kept: str) -> Maker:
-    """A maker of few for "many": not many for a subject, hardly any for an object."""
-
-    def ways(parse: Parse, at: int, noun: int) -> Ways | None:
-        if parse.tags[noun] != "NNS":
-            return None
-        few = ("few", "not many", "very few") if _is_subject(parse, noun) else ("very few", "hardly any")
-        return _ways(parse, at, at + 1, kept, few, f"{said} of a kind", "other")
-
-    return ways
+def _many_rephrasings(parse: Parse, at: int, noun: int, *, said: str, kept: tuple[str, ...]) -> Rephrasings | None:
+    """Few for "many": "not many" for a subject, "hardly any" for an object."""
+    if parse.tags[noun] != "NNS":
+        return None
+    few = ("few", "not many", "very few") if _is_subject(parse, noun) else ("very few", "hardly any")
+    return _exchange_quantifier(parse, at, at + 1, kept, few, f"{said} of a kind", "other")
 
 
-def _no(parse: Parse, at: int, noun: int) -> Ways | None:
+def _no_rephrasings(parse: Parse, at: int, noun: int) -> Rephrasings | None:
     """ "No student" as a subject: not a single student; every and each student."""
     is_there = parse.child(parse.heads[noun], "expl") is not None
     if parse.tags[noun] != "NN" or not _is_subject(parse, noun) or is_there:
         return None
-    return _ways(parse, at, at + 1, ("not a single", "not one"), ("every", "each"), "none of a kind", "another")
+    return _exchange_quantifier(
+        parse, at, at + 1, ("not a single", "not one"), ("every", "each"), "none of a kind", "another"
+    )
 
 
 MAKERS: dict[str, Maker] = {
-    "every": _universal, "each": _universal, "all": _all, "no": _no,
-    "many": _count("many", "a lot of", "a large number of"), "several": _count("several", "a number of"),
-    "most": _count("most", "the majority of", "more than half of all"),
+    "every": _every_rephrasings, "each": _every_rephrasings, "all": _all_rephrasings, "no": _no_rephrasings,
+    "many": partial(_many_rephrasings, said="many", kept=("a lot of", "a large number of")),
+    "several": partial(_many_rephrasings, said="several", kept=("a number of",)),
+    "most": partial(_many_rephrasings, said="most", kept=("the majority of", "more than half of all")),
 }  # fmt: skip
 
 
-def _ways(
+def _exchange_quantifier(
     parse: Parse, at: int, after: int, kept: tuple[str, ...], changed: tuple[str, ...], why: str, control: str = ""
-) -> Ways:
+) -> Rephrasings:
     def put(words: str) -> str:
-        return rewritten(parse, (at, after, words))
+        return replace_tokens(parse, (at, after, words))
 
-    return Ways([put(one) for one in kept], [put(one) for one in changed], why, put(control) if control else "")
+    return Rephrasings([put(one) for one in kept], [put(one) for one in changed], why, put(control) if control else "")
 
 
 QUANTIFIER = Phenomenon(
-    "quantifier", choice_of(read), "other quantifiers", trigger=TRIGGER, without=NONE, in_probes=True
+    "quantifier",
+    edits_from_rephrasings(quantifier_rephrasings),
+    "other quantifiers",
+    trigger=TRIGGER,
+    without=NONE,
+    in_probes=True,
 )

@@ -11,26 +11,26 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from random import Random
 
-from encheck.generators.base import listed
-from encheck.generators.passive import passive
+from encheck.generators.base import listed_generator
+from encheck.generators.passive import make_passive
 from encheck.generators.phrases import (
     FRONTABLE,
     Move,
     Span,
     can_act,
-    capital,
-    case_of,
-    changes_scope,
-    first_file,
-    inside_sentence,
-    is_circumstance,
+    capitalise_first_letter,
+    contiguous_span,
+    is_movable_time,
     is_noun_phrase,
-    keeps_capital,
+    keeps_capital_elsewhere,
     last_word,
-    points_back,
-    root_of,
-    span_of,
-    text_of,
+    may_refer_to,
+    noun_category,
+    preposition_of,
+    quantifier_order_matters,
+    span_text,
+    statement_root,
+    text_inside_sentence,
 )
 from encheck.language.edits.articles import article
 from encheck.language.edits.conditions import base_of
@@ -63,7 +63,7 @@ LONGEST_THING, LONGEST_RECIPIENT = 6, 4  # tokens
 
 
 @dataclass(frozen=True, slots=True)
-class Giving:
+class DativeVerb:
     """A verb, a recipient and a thing, side by side; in this order (`is_double`), or with a preposition."""
 
     parse: Parse
@@ -77,67 +77,69 @@ class Giving:
     is_double: bool
 
 
-def shifted(parse: Parse, english: English) -> Move | str | None:
+def shift_dative(parse: Parse, english: English) -> Move | str | None:
     """The edits that exchange the first pair of objects, or why not; None if there is no pair."""
     reasons: list[str] = []
     for verb in range(len(parse)):
-        giving = _giving(parse, english, verb)
+        giving = _find_dative_verb(parse, english, verb)
         if giving is None:
             continue
-        reason = _refusal(giving)
+        reason = _why_not_shifted(giving)
         if reason is None:
-            return _move(giving)
+            return _exchange_objects(giving)
         reasons.append(reason)
     return reasons[0] if reasons else None
 
 
-def _giving(parse: Parse, english: English, verb: int) -> Giving | None:
+def _find_dative_verb(parse: Parse, english: English, verb: int) -> DativeVerb | None:
     thing, first = parse.child(verb, "obj"), parse.child(verb, "iobj")
-    given = None if thing is None else span_of(parse, thing)
-    preposition = _preposition(parse.lemmas[verb].lower())
+    given = None if thing is None else contiguous_span(parse, thing)
+    lemma = parse.lemmas[verb].lower()
+    preposition = "to" if lemma in TO else "for" if lemma in FOR else None
     if thing is None or given is None or preposition is None or parse.pos[verb] != "VERB":
         return None
     if first is not None:
-        gets = span_of(parse, first)
+        gets = contiguous_span(parse, first)
         double = gets is not None and gets[0] == verb + 1 and given[0] == gets[1]
-        return Giving(parse, english, verb, first, thing, gets, given, preposition, True) if gets and double else None
-    at = next((i for i in parse.children[verb] if parse.bases[i] == "obl" and case_of(parse, i) == preposition), None)
-    gets = None if at is None else span_of(parse, at)
+        return (
+            DativeVerb(parse, english, verb, first, thing, gets, given, preposition, True) if gets and double else None
+        )
+    at = next(
+        (i for i in parse.children[verb] if parse.bases[i] == "obl" and preposition_of(parse, i) == preposition), None
+    )
+    gets = None if at is None else contiguous_span(parse, at)
     if at is None or gets is None or (given[0], gets[0]) != (verb + 1, given[1]) or gets[1] - gets[0] == 1:
         return None
     bare = (gets[0] + 1, gets[1])  # without its preposition
     here = parse.lowers[gets[0]] == preposition
-    return Giving(parse, english, verb, at, thing, bare, given, preposition, False) if here else None
+    return DativeVerb(parse, english, verb, at, thing, bare, given, preposition, False) if here else None
 
 
-def _preposition(verb: str) -> str | None:
-    return "to" if verb in TO else "for" if verb in FOR else None
-
-
-def _refusal(giving: Giving) -> str | None:
+def _why_not_shifted(giving: DativeVerb) -> str | None:
     """The reason, in a few words, against exchanging these objects; None if there is none."""
     parse, gets, given = giving.parse, giving.gets, giving.given
     if parse.pos[giving.thing] in ("PRON", "PROPN", "DET"):
         return "the thing given is a pronoun or a name"
-    if not _is_thing(giving):
+    if not _gives_thing(giving):
         return "no thing is given"
-    if not _is_somebody(giving):
+    if not _has_recipient(giving):
         return "there is no recipient"
-    if points_back(parse, given, giving.recipient) or parse.lowers[gets[0]] in ("its", "their"):
+    if may_refer_to(parse, given, giving.recipient) or parse.lowers[gets[0]] in ("its", "their"):
         return "one object refers to the other"
-    if changes_scope(parse, gets, given):
+    if quantifier_order_matters(parse, gets, given):
         return "both objects have quantifiers"
     sizes = gets[1] - gets[0], given[1] - given[0]
     if sizes[0] > LONGEST_RECIPIENT or sizes[1] > LONGEST_THING or (not giving.is_double and sizes[0] > sizes[1] + 1):
         return "the objects are too long"
-    if not giving.is_double and not _stands_apart(giving):
+    opens_phrase = parse.tags[given[0]] in OPENING or parse.lowers[giving.recipient] in ANY_OPENING
+    if not giving.is_double and not opens_phrase:  # "gave her books" would be read as one object
         return "two objects that would be read as one"
-    if not _ends_well(giving):
+    if not _clause_ends_after_objects(giving):
         return "what follows belongs to the second object"
     return None
 
 
-def _is_thing(giving: Giving) -> bool:
+def _gives_thing(giving: DativeVerb) -> bool:
     """Whether this is money, or a noun whose first sense is a thing: no action, feeling or chance."""
     parse, at = giving.parse, giving.thing
     if parse.entities[at].endswith("MONEY"):
@@ -146,10 +148,10 @@ def _is_thing(giving: Giving) -> bool:
         return False
     bare = giving.given == (at, at + 1) and parse.tags[at] == "NN"
     deed = parse.lemmas[at].lower() in DEEDS
-    return not bare and not deed and first_file(giving.english.lexicon, parse, at) in THINGS
+    return not bare and not deed and noun_category(giving.english.lexicon, parse, at) in THINGS
 
 
-def _is_somebody(giving: Giving) -> bool:
+def _has_recipient(giving: DativeVerb) -> bool:
     """Whether this is a pronoun, or a short noun phrase that names a person or group."""
     parse, at, span = giving.parse, giving.recipient, giving.gets
     if parse.pos[at] == "PRON":
@@ -157,13 +159,7 @@ def _is_somebody(giving: Giving) -> bool:
     return can_act(giving.english, parse, at) and is_noun_phrase(parse, at, span, of=NO_PARTS)
 
 
-def _stands_apart(giving: Giving) -> bool:
-    """Whether a thing right after its recipient cannot be read as a part of the same phrase, as in "her books"."""
-    parse = giving.parse
-    return parse.tags[giving.given[0]] in OPENING or parse.lowers[giving.recipient] in ANY_OPENING
-
-
-def _ends_well(giving: Giving) -> bool:
+def _clause_ends_after_objects(giving: DativeVerb) -> bool:
     """Whether the clause ends after the objects, or continues with "and", an infinitive, another clause or a date."""
     parse, at = giving.parse, max(giving.gets[1], giving.given[1])
     if at == len(parse) or parse.pos[at] in ("PUNCT", "CCONJ", "SCONJ", "SPACE") or parse.tags[at] in ("TO", "WRB"):
@@ -172,9 +168,9 @@ def _ends_well(giving: Giving) -> bool:
     return dated < len(parse) and parse.entities[dated].endswith(("DATE", "TIME"))
 
 
-def _move(giving: Giving) -> Move:
+def _exchange_objects(giving: DativeVerb) -> Move:
     parse, word = giving.parse, giving.parse.words[giving.verb]
-    recipient, thing = text_of(parse, giving.gets), text_of(parse, giving.given)
+    recipient, thing = span_text(parse, giving.gets), span_text(parse, giving.given)
     first, second = sorted((giving.gets, giving.given))
     if giving.is_double:
         name, texts = f"{giving.preposition} behind {word}", (thing, f"{giving.preposition} {recipient}")
@@ -216,7 +212,7 @@ NAMES_APART = frozenset("PER PERSON GPE LOC NORP DATE".split())  # two of these 
 RECIPROCAL = {"respectively", "both", "either", "neither", "former", "latter", "between", "first", "then", "vice"}
 
 
-@listed(1, title="reorderings", readers=(107, 112))
+@listed_generator(1, title="reorderings", readers=(107, 112))
 def reorder(group: Group, *, level: int, rng: Random, english: English) -> Variant | str | None:
     """The written edit if the data has one, else one move that is safe by the parse."""
     if group.variants:
@@ -230,56 +226,56 @@ def reorder(group: Group, *, level: int, rng: Random, english: English) -> Varia
     rng.shuffle(moves)
     for name, made in moves:
         text = apply_edits(group.source, made)
-        if text.lower() != group.source.lower() and not _divides_code(group.source, made):
+        if text.lower() != group.source.lower() and not _overlaps_code(group.source, made):
             return Variant(text, "reorder", 1, made, "reorder", name)
-    return _rebuilt(group.source, parse, english)
+    return _shift_dative_or_make_passive(group.source, parse, english)
 
 
-def _rebuilt(source: str, parse: Parse, english: English) -> Variant | str:
+def _shift_dative_or_make_passive(source: str, parse: Parse, english: English) -> Variant | str:
     """The same clause with its objects exchanged, else in the passive; or why neither is safe."""
     reasons: list[str] = []
     for build in BUILDERS:
         result = build(parse, english)
         if isinstance(result, tuple):
             name, made = result
-            if _divides_code(source, made):
+            if _overlaps_code(source, made):
                 return "code or an address would move"
             return Variant(apply_edits(source, made), "reorder", 1, made, "reorder", name)
         reasons += [result] if result else []
     return reasons[0] if reasons else "nothing can be moved safely"
 
 
-def _divides_code(source: str, edits: tuple[Edit, ...]) -> bool:
+def _overlaps_code(source: str, edits: tuple[Edit, ...]) -> bool:
     spans = left_spans(source)
     return any(edit.start < b and a < edit.end for edit in edits for a, b in spans)
 
 
-def fronted(parse: Parse, english: English) -> Iterator[Move]:
+def front_adverbials(parse: Parse, english: English) -> Iterator[Move]:
     """Move a time or circumstance from the end of the only main clause to the front, before a comma."""
-    root, end = root_of(parse), last_word(parse)
+    root, end = statement_root(parse), last_word(parse)
     # A quote, a conjunction or an adverbial at the front: a second one before it would be unnatural.
     if (
         root is None
         or parse.pos[root] not in ("VERB", "AUX")
         or not parse.words[0][:1].isalpha()
         or parse.pos[0] in ("CCONJ", "SCONJ", "ADP", "ADV", "AUX", "VERB", "INTJ")
-        or not _is_statement(parse, root)
+        or not _is_single_statement(parse, root)
     ):
         return
-    opening = inside_sentence(parse, (0, end), english.lexicon)
+    opening = text_inside_sentence(parse, (0, end), english.lexicon)
     if opening is None:
         return
     for i in parse.children[root]:
-        span = span_of(parse, i)
-        if span and span[1] - 1 == end and span[0] > root and _is_loose(parse, root, i, span):
+        span = contiguous_span(parse, i)
+        if span and span[1] - 1 == end and span[0] > root and _modifies_whole_clause(parse, root, i, span):
             phrase = parse.text[parse.starts[span[0]] : parse.ends[end]]
-            first = Edit(0, parse.ends[0], f"{capital(phrase)}, {opening[: parse.ends[0]]}")
+            first = Edit(0, parse.ends[0], f"{capitalise_first_letter(phrase)}, {opening[: parse.ends[0]]}")
             cut = Edit(parse.ends[span[0] - 1], parse.ends[end], "")
             if parse.words[span[0] - 1] not in (",", ";", ":") and span[0] > 1:
                 yield f"fronted {base_of(parse.deps[i])}", (first, cut)
 
 
-def _is_statement(parse: Parse, root: int) -> bool:
+def _is_single_statement(parse: Parse, root: int) -> bool:
     """Whether this is one finite clause with its subject before it, and nothing else that the time could modify."""
     subject = parse.child(root, "nsubj")
     finite = any(parse.tags[i] in FINITE for i in (root, *parse.children[root]))
@@ -287,10 +283,10 @@ def _is_statement(parse: Parse, root: int) -> bool:
     return finite and subject is not None and subject < root and more is None
 
 
-def _is_loose(parse: Parse, root: int, head: int, span: Span) -> bool:
+def _modifies_whole_clause(parse: Parse, root: int, head: int, span: Span) -> bool:
     """Whether this time modifies the whole clause: no verb, comma or noun beside it to which it may belong."""
     before, words = range(root + 1, span[0]), parse.lowers[slice(*span)]
-    if not is_circumstance(parse, head, span) or not _is_only_time(parse, span):
+    if not is_movable_time(parse, head, span) or not _is_only_time(parse, span):
         return False
     if words[0] not in FRONTABLE | DEICTIC:  # "Tuesday, ..." is not a good opening
         return False
@@ -306,28 +302,28 @@ def _is_only_time(parse: Parse, span: Span) -> bool:
     return not timed and WHEN.isdisjoint(parse.lowers[i] for i in others)
 
 
-def postponed(parse: Parse, english: English) -> Iterator[Move]:  # noqa: ARG001
+def postpone_adverbials(parse: Parse, english: English) -> Iterator[Move]:  # noqa: ARG001
     """Move a time or circumstance from the front, before a comma, to the end of the only main clause."""
-    root, end = root_of(parse), last_word(parse)
-    if root is None or parse.pos[root] not in ("VERB", "AUX") or not _is_statement(parse, root):
+    root, end = statement_root(parse), last_word(parse)
+    if root is None or parse.pos[root] not in ("VERB", "AUX") or not _is_single_statement(parse, root):
         return
     for i in parse.children[root]:
-        span = span_of(parse, i)
-        if span and span[0] == 0 and span[1] < root and parse.words[span[1]] == "," and is_circumstance(parse, i, span):
+        span = contiguous_span(parse, i)
+        if span and span[0] == 0 and span[1] < root and parse.words[span[1]] == "," and is_movable_time(parse, i, span):
             start, rest_of_it = span[1] + 1, range(span[1] + 1, end + 1)
             split = any(parse.words[k] in MARKS or (k > root and parse.tags[k] in VERBS) for k in rest_of_it)
             tied = any(parse.lowers[k] in CLOSE for k in rest_of_it if k > root)
             if start <= end and _is_only_time(parse, span) and not split and not tied:
                 phrase = parse.text[: parse.ends[span[1] - 1]]
-                phrase = phrase if keeps_capital(parse, 0) else phrase[0].lower() + phrase[1:]
-                rest = Edit(0, parse.ends[start], capital(parse.words[start]))
+                phrase = phrase if keeps_capital_elsewhere(parse, 0) else phrase[0].lower() + phrase[1:]
+                rest = Edit(0, parse.ends[start], capitalise_first_letter(parse.words[start]))
                 yield (
                     f"postponed {base_of(parse.deps[i])}",
                     (rest, Edit(parse.ends[end], parse.ends[end], f" {phrase}")),
                 )
 
 
-def exchanged(parse: Parse, english: English) -> Iterator[Move]:
+def exchange_coordinated(parse: Parse, english: English) -> Iterator[Move]:
     """Exchange the two halves of "A and B" or "A or B", except within a fixed pair or one name."""
     if {word.lower() for word in parse.words} & RECIPROCAL:
         return
@@ -342,26 +338,26 @@ def exchanged(parse: Parse, english: English) -> Iterator[Move]:
             or sum(parse.deps[i] == "conj" for i in parse.children[first]) != 1
         ):
             continue
-        halves = _halves(parse, first, second, link)
-        if halves and not _is_one(parse, *halves) and not _shares(parse, *halves):
+        halves = _coordinated_halves(parse, first, second, link)
+        if halves and not _is_fixed_pair_or_name(parse, *halves) and not _may_share_modifier(parse, *halves):
             (a, b), (c, d) = halves
-            texts = [text_of(parse, half) for half in halves]
+            texts = [span_text(parse, half) for half in halves]
             if a == 0:
-                inner = inside_sentence(parse, halves[0], english.lexicon)
+                inner = text_inside_sentence(parse, halves[0], english.lexicon)
                 if inner is None:
                     continue
-                texts = [inner, capital(texts[1])]
+                texts = [inner, capitalise_first_letter(texts[1])]
             yield (
                 "exchanged coordination",
                 (
-                    *_article(parse, a, texts[1]),
+                    *_article_edit(parse, a, texts[1]),
                     Edit(parse.starts[a], parse.ends[b - 1], texts[1]),
                     Edit(parse.starts[c], parse.ends[d - 1], texts[0]),
                 ),
             )
 
 
-def _article(parse: Parse, at: int, text: str) -> tuple[Edit, ...]:
+def _article_edit(parse: Parse, at: int, text: str) -> tuple[Edit, ...]:
     """The edit of "a" or "an" before the halves, if the new first one needs it."""
     before = at - 1
     if before < 0 or parse.lowers[before] not in ("a", "an") or article(text) == parse.lowers[before]:
@@ -371,7 +367,7 @@ def _article(parse: Parse, at: int, text: str) -> tuple[Edit, ...]:
     return (Edit(parse.starts[before], parse.ends[before], word),)
 
 
-def _shares(parse: Parse, left: Span, right: Span) -> bool:
+def _may_share_modifier(parse: Parse, left: Span, right: Span) -> bool:
     """Whether something beside the halves may belong to only one of them, or depends on their order.
 
     "progress and health spending in the system", "actress Teresa Palmer and Michala Banas", "new and stricter".
@@ -393,16 +389,20 @@ def _shares(parse: Parse, left: Span, right: Span) -> bool:
     return behind or before
 
 
-FINDERS: tuple[Callable[[Parse, English], Iterator[Move]], ...] = (fronted, postponed, exchanged)
-BUILDERS: tuple[Callable[[Parse, English], Move | str | None], ...] = (shifted, passive)
+FINDERS: tuple[Callable[[Parse, English], Iterator[Move]], ...] = (
+    front_adverbials,
+    postpone_adverbials,
+    exchange_coordinated,
+)
+BUILDERS: tuple[Callable[[Parse, English], Move | str | None], ...] = (shift_dative, make_passive)
 
 
-def _halves(parse: Parse, first: int, second: int, link: int) -> tuple[Span, Span] | None:
+def _coordinated_halves(parse: Parse, first: int, second: int, link: int) -> tuple[Span, Span] | None:
     """The two halves around the link, if they are bare: no dependent of one could belong to both."""
     left = [i for i in parse.subtree(first) if i < link and i not in parse.subtree(second)]
     right = [i for i in parse.subtree(second) if i > link]
     solid = left and right and left[-1] == link - 1 and right[0] == link + 1
-    if not solid or not (_bare(parse, first, left) and _bare(parse, second, right)):
+    if not solid or not (_is_name_or_compound(parse, first, left) and _is_name_or_compound(parse, second, right)):
         return None
     if left != list(range(left[0], link)) or right != list(range(link + 1, right[-1] + 1)):
         return None
@@ -410,7 +410,7 @@ def _halves(parse: Parse, first: int, second: int, link: int) -> tuple[Span, Spa
     return None if after else ((left[0], link), (link + 1, right[-1] + 1))
 
 
-def _is_one(parse: Parse, left: Span, right: Span) -> bool:
+def _is_fixed_pair_or_name(parse: Parse, left: Span, right: Span) -> bool:
     """Whether this is a fixed pair ("law and order"), or one name: "Barnes and Noble", "Procter and Gamble sells"."""
     start, link, end = left[0], left[1], right[1]
     written = ("-".join(column[start:end]).lower() for column in (parse.lowers, parse.lemmas))
@@ -420,16 +420,16 @@ def _is_one(parse: Parse, left: Span, right: Span) -> bool:
         return start > 0 and all(parse.words[i].istitle() for i in (link - 1, end - 1))
     kinds = {parse.entities[i].partition("-")[2] for i in range(start, end) if i != link}
     beside = (i for i in (start - 1, end) if 0 <= i < len(parse))
-    return not kinds <= NAMES_APART or any(parse.pos[i] == "PROPN" for i in beside) or _is_singular(parse, left)
+    return not kinds <= NAMES_APART or any(parse.pos[i] == "PROPN" for i in beside) or _has_singular_verb(parse, left)
 
 
-def _is_singular(parse: Parse, half: Span) -> bool:
+def _has_singular_verb(parse: Parse, half: Span) -> bool:
     """Whether a pair of subjects has a singular verb."""
     subjects = [i for i in range(*half) if parse.bases[i] == "nsubj"]
     verbs = (i for at in subjects for i in (parse.heads[at], *parse.children[parse.heads[at]]))
     return any(parse.tags[i] == "VBZ" or parse.lowers[i] == "was" for i in verbs)
 
 
-def _bare(parse: Parse, head: int, half: list[int]) -> bool:
+def _is_name_or_compound(parse: Parse, head: int, half: list[int]) -> bool:
     """Whether there are only names and compounds: an article or adjective before the first half may belong to both."""
     return all(i == head or base_of(parse.deps[i]) in ("compound", "flat") for i in half)

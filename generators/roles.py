@@ -10,9 +10,9 @@ import re
 from random import Random
 from typing import NamedTuple
 
-from encheck.generators.base import listed
-from encheck.generators.passive import passive
-from encheck.generators.phenomenon import Phenomenon, Ways, choice_of
+from encheck.generators.base import listed_generator
+from encheck.generators.passive import make_passive
+from encheck.generators.phenomenon import Phenomenon, Rephrasings, edits_from_rephrasings
 from encheck.generators.phrases import (
     EXISTENTIAL,
     FOCUS,
@@ -21,13 +21,13 @@ from encheck.generators.phrases import (
     SUBJECT_FORMS,
     UNIVERSAL,
     can_act,
-    capital,
-    case_of,
-    first_file,
-    inside_sentence,
-    root_of,
-    span_of,
-    text_of,
+    capitalise_first_letter,
+    contiguous_span,
+    noun_category,
+    preposition_of,
+    span_text,
+    statement_root,
+    text_inside_sentence,
 )
 from encheck.generators.reorder import reorder
 from encheck.language.edits.conditions import base_of
@@ -126,7 +126,7 @@ def _why_not_exchanged(clause: TransitiveVerb) -> str:
     below = {parse.lowers[j] for i in clause.others for j in (i, *parse.children[i])}
     if not below.isdisjoint(NEGATIVE | FOCUS):
         return "negated"
-    if not all(_is_said_of_both(clause, i) for i in clause.others):
+    if not all(_applies_to_both_sides(clause, i) for i in clause.others):
         return "more is said about one of the two"
 
     # The reference of a possessive, a reflexive, another pronoun or a repeated name would change.
@@ -141,7 +141,7 @@ def _why_not_exchanged(clause: TransitiveVerb) -> str:
         return "one side refers to the other"
     if "POS" in parse.tags:
         return "somebody's somebody"
-    return "" if all(_is_plain(parse, end) for end in ends) else "a side that is not a plain phrase"
+    return "" if all(_is_plain_phrase(parse, end) for end in ends) else "a side that is not a plain phrase"
 
 
 def _has_finite_form(clause: TransitiveVerb) -> bool:
@@ -156,7 +156,7 @@ def _has_finite_form(clause: TransitiveVerb) -> bool:
     return finite and all(i >= clause.subject or parse.lowers[i] in DO for i in auxiliaries)
 
 
-def _is_said_of_both(clause: TransitiveVerb, at: int) -> bool:
+def _applies_to_both_sides(clause: TransitiveVerb, at: int) -> bool:
     """Whether the verb's dependent is not a second predicate, complement or circumstance of only one of the two."""
     parse, base, word = clause.parse, clause.parse.bases[at], clause.parse.lowers[at]
     # Words after a quotation describe the speaker.
@@ -166,12 +166,12 @@ def _is_said_of_both(clause: TransitiveVerb, at: int) -> bool:
         return base != "mark" or word == "that"
     if base == "advmod":
         return word in SURE_ADVERBS and not parse.children[at]
-    span = span_of(parse, at)
+    span = contiguous_span(parse, at)
     if base != "obl" or span is None:
         return False
 
     # A time or place, or the reason of praise or blame, without a person in it.
-    case = case_of(parse, at)
+    case = preposition_of(parse, at)
     if parse.entities[at].endswith(("DATE", "TIME")) and case in ("", *CIRCUMSTANCE):
         return True
     cases = CIRCUMSTANCE | (REASON if parse.lower_lemmas[clause.verb] in BLAMING else frozenset())
@@ -180,7 +180,7 @@ def _is_said_of_both(clause: TransitiveVerb, at: int) -> bool:
     return case in cases and not people and not verbs
 
 
-def _is_plain(parse: Parse, end: int) -> bool:
+def _is_plain_phrase(parse: Parse, end: int) -> bool:
     """Whether this is a pronoun, a name, or a noun with its article that leaves no doubt which one or how many."""
     tokens = parse.subtree(end)
     if parse.pos[end] == "PRON":
@@ -190,7 +190,7 @@ def _is_plain(parse: Parse, end: int) -> bool:
         return False
     if {parse.lowers[i] for i in tokens} & (PASSIVE_PEOPLE | NEGATIVE | UNIVERSAL | EXISTENTIAL | VAGUE):
         return False
-    if any(parse.bases[i] == "nmod" and case_of(parse, i) not in ("of", "from", "in") for i in inside):
+    if any(parse.bases[i] == "nmod" and preposition_of(parse, i) not in ("of", "from", "in") for i in inside):
         return False
     numbered = any(parse.pos[i] in ("NUM", "SYM") or parse.entities[i].endswith(("DATE", "TIME")) for i in tokens)
     has_article = parse.child(end, "det") is not None or parse.lowers[end] in COLLECTIVE
@@ -223,7 +223,7 @@ SINGULAR_PRONOUNS, PLURAL_PRONOUNS = {"he", "she", "it"}, {"we", "they", "you"}
 AGREEMENT = {"is": "are", "was": "were", "has": "have", "does": "do"}
 
 
-@listed(1)
+@listed_generator(1)
 def role_reversal(group: Group, *, level: int, rng: Random, english: English) -> Variant | str | None:  # noqa: ARG001
     """The written edit if the data has one, else subject and object of the main verb exchanged.
 
@@ -236,18 +236,18 @@ def role_reversal(group: Group, *, level: int, rng: Random, english: English) ->
     parse, lexicon = english.parse(group.source), english.lexicon
     reason = NONE
     for verb in range(len(parse)):
-        ends = _arguments(parse, verb)
+        ends = _subject_and_object(parse, verb)
         if ends is None:
             continue
         subject, thing = ends
         if parse.lower_lemmas[verb] in SYMMETRIC:
             reason = "the verb means the same in both directions"
-        elif not (_acts(lexicon, parse, subject) and _acts(lexicon, parse, thing)):
+        elif not (_can_act(lexicon, parse, subject) and _can_act(lexicon, parse, thing)):
             reason = "subject and object cannot both act"
         elif parse.lower_lemmas[subject] == parse.lower_lemmas[thing]:
             reason = "subject and object are the same word"
         elif not (reason := _why_not_exchanged(TransitiveVerb(parse, subject, thing, verb))):
-            edits = _exchange(lexicon, parse, subject, thing, verb)
+            edits = _exchange_subject_and_object(lexicon, parse, subject, thing, verb)
             if not isinstance(edits, str):
                 text = apply_edits(group.source, edits)
                 said = f"{parse.words[subject]} <-> {parse.words[thing]} of {parse.words[verb]}"
@@ -256,7 +256,7 @@ def role_reversal(group: Group, *, level: int, rng: Random, english: English) ->
     return reason
 
 
-@listed(1)
+@listed_generator(1)
 def roles_kept(group: Group, *, level: int, rng: Random, english: English) -> Variant | str | None:
     """The counterpart of a role reversal: the written edit of the same words, else a reorder of the sentence."""
     if group.variants:
@@ -264,7 +264,7 @@ def roles_kept(group: Group, *, level: int, rng: Random, english: English) -> Va
     return reorder(group, level=level, rng=rng, english=english)
 
 
-def _arguments(parse: Parse, verb: int) -> tuple[int, int] | None:
+def _subject_and_object(parse: Parse, verb: int) -> tuple[int, int] | None:
     """Subject and object of an active verb, on both sides of it, each contiguous."""
     if parse.pos[verb] != "VERB":
         return None
@@ -273,10 +273,14 @@ def _arguments(parse: Parse, verb: int) -> tuple[int, int] | None:
         return None
     if parse.tags[subject] in ("WP", "WDT") or parse.child(verb, "iobj", "ccomp", "xcomp") is not None:
         return None
-    return (subject, thing) if _solid(parse, subject) and _solid(parse, thing) else None
+    return (
+        (subject, thing)
+        if _is_contiguous_simple_phrase(parse, subject) and _is_contiguous_simple_phrase(parse, thing)
+        else None
+    )
 
 
-def _solid(parse: Parse, head: int) -> bool:
+def _is_contiguous_simple_phrase(parse: Parse, head: int) -> bool:
     """Whether the phrase is contiguous, without a clause or a possessive pronoun whose reference would change."""
     tokens = parse.subtree(head)
     clause = any(base_of(parse.deps[i]) in ("acl", "advcl", "appos", "conj", "parataxis") for i in tokens)
@@ -284,7 +288,7 @@ def _solid(parse: Parse, head: int) -> bool:
     return tokens[-1] - tokens[0] + 1 == len(tokens) and not clause and not own
 
 
-def _acts(lexicon: Lexicon, parse: Parse, head: int) -> bool:
+def _can_act(lexicon: Lexicon, parse: Parse, head: int) -> bool:
     if parse.pos[head] == "PRON":
         return parse.words[head].lower() in {*SUBJECT, *OBJECT_FORMS, "you"}
     if parse.entities[head]:
@@ -295,11 +299,11 @@ def _acts(lexicon: Lexicon, parse: Parse, head: int) -> bool:
     senses = lexicon.senses(lemma, "n")
     files = [sense.lexfile for sense in senses]
     if files[:1] == [ANIMAL]:
-        return FOOD not in files[:EATEN] and _is_a(lexicon, senses[0].id, BEAST)
-    return files[:1] == [PERSON] and _is_a(lexicon, senses[0].id, HUMAN)
+        return FOOD not in files[:EATEN] and _is_hyponym(lexicon, senses[0].id, BEAST)
+    return files[:1] == [PERSON] and _is_hyponym(lexicon, senses[0].id, HUMAN)
 
 
-def _is_a(lexicon: Lexicon, sense: str, wanted: str) -> bool:
+def _is_hyponym(lexicon: Lexicon, sense: str, wanted: str) -> bool:
     """Whether a sense is a direct or indirect hyponym of another."""
     seen, left = set(), [sense]
     while left:
@@ -310,22 +314,24 @@ def _is_a(lexicon: Lexicon, sense: str, wanted: str) -> bool:
     return wanted in seen
 
 
-def _exchange(lexicon: Lexicon, parse: Parse, subject: int, thing: int, verb: int) -> tuple[Edit, ...] | str:
+def _exchange_subject_and_object(
+    lexicon: Lexicon, parse: Parse, subject: int, thing: int, verb: int
+) -> tuple[Edit, ...] | str:
     """The edits that exchange the two, or why that is not safe."""
     spans = [(tokens[0], tokens[-1] + 1) for tokens in (parse.subtree(subject), parse.subtree(thing))]
-    first, second = (text_of(parse, span) for span in spans)
+    first, second = (span_text(parse, span) for span in spans)
     to_front = SUBJECT.get(second.lower(), second)
     to_back: str | None = OBJECT_FORMS.get(first.lower(), first)
     if first[0].isupper():
         start = spans[0][0]
         if first_word(parse, start) == start:
-            to_front = capital(to_front)
-            to_back = to_back if first.lower() in OBJECT_FORMS else inside_sentence(parse, spans[0], lexicon)
+            to_front = capitalise_first_letter(to_front)
+            to_back = to_back if first.lower() in OBJECT_FORMS else text_inside_sentence(parse, spans[0], lexicon)
         elif first != "I" and parse.pos[start] != "PROPN" and not parse.entities[start]:
             to_back = None
     if to_back is None:
         return "an uncertain capital letter"
-    agreement = _agreement(parse, subject, thing, verb)
+    agreement = _agreement_edits(parse, subject, thing, verb)
     if agreement is None:
         return "the verb cannot be made to agree"
     made = [
@@ -336,7 +342,7 @@ def _exchange(lexicon: Lexicon, parse: Parse, subject: int, thing: int, verb: in
     return tuple(sorted(made, key=lambda edit: edit.start))
 
 
-def _person(parse: Parse, head: int) -> str | None:
+def _agreement_class(parse: Parse, head: int) -> str | None:
     """The form of the verb for this subject: s (third person singular), p (the others), or None."""
     word = parse.words[head].lower()
     word = SUBJECT.get(word, word).lower()
@@ -347,9 +353,9 @@ def _person(parse: Parse, head: int) -> str | None:
     return "p" if word in PLURAL_PRONOUNS or parse.tags[head] in ("NNS", "NNPS") else None
 
 
-def _agreement(parse: Parse, subject: int, thing: int, verb: int) -> list[Edit] | None:
+def _agreement_edits(parse: Parse, subject: int, thing: int, verb: int) -> list[Edit] | None:
     """The edit that makes the finite verb agree with its new subject; None if that is not safe."""
-    before, after = _person(parse, subject), _person(parse, thing)
+    before, after = _agreement_class(parse, subject), _agreement_class(parse, thing)
     finite = next((i for i in (*parse.children[verb], verb) if parse.tags[i] in ("VBZ", "VBP", "VBD")), None)
     past = finite is not None and parse.tags[finite] == "VBD" and parse.words[finite].lower() not in ("was", "were")
     if past or before == after is not None or finite is None:
@@ -367,9 +373,9 @@ MOST = 4  # senses
 NO_PERSONS = "subject and object cannot both act as people do"
 
 
-def read(parse: Parse, english: English, rng: Draws) -> Ways | str:
+def role_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephrasings | str:
     """The main clause in the active, in the passive and as a cleft, unchanged and with the two exchanged."""
-    own_passive = passive(parse, english)
+    own_passive = make_passive(parse, english)
     if not isinstance(own_passive, tuple):
         return NO_PASSIVE if own_passive else NONE
     exchanged = role_reversal(Group("", parse.text, parse.text, ""), level=1, rng=rng, english=english)
@@ -377,7 +383,7 @@ def read(parse: Parse, english: English, rng: Draws) -> Ways | str:
         return str(exchanged or NONE)
 
     # Both are persons, groups of them or organisations; an animal acts differently.
-    root = root_of(parse)
+    root = statement_root(parse)
     for dep in ("nsubj", "obj"):
         at = None if root is None else parse.child(root, dep)
         if root is not None and (at is None or not can_act(english, parse, at)):
@@ -389,37 +395,37 @@ def read(parse: Parse, english: English, rng: Draws) -> Ways | str:
             return NO_PERSONS
 
     other = english.parse(exchanged.text)
-    other_passive, other_root = passive(other, english), root_of(other)
+    other_passive, other_root = make_passive(other, english), statement_root(other)
     if (
         not isinstance(other_passive, tuple)
         or other_root is None
         or other.lower_lemmas[other_root] not in own_passive[0]
     ):
         return NO_PASSIVE
-    kept = [apply_edits(parse.text, own_passive[1]), *_cleft(parse, english)]
-    changed = [exchanged.text, apply_edits(other.text, other_passive[1]), *_cleft(other, english)]
-    return Ways(kept, changed, exchanged.certificate)
+    kept = [apply_edits(parse.text, own_passive[1]), *_cleft_sentences(parse, english)]
+    changed = [exchanged.text, apply_edits(other.text, other_passive[1]), *_cleft_sentences(other, english)]
+    return Rephrasings(kept, changed, exchanged.certificate)
 
 
-def _cleft(parse: Parse, english: English) -> list[str]:
+def _cleft_sentences(parse: Parse, english: English) -> list[str]:
     """ "It was the nurse who called the surgeon", if the subject is a noun phrase at the beginning of the text."""
-    root = root_of(parse)
+    root = statement_root(parse)
     subject = None if root is None else parse.child(root, "nsubj")
-    span = None if subject is None else span_of(parse, subject)
+    span = None if subject is None else contiguous_span(parse, subject)
     if root is None or subject is None or span is None or span[0] != 0 or parse.pos[subject] == "PRON":
         return []
-    front = inside_sentence(parse, span, english.lexicon)
+    front = text_inside_sentence(parse, span, english.lexicon)
     verbs = (*(i for i in parse.children[root] if parse.bases[i] == "aux"), root)
     finite = next((i for i in verbs if parse.tags[i] in ("VBD", "VBZ", "VBP")), None)
     if front is None or finite is None or span[1] != finite:
         return []
     kind = parse.entities[subject]
-    is_person = kind.endswith(("PER", "PERSON")) if kind else first_file(english.lexicon, parse, subject) == PERSON
+    is_person = kind.endswith(("PER", "PERSON")) if kind else noun_category(english.lexicon, parse, subject) == PERSON
     be, who = "was" if parse.tags[finite] == "VBD" else "is", "who" if is_person else "that"
     return [f"It {be} {front} {who} {parse.text[parse.starts[span[1]] :]}"]
 
 
 ROLE_REVERSAL = Phenomenon(
-    "role_reversal", choice_of(read), "swapped roles", trigger=TRIGGER, without=NONE,
+    "role_reversal", edits_from_rephrasings(role_rephrasings), "swapped roles", trigger=TRIGGER, without=NONE,
     in_probes=True, sides=("changed", "kept", "mirror"), listed_as="role_exchange",
 )  # fmt: skip

@@ -2,8 +2,8 @@
 
 A unit is an entity, or a word outside of one. Units are grouped by the entity's label or the word's tag, all nouns and
 all verbs together, without forms of "be". Three groups are drawn, two units of each are exchanged, and each exchange
-builds on the earlier ones. `careful` mode also leaves out auxiliaries, bare numbers and words that touch their
-neighbour, and rejects an exchange after which the same words have the same relations.
+builds on the earlier ones. Unlike in the paper, auxiliaries, bare numbers and words that touch their neighbour stay,
+and an exchange after which the same words have the same relations is rejected.
 
 The parse gives the dependencies of units. Members of a coordination, of a name and of an apposition are equals: each
 has the relation of the first of them. So have the two sides of "A is B" and of "A met B". Articles and punctuation have
@@ -13,13 +13,13 @@ no relations.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from random import Random
 from typing import NamedTuple
 
-from encheck.generators.base import listed
+from encheck.generators.base import listed_generator
 from encheck.language.edits.conditions import base_of
 from encheck.language.english import English
 from encheck.language.parse import Parse
@@ -57,7 +57,7 @@ class Relations:
     def of(cls, parse: Parse, units: Sequence[MovableUnit]) -> Relations:
         """The relations of a sentence that is divided into these units."""
         words = tuple(" ".join(parse.words[u.start : u.end]).casefold() for u in units)
-        return cls(tuple(_links(parse, units)), words, {unit: i for i, unit in enumerate(units)})
+        return cls(tuple(_relations_between_units(parse, units)), words, {unit: i for i, unit in enumerate(units)})
 
     def after(self, swaps: Iterable[tuple[MovableUnit, MovableUnit]]) -> frozenset[tuple[tuple[str, str, str], int]]:
         """The words in each relation after these exchanges, with their counts."""
@@ -69,38 +69,38 @@ class Relations:
         return frozenset(result.items())
 
 
-def _links(parse: Parse, units: Sequence[MovableUnit]) -> Iterator[tuple[int, str, int]]:
+def _relations_between_units(parse: Parse, units: Sequence[MovableUnit]) -> Iterator[tuple[int, str, int]]:
     """Every relation between units; the head of a root is -1."""
     unit_of = [i for i, unit in enumerate(units) for _ in range(unit.start, unit.end)]
-    tops = [_top(parse, unit) for unit in units]
+    tops = [_unit_head(parse, unit) for unit in units]
     for i, top in enumerate(tops):
         if base_of(parse.deps[top]) in NO_RELATION:
             continue
-        first = _first(parse, top)
+        first = _first_equal(parse, top)
         head = parse.heads[first]
-        yield (-1 if head == first else unit_of[head]), _name(parse, top, first), i
+        yield (-1 if head == first else unit_of[head]), _relation_name(parse, top, first), i
         subject = parse.child(first, "nsubj")
         if base_of(parse.deps[top]) == "conj" and subject is not None and parse.child(top, "nsubj") is None:
             yield i, "nsubj", unit_of[subject]  # "A sings and dances": both have the subject
 
 
-def _top(parse: Parse, unit: MovableUnit) -> int:
+def _unit_head(parse: Parse, unit: MovableUnit) -> int:
     """The token of a unit whose head is outside of it."""
     inside = range(unit.start, unit.end)
     return next((i for i in inside if parse.heads[i] == i or parse.heads[i] not in inside), unit.start)
 
 
-def _first(parse: Parse, at: int) -> int:
+def _first_equal(parse: Parse, at: int) -> int:
     """The first of a token's equals, whose relation they share."""
     for _ in range(len(parse)):
         head = parse.heads[at]
-        if head == at or not _equal(parse, at):
+        if head == at or not _is_equal_of_head(parse, at):
             break
         at = head
     return at
 
 
-def _equal(parse: Parse, at: int) -> bool:
+def _is_equal_of_head(parse: Parse, at: int) -> bool:
     """Whether a token is another name, member or side of its head."""
     dep, head = base_of(parse.deps[at]), parse.heads[at]
     if dep in EQUALS:
@@ -110,7 +110,7 @@ def _equal(parse: Parse, at: int) -> bool:
     return dep == "nsubj" and parse.child(head, "cop") is not None and parse.tags[head].startswith("NN")
 
 
-def _name(parse: Parse, at: int, first: int) -> str:
+def _relation_name(parse: Parse, at: int, first: int) -> str:
     """The relation, with its preposition; the two sides of a symmetric predicate have the same name."""
     head, dep = parse.heads[first], parse.deps[first]
     if dep in ARGUMENTS and (parse.lemmas[head].lower() in SYMMETRIC):
@@ -120,12 +120,12 @@ def _name(parse: Parse, at: int, first: int) -> str:
     return f"{dep} {mark}" if mark else dep
 
 
-def why_kept(parse: Parse, a: MovableUnit, b: MovableUnit) -> str:
+def why_exchange_keeps_meaning(parse: Parse, a: MovableUnit, b: MovableUnit) -> str:
     """Why an exchange of these two keeps the meaning, in a few words."""
-    tops = [_top(parse, unit) for unit in (a, b)]
+    tops = [_unit_head(parse, unit) for unit in (a, b)]
     deps = {base_of(parse.deps[top]) for top in tops}
     heads = [parse.heads[top] for top in tops]
-    firsts = [_first(parse, top) for top in tops]
+    firsts = [_first_equal(parse, top) for top in tops]
     if deps & {"flat", "compound"} and (heads[0] in tops or heads[1] in tops):
         return "within one name"
     if "appos" in deps:
@@ -159,7 +159,7 @@ class SwapStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Swapped(Variant):
+class SwappedVariant(Variant):
     """A variant with the steps that lead to it; `rejected` has the reasons against other exchanges."""
 
     steps: tuple[SwapStep, ...] = ()
@@ -167,58 +167,67 @@ class Swapped(Variant):
 
 
 class SwapGroups(NamedTuple):
-    """The groups of units that can change places, and in careful mode their relations."""
+    """The groups of units that can change places, and the relations of the sentence."""
 
     groups: Groups
-    relations: Relations | None
+    relations: Relations
 
 
-@listed(1, 2, 3)
-def swap_chain(group: Group, *, level: int, rng: Random, english: English) -> Swapped | str:
+@listed_generator(1, 2, 3)
+def swap_chain(group: Group, *, level: int, rng: Random, english: English) -> SwappedVariant | str:
     """The source after `level` exchanges, with the earlier ones; or which of the conditions the sentence fails.
 
     The same `rng` gives the same exchanges at every level: level 2 is level 1 and one more.
     """
-    careful = english.mode == "careful"
-    if left := why_left(group.source) if careful and not group.variants else "":
+    if left := why_left(group.source) if not group.variants else "":
         return left
-    result = english.read(swap_groups, group.source)
+    result = english.read(_find_swap_groups, group.source)
     if isinstance(result, str):
         return result
     parse = english.parse(group.source)
     rejected: list[str] = []
-    groups, relations = result
-    swaps = _sample_swaps(groups, rng) if relations is None else _careful(parse, groups, relations, rng, rejected)
+    swaps = _choose_meaning_changing_swaps(parse, result, rng, rejected)
     if len(swaps) < SWAPS:
         return f"too few exchanges that change the meaning ({rejected[0] if rejected else 'the units cross'})"
-    steps = tuple(_step(parse, swaps[: k + 1], careful=careful) for k in range(level))
-    text, edits = apply_edits(group.source, steps[-1].edits), steps[-1].edits
-    said = steps[-1].said
-    return Swapped(text, "swap", level, edits, "swap_chain", said, steps=steps, rejected=tuple(rejected))
+    return swap_units(parse, swaps, level=level, rejected=rejected)
 
 
-def swap_groups(english: English, parse: Parse) -> SwapGroups | str:
-    """The units of a sentence that can be exchanged, whatever is drawn; or why there are too few."""
-    careful = english.mode == "careful"
-    units = units_of(parse.words, parse.tags, parse.entities, lemmas=parse.lemmas)
-    keep = _movable(parse) if careful else _any
-    groups = groups_of(units, parse.words, keep=keep)
-    if len(groups) < SWAPS:
-        # Why there are too few groups; `tags` counts the movable words, including equal ones.
-        tags = Counter(unit.tag for unit in units if _open(unit) and keep(unit))
-        if not len(parse) and parse.text.strip():
-            return "longer than the parser's limit"
-        different = "different " if sum(count > 1 for count in tags.values()) >= SWAPS else ""
-        return f"fewer than {SWAPS} groups of {different}words with the same tag"
-    return SwapGroups(groups, Relations.of(parse, units) if careful else None)
+def _find_swap_groups(_english: English, parse: Parse) -> SwapGroups | str:
+    """Return the units that can be exchanged, or why there are too few.
+
+    No auxiliary moves, no bare number, and no unit that touches another word.
+    """
+
+    def movable(unit: MovableUnit) -> bool:
+        if unit.tag == "CD" or (unit.end - unit.start == 1 and parse.pos[unit.start] == "AUX"):
+            return False
+        before, after = parse.starts[unit.start], parse.ends[unit.end - 1]
+        sides = (parse.text[max(before - 1, 0) : before], parse.text[after : after + 1])
+        return not any(side.isalnum() or (side != "" and side in JOINERS) for side in sides)
+
+    units = split_into_units(parse.words, parse.tags, parse.entities, lemmas=parse.lemmas)
+    groups = require_swap_groups(parse, [unit for unit in units if movable(unit)])
+    return groups if isinstance(groups, str) else SwapGroups(groups, Relations.of(parse, units))
 
 
-def units_of(
+def require_swap_groups(parse: Parse, units: Sequence[MovableUnit]) -> Groups | str:
+    """Return the groups of these units; a reason if there are fewer than `SWAPS`."""
+    groups = group_units_by_tag(units, parse.words)
+    if len(groups) >= SWAPS:
+        return groups
+    if not len(parse) and parse.text.strip():
+        return "longer than the parser's limit"
+    tags = Counter(unit.tag for unit in units if _is_open_class(unit))  # counts equal words, too
+    different = "different " if sum(count > 1 for count in tags.values()) >= SWAPS else ""
+    return f"fewer than {SWAPS} groups of {different}words with the same tag"
+
+
+def split_into_units(
     words: Sequence[str], tags: Sequence[str], entities: Sequence[str], *, lemmas: Sequence[str] = ()
 ) -> tuple[MovableUnit, ...]:
     """Every entity ("B-LOC", "I-LOC" ...) and every other word, in order; the tag of a form of "be" is "".
 
-    >>> [(u.start, u.end, u.tag) for u in units_of(["New", "York", "is", "big"], ["NNP", "NNP", "VBZ", "JJ"],
+    >>> [(u.start, u.end, u.tag) for u in split_into_units(["New", "York", "is", "big"], ["NNP", "NNP", "VBZ", "JJ"],
     ...                                            ["B-LOC", "I-LOC", "", ""])]
     [(0, 2, 'ENT:LOC'), (2, 3, ''), (3, 4, 'JJ')]
     """
@@ -227,114 +236,101 @@ def units_of(
         end, label = at + 1, entities[at][2:]
         while label and end < len(words) and entities[end] == f"I-{label}":
             end += 1
-        lemma = lemmas[at].lower() if lemmas else ""
-        found.append(MovableUnit(at, end, f"ENT:{label}" if label else _tag(words[at], tags[at], lemma)))
+        is_be = words[at].lower() in FORMS_OF_BE or (lemmas and lemmas[at].lower() == "be")
+        tag = tags[at]
+        if label:
+            tag = f"ENT:{label}"
+        elif tag.startswith("VB"):
+            tag = "" if is_be else "VERB"
+        elif tag.startswith("NN"):
+            tag = "NOUN"
+        found.append(MovableUnit(at, end, tag))
         at = end
     return tuple(found)
 
 
-def _tag(word: str, tag: str, lemma: str) -> str:
-    if tag.startswith("VB"):
-        return "" if lemma == "be" or word.lower() in FORMS_OF_BE else "VERB"
-    return "NOUN" if tag.startswith("NN") else tag
-
-
-def _open(unit: MovableUnit) -> bool:
+def _is_open_class(unit: MovableUnit) -> bool:
     return unit.tag.startswith(("ENT:", "JJ", "RB")) or unit.tag in OPEN
 
 
-def _any(_unit: MovableUnit) -> bool:
-    return True
-
-
-def groups_of(
-    units: Sequence[MovableUnit], words: Sequence[str], *, keep: Callable[[MovableUnit], bool] = _any
-) -> Groups:
+def group_units_by_tag(units: Sequence[MovableUnit], words: Sequence[str]) -> Groups:
     """Units of the open classes by tag: distinct ones (case ignored, first of equals), two or more per group."""
     result: dict[str, dict[str, MovableUnit]] = {}
     for unit in units:
-        if _open(unit) and keep(unit):
+        if _is_open_class(unit):
             surface = " ".join(words[unit.start : unit.end]).casefold()
             result.setdefault(unit.tag, {}).setdefault(surface, unit)
     return {tag: tuple(distinct.values()) for tag, distinct in sorted(result.items()) if len(distinct) > 1}
 
 
-def _movable(parse: Parse) -> Callable[[MovableUnit], bool]:
-    """The condition for moving a unit in careful mode: no auxiliary, bare number or unit that touches another word."""
-
-    def movable(unit: MovableUnit) -> bool:
-        if unit.tag == "CD" or (unit.end - unit.start == 1 and parse.pos[unit.start] == "AUX"):
-            return False
-        before, after = parse.starts[unit.start], parse.ends[unit.end - 1]
-        return not (before and _joins(parse.text[before - 1])) and not _joins(parse.text[after : after + 1])
-
-    return movable
-
-
-def _joins(side: str) -> bool:
-    return side.isalnum() or (side != "" and side in JOINERS)
-
-
-def _sample_swaps(groups: Groups, rng: Random) -> list[tuple[str, Swap]]:
-    """Three groups and two units of each, drawn as in the paper."""
-    drawn = []
-    for tag in rng.sample(sorted(groups), SWAPS):
-        first, second = rng.sample(groups[tag], 2)
-        drawn.append((tag, (first, second)))
-    return drawn
-
-
-def _careful(
-    parse: Parse, groups: Groups, relations: Relations, rng: Random, rejected: list[str]
+def _choose_meaning_changing_swaps(
+    parse: Parse, found: SwapGroups, rng: Random, rejected: list[str]
 ) -> list[tuple[str, Swap]]:
-    """Three groups and two units of each such that no step repeats the meaning of an earlier one."""
+    """Return three groups and two units of each such that no step repeats the meaning of an earlier one.
+
+    Reasons against other exchanges are added to `rejected`.
+    """
+    groups, relations = found
     swaps: list[tuple[str, Swap]] = []
-    said = [relations.after(())]
+    meanings = [relations.after(())]
     for tag in rng.sample(sorted(groups), len(groups)):
-        units = groups[tag]
-        pairs = list(combinations(units, 2))
+        pairs = list(combinations(groups[tag], 2))
         for pair in iter(rng.sample(pairs, min(len(pairs), PAIRS_TRIED))):
             now = relations.after([swap for _, swap in swaps] + [pair])
-            if now in said:
-                rejected.append(why_kept(parse, *pair) if not swaps or now == said[-1] else "undoes earlier exchanges")
-                continue
-            swaps.append((tag, pair))
-            said.append(now)
-            break
+            if now not in meanings:
+                swaps.append((tag, pair))
+                meanings.append(now)
+                break
+            is_same = not swaps or now == meanings[-1]
+            rejected.append(why_exchange_keeps_meaning(parse, *pair) if is_same else "undoes earlier exchanges")
         if len(swaps) == SWAPS:
             break
     return swaps
 
 
-def _step(parse: Parse, swaps: Sequence[tuple[str, Swap]], *, careful: bool) -> SwapStep:
-    puts = {unit: other for _, (a, b) in swaps for unit, other in ((a, b), (b, a))}
-    edits = tuple(_edit(parse, unit, puts[unit], careful=careful) for unit in sorted(puts))
-    order: list[int] = []
-    at = 0
-    for unit in sorted(puts):
-        order += [*range(at, unit.start), *range(puts[unit].start, puts[unit].end)]
-        at = unit.end
-    said = "; ".join(f"{tag}: {_text(parse, a)} <-> {_text(parse, b)}" for tag, (a, b) in swaps)
-    return SwapStep(swaps[-1][0], edits, (*order, *range(at, len(parse))), said)
+def swap_units(
+    parse: Parse,
+    swaps: Sequence[tuple[str, Swap]],
+    *,
+    level: int,
+    rejected: Sequence[str] = (),
+    adapts_capitals: bool = True,
+) -> SwappedVariant:
+    """Return the sentence after the first `level` of these exchanges, with the step that each of them makes.
+
+    With `adapts_capitals`, the sentence still begins with a capital, and a word that leaves the beginning loses it.
+    """
+    steps = []
+    for count in range(1, level + 1):
+        replacements = {unit: other for _, (a, b) in swaps[:count] for unit, other in ((a, b), (b, a))}
+        edits: list[Edit] = []
+        order: list[int] = []
+        at = 0
+        for unit in sorted(replacements):
+            other = replacements[unit]
+            order += [*range(at, unit.start), *range(other.start, other.end)]
+            at = unit.end
+            text = _unit_text(parse, other)
+            if adapts_capitals and _opens_with_capital(parse, unit):
+                text = text[:1].upper() + text[1:]
+            elif adapts_capitals and _opens_with_capital(parse, other):
+                is_name = other.tag.startswith("ENT:") or parse.pos[other.start] == "PROPN"
+                if not is_name and parse.words[other.start].istitle():
+                    text = text[:1].lower() + text[1:]
+            edits.append(Edit(parse.starts[unit.start], parse.ends[unit.end - 1], text))
+        order += range(at, len(parse))
+        said = "; ".join(f"{tag}: {_unit_text(parse, a)} <-> {_unit_text(parse, b)}" for tag, (a, b) in swaps[:count])
+        steps.append(SwapStep(swaps[count - 1][0], tuple(edits), tuple(order), said))
+    edits_of_level, said = steps[-1].edits, steps[-1].said
+    text = apply_edits(parse.text, edits_of_level)
+    return SwappedVariant(
+        text, "swap", level, edits_of_level, "swap_chain", said, steps=tuple(steps), rejected=tuple(rejected)
+    )
 
 
-def _edit(parse: Parse, unit: MovableUnit, put: MovableUnit, *, careful: bool) -> Edit:
-    """The edit that puts one unit in place of another; in careful mode the sentence still begins with a capital."""
-    text = _text(parse, put)
-    if careful and _opens(parse, unit):
-        text = text[:1].upper() + text[1:]
-    elif (
-        careful
-        and _opens(parse, put)
-        and not (put.tag.startswith("ENT:") or parse.pos[put.start] == "PROPN" or not parse.words[put.start].istitle())
-    ):
-        text = text[:1].lower() + text[1:]
-    return Edit(parse.starts[unit.start], parse.ends[unit.end - 1], text)
-
-
-def _opens(parse: Parse, unit: MovableUnit) -> bool:
+def _opens_with_capital(parse: Parse, unit: MovableUnit) -> bool:
     return unit.start == 0 and parse.words[0][:1].isupper()
 
 
-def _text(parse: Parse, unit: MovableUnit) -> str:
+def _unit_text(parse: Parse, unit: MovableUnit) -> str:
     return parse.text[parse.starts[unit.start] : parse.ends[unit.end - 1]]

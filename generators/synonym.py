@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 from itertools import compress
 from typing import Any, NamedTuple
 
-from encheck.generators.base import listed
-from encheck.generators.paper import paper_synonym
+from encheck.generators.base import listed_generator
 from encheck.language.edits.replace import form, put
 from encheck.language.edits.substitutes import ALL, POS_OF_TAG, SYNONYM, Substitute, SubstituteOption, places_of
 from encheck.language.english import English
@@ -32,7 +31,7 @@ class Slot(NamedTuple):
     choices: tuple[tuple[str, Substitute], ...]
 
 
-def is_last(slot: Slot) -> bool:
+def is_last_resort(slot: Slot) -> bool:
     """Whether the sentence's other slots take precedence."""
     return slot.choices[0][1].is_last
 
@@ -55,7 +54,7 @@ def find_slots(english: English, parse: Parse, relation: str, *, only: frozenset
                     break
             else:
                 fitting.append(option)
-        outcome = _slot(english, parse, at, fitting) if fitting else "no word is in a place that fits its {}"
+        outcome = _make_slot(english, parse, at, fitting) if fitting else "no word is in a place that fits its {}"
         if isinstance(outcome, str):
             reason = outcome
         else:
@@ -71,7 +70,7 @@ def find_slots(english: English, parse: Parse, relation: str, *, only: frozenset
     ).format(NAMES[relation])
 
 
-def _slot(english: English, parse: Parse, at: int, fitting: list[SubstituteOption]) -> Slot | str:
+def _make_slot(english: English, parse: Parse, at: int, fitting: list[SubstituteOption]) -> Slot | str:
     """The slot with these substitutes; or the reason why there is none."""
     if english.substitutes.expressions.hold(parse, at):
         fitting = [option for option in fitting if option.in_expressions]
@@ -88,7 +87,7 @@ def _slot(english: English, parse: Parse, at: int, fitting: list[SubstituteOptio
     return Slot(at, fitting[0].pos, tuple(choices))
 
 
-def ordered(slots: Sequence[Slot], rng: Draws, first: Callable[[Slot], Any]) -> Sequence[Slot]:
+def order_slots(slots: Sequence[Slot], rng: Draws, first: Callable[[Slot], Any]) -> Sequence[Slot]:
     """The slots, in the order of words before, in random order, but those where `first` is less before the others.
 
     A token's rank does not depend on other tokens, so a word added to the table does not change their places.
@@ -99,7 +98,7 @@ def ordered(slots: Sequence[Slot], rng: Draws, first: Callable[[Slot], Any]) -> 
     return sorted(slots, key=lambda slot: (first(slot), ranks[slot.at]))
 
 
-def replaced(english: English, parse: Parse, slots: Sequence[Slot], *, relation: str, level: int) -> Variant | str:
+def replace_slots(english: English, parse: Parse, slots: Sequence[Slot], *, relation: str, level: int) -> Variant | str:
     """The variant with `level` of these slots replaced, the first ones that keep their tags; or why there is no
     variant.
     """
@@ -115,11 +114,15 @@ def replaced(english: English, parse: Parse, slots: Sequence[Slot], *, relation:
                 taken[slot.at] = substitute
                 break
         if len(words) == level:
-            return Variant(text, relation, level, made, relation, certificate(english, parse, words, taken))
+            return Variant(
+                text, relation, level, made, relation, substitution_certificate(english, parse, words, taken)
+            )
     return f"only {len(words)} of {level} words" if words else f"the {relation} would be another part of speech"
 
 
-def certificate(english: English, parse: Parse, words: dict[int, str], taken: dict[int, Substitute]) -> str:
+def substitution_certificate(
+    english: English, parse: Parse, words: dict[int, str], taken: dict[int, Substitute]
+) -> str:
     """Why these words are valid: the words that they replace, their relations, and their conditions."""
     parts = []
     for i in sorted(words):
@@ -129,7 +132,7 @@ def certificate(english: English, parse: Parse, words: dict[int, str], taken: di
     return "; ".join(parts)
 
 
-@listed(1, 2, 3, title="synonyms", readers=(216, 260))
+@listed_generator(1, 2, 3, title="synonyms", readers=(216, 260))
 def synonym(group: Group, *, level: int, rng: Draws, english: English) -> Variant | str | None:
     """The written edit if the data has one, else `level` words replaced by those of the table.
 
@@ -138,22 +141,20 @@ def synonym(group: Group, *, level: int, rng: Draws, english: English) -> Varian
     """
     if group.variants:
         return group.variant("synonym", level)
-    if english.mode == "paper":
-        return paper_synonym(group.source, words=level, rng=rng, lexicon=english.lexicon)
-    slots = english.read(synonym_slots, group.source)
+    slots = english.read(find_synonym_slots, group.source)
     if isinstance(slots, str):
         return slots
     parse = english.parse(group.source)
-    ranked_slots = ordered(slots, rng, is_last)
-    return replaced(english, parse, ranked_slots, relation="synonym", level=level)
+    ranked_slots = order_slots(slots, rng, is_last_resort)
+    return replace_slots(english, parse, ranked_slots, relation="synonym", level=level)
 
 
-def synonym_slots(english: English, parse: Parse) -> tuple[Slot, ...] | str:
+def find_synonym_slots(english: English, parse: Parse) -> tuple[Slot, ...] | str:
     """The slots of this sentence that have a synonym, in the order of words; or the reason why there are none."""
     return find_slots(english, parse, SYNONYM)
 
 
-@listed(beside=("antonym",))
+@listed_generator(beside=("antonym",))
 def synonym_beside(
     group: Group,
     *,
@@ -165,7 +166,7 @@ def synonym_beside(
     """A synonym of the same word that `base` replaces."""
     if group.variants:
         return group.variant("synonym", level)
-    slots = english.read(synonym_slots, group.source)
+    slots = english.read(find_synonym_slots, group.source)
     if isinstance(slots, str):
         return slots
     parse = english.parse(group.source)
@@ -173,4 +174,4 @@ def synonym_beside(
     here = [slot for slot in slots if parse.starts[slot.at] in replaced_at]
     if not here:
         return "no synonym of the same word"
-    return replaced(english, parse, here, relation="synonym", level=1)
+    return replace_slots(english, parse, here, relation="synonym", level=1)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
-from encheck.generators.clauses import TwoClauses, arranged, two_clauses
-from encheck.generators.phenomenon import Phenomenon, Ways, choice_of
+from encheck.generators.clauses import TwoClauses, join_clauses, split_two_clauses
+from encheck.generators.phenomenon import Phenomenon, Rephrasings, edits_from_rephrasings
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
@@ -26,34 +26,42 @@ BOUND = frozenset(  # fits only one order, or states an amount
 )
 
 
-def read(parse: Parse, english: English, rng: Draws) -> Ways | str:  # noqa: ARG001 - a reading has all three
+def event_order_rephrasings(parse: Parse, english: English, rng: Draws) -> Rephrasings | str:  # noqa: ARG001 - a reading has all three
     """The clause that "before" or "after" opens, with the main clause."""
-    clauses = two_clauses(parse, english, frozenset(OTHER))
+    clauses = split_two_clauses(parse, english, frozenset(OTHER))
     if isinstance(clauses, str):
         return clauses
-    if not clauses.agrees:
+    if not clauses.fits_event_order:
         return "tenses that fit only one order of events"
     if not BOUND.isdisjoint(parse.lowers):
         return "a word that fits only one order of events"
-    kept, changed = _told(clauses, clauses.word), _told(clauses, OTHER[clauses.word])
-    control = arranged(clauses, clauses.main, "because", clauses.other) if clauses.is_past else ""
-    return Ways(kept, changed, "the order of events", control)
+    kept, changed = (
+        _join_in_each_order(clauses, clauses.conjunction),
+        _join_in_each_order(clauses, OTHER[clauses.conjunction]),
+    )
+    control = join_clauses(clauses, clauses.main, "because", clauses.other) if clauses.are_both_past else ""
+    return Rephrasings(kept, changed, "the order of events", control)
 
 
-def _told(clauses: TwoClauses, word: str) -> list[str]:
+def _join_in_each_order(clauses: TwoClauses, word: str) -> list[str]:
     """The texts with this order of events, by the place of the clause and, if either can be the main one, by that
     choice.
     """
     texts = [
-        arranged(clauses, clauses.main, word, clauses.other),
-        arranged(clauses, clauses.main, word, clauses.other, front=True),
+        join_clauses(clauses, clauses.main, word, clauses.other),
+        join_clauses(clauses, clauses.main, word, clauses.other, front=True),
     ]
-    if clauses.is_free:
+    if clauses.clauses_can_swap:
         turned = OTHER[word]
-        texts += [arranged(clauses, clauses.other, turned, clauses.main, front=front) for front in (False, True)]
+        texts += [join_clauses(clauses, clauses.other, turned, clauses.main, front=front) for front in (False, True)]
     return texts
 
 
 TEMPORAL = Phenomenon(
-    "temporal", choice_of(read), "reversed orders of events", trigger=TRIGGER, without=NONE, in_probes=True
+    "temporal",
+    edits_from_rephrasings(event_order_rephrasings),
+    "reversed orders of events",
+    trigger=TRIGGER,
+    without=NONE,
+    in_probes=True,
 )

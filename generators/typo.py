@@ -14,7 +14,7 @@ from functools import cache, partial
 from typing import NamedTuple
 
 from encheck.generators.antonym import antonym
-from encheck.generators.base import NamedGenerator, Outcome, listed
+from encheck.generators.base import NamedGenerator, Outcome, listed_generator
 from encheck.generators.negation import NEGATION
 from encheck.generators.number import NUMBER
 from encheck.language.edits.close_words import close_words
@@ -26,8 +26,8 @@ from encheck.statistics.draws import Draws
 from encheck.types import Edit, Group, Variant, apply_edits, edits_in_words
 
 NAME = "typo"
-MOST = 4  # characters: a larger change is not a small one
-SLIPS_MOST = 3  # mistyped words: with more, the text is broken
+MAX_CHARACTERS = 4  # characters: a larger change is not a small one
+MAX_MISTYPED_WORDS = 3  # mistyped words: with more, the text is broken
 KINDS = (*SLIPS, *NOTATIONS)
 NO_PLACE = "no place for it"
 NO_PLACE_FOR_AS_MANY = "no place for as many changed characters as a change of meaning has"
@@ -50,100 +50,104 @@ class NoiseOptions(NamedTuple):
     words: tuple[tuple[int, int], ...]
 
 
-@listed(1, 2, 3)
+@listed_generator(1, 2, 3)
 def typo(group: Group, *, level: int, rng: Draws, english: English) -> Outcome:
     """One, two or three words mistyped, each by one letter, all by the same kind of error."""
-    return _why_none(group, english) or english.read(
-        _mistyping(level, rng.run_seed, english.experimental), group.source
+    return _why_no_noise(group, english) or english.read(
+        _mistyping_function(level, rng.run_seed, english.experimental), group.source
     )
 
 
 @cache
-def _mistyping(level: int, seed: int, is_experimental: bool) -> Reading:
+def _mistyping_function(level: int, seed: int, is_experimental: bool) -> Reading:
     """A function that makes so many typing errors in a text, cached per seed, because variants beside them need them
     again.
     """
 
     def mistype(english: English, parse: Parse) -> Outcome:
-        options = english.read(_placing(seed, is_experimental), parse.text)
+        options = english.read(_noise_options_function(seed, is_experimental), parse.text)
         if isinstance(options, str):
             return options
         rng, kinds = Draws(seed, NAME, f"{parse.text}/{level}"), list(SLIPS)
         rng.shuffle(kinds)
-        made = (_slipped(parse.text, options, kind, level, rng, english) for kind in kinds)
+        made = (_mistyped_variant(parse.text, options, kind, level, rng, english) for kind in kinds)
         return next(filter(None, made), "too few words that can be mistyped")
 
     return mistype
 
 
-def _noise(kind: str, group: Group, *, level: int, rng: Draws, english: English) -> Outcome:  # noqa: ARG001
+def _make_noise(kind: str, group: Group, *, level: int, rng: Draws, english: English) -> Outcome:  # noqa: ARG001
     """One kind of noise, of as many characters as a change of meaning of the same text has."""
-    return _why_none(group, english) or english.read(_noising(kind, rng.run_seed, english.experimental), group.source)
+    return _why_no_noise(group, english) or english.read(
+        _noise_function(kind, rng.run_seed, english.experimental), group.source
+    )
 
 
 @cache
-def _noising(name: str, seed: int, is_experimental: bool) -> Reading:
+def _noise_function(name: str, seed: int, is_experimental: bool) -> Reading:
     """A function that makes this kind of noise in a text, cached per seed."""
 
     def noise(english: English, parse: Parse) -> Outcome:
-        options = english.read(_placing(seed, is_experimental), parse.text)
+        options = english.read(_noise_options_function(seed, is_experimental), parse.text)
         if isinstance(options, str):
             if name in SLIPS or name in OF_ENGLISH:
                 return options
             options = NoiseOptions((), ())
         rng = Draws(seed, name, parse.text)
-        made = (_noisy(parse.text, options, name, size, rng, english) for size in _sizes(options))
+        # As many characters as one of the changes of meaning; a few if there is none.
+        sizes = tuple(dict.fromkeys(one.size for one in options.changes)) or range(1, MAX_CHARACTERS + 1)
+        made = (_noisy_variant(parse.text, options, name, size, rng, english) for size in sizes)
         return next(filter(None, made), NO_PLACE_FOR_AS_MANY if options.changes else NO_PLACE)
 
     return noise
 
 
 keyboard, transposition, missing, quotes, blanks, composition, accents, capitals, markup, emoji = (
-    NamedGenerator(partial(_noise, kind), kind, levels=(1,)) for kind in KINDS
+    NamedGenerator(partial(_make_noise, kind), kind, levels=(1,)) for kind in KINDS
 )
-SLIPPED = {one.name: one for one in (keyboard, transposition, missing)}
-WRITTEN_OTHERWISE = {one.name: one for one in (accents, capitals, quotes, blanks, composition)}
-ADDED = {one.name: one for one in (markup, emoji)}
-NOISE = SLIPPED | WRITTEN_OTHERWISE | ADDED
+TYPING_ERRORS = {one.name: one for one in (keyboard, transposition, missing)}
+OTHER_NOTATIONS = {one.name: one for one in (accents, capitals, quotes, blanks, composition)}
+MARKUP_AND_EMOJI = {one.name: one for one in (markup, emoji)}
+NOISE = TYPING_ERRORS | OTHER_NOTATIONS | MARKUP_AND_EMOJI
 
 
-@listed(beside=("typo", *KINDS), title="changes of meaning as small as a typing error", readers=(146, 155))
+@listed_generator(beside=("typo", *KINDS), title="changes of meaning as small as a typing error", readers=(146, 155))
 def other_meaning(group: Group, *, base: Variant, level: int, rng: Draws, english: English) -> Outcome:  # noqa: ARG001
     """A different meaning, by as many characters as `base` changes: a number, negation, opposite or similar word."""
-    if reason := _why_none(group, english):
+    if reason := _why_no_noise(group, english):
         return reason
-    options = english.read(_placing(rng.run_seed, english.experimental), group.source)
+    options = english.read(_noise_options_function(rng.run_seed, english.experimental), group.source)
     if isinstance(options, str):
         return options
-    size = distance(group.source, base.text)
+    size = edit_distance(group.source, base.text)
     change = next((one for one in options.changes if one.size == size), None)
     if change is None:
         return NO_CHANGE
     return Variant(change.text, "other_meaning", base.level, change.edits, NAME, change.why)
 
 
-def distance(source: str, text: str) -> int:
+def edit_distance(source: str, text: str) -> int:
     """The number of characters inserted, deleted, replaced, or exchanged with their neighbour."""
     from rapidfuzz.distance import OSA
 
     return int(OSA.distance(source, text))
 
 
-def _why_none(group: Group, english: English) -> str:
+def _why_no_noise(group: Group, english: English) -> str:
     """Why a group has no variants at all."""
     if group.variants:
         return "this text has written edits, but no noise among them"
-    return "the published recipe has no noise" if english.mode == "paper" else ""
+    return "the published recipe has no noise" if english.recipe is not None else ""
 
 
 @cache
-def _placing(seed: int, is_experimental: bool) -> Callable[[English, Parse], NoiseOptions | str]:
+def _noise_options_function(seed: int, is_experimental: bool) -> Callable[[English, Parse], NoiseOptions | str]:
     """A function that finds the places in a parse: the same for all kinds of noise of a seed."""
 
     def place(english: English, parse: Parse) -> NoiseOptions | str:
         if why := why_left(parse.text):
             return why
-        result = list(dict.fromkeys(_changes(english, parse, seed, is_experimental=is_experimental)))
+        result = list(dict.fromkeys(_meaning_changes(english, parse, seed, is_experimental=is_experimental)))
         Draws(seed, NAME, parse.text).shuffle(result)
         free = typable(parse, english.lexicon, english.substitutes.expressions)
         return NoiseOptions(tuple(result), tuple((parse.starts[i], parse.ends[i]) for i in free))
@@ -151,7 +155,7 @@ def _placing(seed: int, is_experimental: bool) -> Callable[[English, Parse], Noi
     return place
 
 
-def _changes(english: English, parse: Parse, seed: int, *, is_experimental: bool) -> Iterator[MeaningChange]:
+def _meaning_changes(english: English, parse: Parse, seed: int, *, is_experimental: bool) -> Iterator[MeaningChange]:
     """The changes of meaning by a few characters: a number or a negation; if experimental also an opposite or similar
     word.
 
@@ -159,43 +163,42 @@ def _changes(english: English, parse: Parse, seed: int, *, is_experimental: bool
     """
     text = parse.text
     group = Group("", text, text, "")
-    of_meaning = [NUMBER.made["mirror"], NEGATION.made["changed"], NEGATION.made["mirror"]]
+    of_meaning = [
+        NUMBER.generators_from_text["mirror"],
+        NEGATION.generators_from_text["changed"],
+        NEGATION.generators_from_text["mirror"],
+    ]
     for generator in (*of_meaning, antonym) if is_experimental else of_meaning:
         rng = Draws(seed, generator.name, text)
         made = generator(group, level=1, rng=rng, english=english)
-        if isinstance(made, Variant) and (size := distance(text, made.text)) <= MOST:
+        if isinstance(made, Variant) and (size := edit_distance(text, made.text)) <= MAX_CHARACTERS:
             yield MeaningChange(made.edits, made.text, size, made.certificate)
     for edit in close_words(english.lexicon, english.substitutes.expressions, parse) if is_experimental else ():
         changed = apply_edits(text, (edit,))
-        if (size := distance(text, changed)) <= MOST:
+        if (size := edit_distance(text, changed)) <= MAX_CHARACTERS:
             yield MeaningChange((edit,), changed, size, f"another thing: {edits_in_words(text, (edit,))}")
 
 
-def _first(options: NoiseOptions, size: int) -> tuple[int, int] | None:
-    """The characters replaced by the change of this size: the word there is mistyped first."""
-    edits = next((one.edits for one in options.changes if one.size == size), None)
-    return (edits[-1].start, edits[-1].end) if edits else None
-
-
-def _sizes(options: NoiseOptions) -> tuple[int, ...]:
-    """The possible sizes of a change: as many characters as one of the changes of meaning; a few if there is none."""
-    return tuple(dict.fromkeys(one.size for one in options.changes)) or tuple(range(1, MOST + 1))
-
-
-def _noisy(source: str, options: NoiseOptions, kind: str, size: int, rng: Draws, english: English) -> Variant | None:
+def _noisy_variant(
+    source: str, options: NoiseOptions, kind: str, size: int, rng: Draws, english: English
+) -> Variant | None:
     if kind in SLIPS:
-        made = _slipped(source, options, kind, size, rng, english)
+        made = _mistyped_variant(source, options, kind, size, rng, english)
         return made and replace(made, relation=kind, level=1)
     edits = choose_notation_edits(source, kind, size, rng)
-    return _variant(source, edits, kind, size, relation=kind, level=1) if edits else None
+    return _variant_of_size(source, edits, kind, size, relation=kind, level=1) if edits else None
 
 
-def _slipped(source: str, options: NoiseOptions, kind: str, count: int, rng: Draws, english: English) -> Variant | None:
+def _mistyped_variant(
+    source: str, options: NoiseOptions, kind: str, count: int, rng: Draws, english: English
+) -> Variant | None:
     """`count` words mistyped, first the one at the place of the change; None if there are too few."""
-    if count > SLIPS_MOST:
+    if count > MAX_MISTYPED_WORDS:
         return None
-    near, words = _first(options, count), rng.sample(options.words, len(options.words))
-    words.sort(key=lambda span: span != near)
+    change = next((one.edits for one in options.changes if one.size == count), None)
+    place = (change[-1].start, change[-1].end) if change else None
+    words = rng.sample(options.words, len(options.words))
+    words.sort(key=lambda span: span != place)
     edits: list[Edit] = []
     for start, end in words:
         if len(edits) < count and (mistyped := slip(english.lexicon, source[start:end], kind, rng)):
@@ -203,15 +206,15 @@ def _slipped(source: str, options: NoiseOptions, kind: str, count: int, rng: Dra
     if len(edits) < count:
         return None
     in_order = tuple(sorted(edits, key=lambda edit: edit.start))
-    return _variant(source, in_order, kind, count, relation=NAME, level=count)
+    return _variant_of_size(source, in_order, kind, count, relation=NAME, level=count)
 
 
-def _variant(
+def _variant_of_size(
     source: str, edits: tuple[Edit, ...], kind: str, size: int, *, relation: str, level: int
 ) -> Variant | None:
     """The text, if it differs by `size` characters: two adjacent edits may add up to fewer."""
     text = apply_edits(source, edits)
-    if distance(source, text) != size:
+    if edit_distance(source, text) != size:
         return None
     count = f"{size} character{'s' * (size > 1)} changed"
     why = f"{kind}, {count}: {edits_in_words(source, edits)}"

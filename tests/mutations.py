@@ -28,8 +28,8 @@ from encheck.comparing.predictions import read_predictions
 from encheck.comparing.seeds import over_seeds
 from encheck.comparing.terminal import lines
 from encheck.datasets.load import load
-from encheck.encoders.files import largest_token, read_json
-from encheck.encoders.models_file import packaged_models, read_models
+from encheck.encoders.files import largest_token_id, read_json
+from encheck.encoders.models_file import packaged_models_path, read_models
 from encheck.engine.results import read_run as read_run
 from encheck.errors import EncheckError
 from encheck.gating.baseline import read_baseline as read_baseline
@@ -78,7 +78,7 @@ def made(work):
         '[tool.encheck]\nmodels = "m.yaml"\nstore-limit-mb = 40\nthresholds = {a = 0.5}\n'
         '[tool.encheck.known_failures.m]\n"a_*" = "few"\n'
     )
-    (work / "models.yaml").write_text("\n".join(packaged_models().read_text("utf-8").split("\n")[:60]), "utf-8")
+    (work / "models.yaml").write_text("\n".join(packaged_models_path().read_text("utf-8").split("\n")[:60]), "utf-8")
     (work / "predictions.csv").write_text("prediction,score\n" + "1,0.5\n" * 9)
     encheck.same(lambda some: [[len(text), 1.0] for text in some], save=work / "saved.json")
     (work / "config.json").write_text(json.dumps({"model_type": "bert", "vocab_size": 9, "added_tokens": [{"id": 3}]}))
@@ -138,7 +138,7 @@ KINDS = {  # the file, what spoils it, what reads it
 
 def configured(path):
     read_json(path, dict)
-    largest_token(path)
+    largest_token_id(path)
 
 
 def survivors(work, *, count, seed=0, kinds=tuple(KINDS)):

@@ -13,9 +13,9 @@ from encheck.cli import main
 from encheck.datasets.load import known_data_sets
 from encheck.datasets.load import load as load_data
 from encheck.encoders.hub import describe_pin
-from encheck.encoders.load import find_weights, load
+from encheck.encoders.load import load_model, locate_weights
 from encheck.encoders.model_config import Device
-from encheck.encoders.models_file import ModelConfig, known_models, read_models, with_args
+from encheck.encoders.models_file import ModelConfig, apply_model_args, known_models, read_models
 from encheck.engine.checks import checks_of_packages
 from encheck.engine.results import read_run
 from encheck.errors import ConfigError, DataError, ModelError, UsageError
@@ -302,8 +302,8 @@ def test_an_adapter_of_a_package_says_what_it_takes_as_one_of_enchecks_does(site
     install(site, points, MODULES | {"record": RECORD})
     Path("cba.txt").write_text("cba")
     entry = ModelConfig("m", "letters-of", "cba.txt")
-    assert load(with_args(entry, {"least": "1"}), device=Device("cpu")).letters == "bc"
-    assert find_weights(entry) == (True, "cba.txt")
+    assert load_model(apply_model_args(entry, {"least": "1"}), device=Device("cpu")).letters == "bc"
+    assert locate_weights(entry) == (True, "cba.txt")
     assert describe_pin(entry) == "not pinned"
     for args, said in (
         ({"least": "x"}, "options.least is 'x', but should be a whole number"),
@@ -312,11 +312,11 @@ def test_an_adapter_of_a_package_says_what_it_takes_as_one_of_enchecks_does(site
         ({"name": ""}, "model 'm' has no name: give a folder or a hub id"),
     ):
         with pytest.raises(ConfigError, match=said):
-            with_args(entry, args)
+            apply_model_args(entry, args)
     with pytest.raises(ModelError, match=r"no-name has no name. Remedy: .* --model-arg name=PATH"):
-        load(ModelConfig("no-name", "letters-of"), device=Device("cpu"))
+        load_model(ModelConfig("no-name", "letters-of"), device=Device("cpu"))
     with pytest.raises(ModelError, match=r"not installed. Remedy: pip install 'acme-encheck\[more\]'"):
-        load(ModelConfig("m", "needs-more", "cba.txt"), device=Device("cpu"))
+        load_model(ModelConfig("m", "needs-more", "cba.txt"), device=Device("cpu"))
 
 
 def test_what_lies_in_the_working_folder_is_not_installed(site, monkeypatch):

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from nltk import edit_distance
 from nltk.util import ngrams
 
-from encheck.encoders.load import load
+from encheck.encoders.load import load_model
 from encheck.encoders.model_config import Device, ModelConfig
-from encheck.encoders.models_file import packaged_models, read_models
+from encheck.encoders.models_file import packaged_models_path, read_models
 from encheck.strategies import hostile_texts
 from encheck.surface import (
     POLARITY_SHA256,
@@ -115,9 +115,9 @@ def test_words_that_no_text_has_weigh_most():
 
 @pytest.mark.parametrize("name", [*SHARED, *WEIGHTED])
 def test_every_scorer_of_what_texts_share_is_a_model_that_can_be_named_and_gives_the_same(name):
-    entry = read_models(packaged_models())[name]
+    entry = read_models(packaged_models_path())[name]
     assert (entry.adapter, entry.options) == ("lexical", {"weighting": name})
-    model = load(ModelConfig(name, "lexical", options=dict(entry.options)), device=Device("cpu"))
+    model = load_model(ModelConfig(name, "lexical", options=dict(entry.options)), device=Device("cpu"))
     model.fit(CORPUS)
     assert model.score_pairs(CORPUS, CORPUS[::-1]).tolist() == scorers()[name](CORPUS, CORPUS[::-1]).tolist()
 

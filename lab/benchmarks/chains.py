@@ -24,6 +24,7 @@ from encheck.items.variants import VariantMaker
 from encheck.language.english import English
 from encheck.language.pipeline.load import Pipeline
 from encheck.store import Store
+from encheck_papers.published_recipe import RECIPE
 
 Seconds = tuple[float, float]  # by the clock, of CPU
 
@@ -37,7 +38,7 @@ def timed(work: Callable[[], object]) -> Seconds:
 def chains(data: Dataset, pipeline: Pipeline, path: Path, mode: str) -> int:
     """How many chains the data have, with the parses of the store at `path`."""
     store = Store(path)
-    maker = VariantMaker(english=English(pipeline, mode=mode, store=store))
+    maker = VariantMaker(english=English(pipeline, recipe=RECIPE if mode == "paper" else None, store=store))
     made = [len(swap_chains()(data, level, maker).included) for level in PIVOTS]
     store.close()
     return made[0]

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from scipy.stats import kendalltau, spearmanr
 
 from encheck.datasets.dataset import Dataset
-from encheck.encoders.objects import as_model
+from encheck.encoders.objects import wrap_model_object
 from encheck.engine.checks import packaged_checks
 from encheck.gating.balance import balanced_score, part_means, property_families, property_wins, shares_above_chance
 from encheck.gating.decision import decide_by_rows
@@ -186,7 +186,7 @@ def gate_plan(share: int) -> PlannedCases:
 def aside_of(collection: Collection, share: int) -> dict[str, Any]:
     """MiniLM's tables of the items that are tested nowhere, by case."""
     plan = PlannedCases(_checks(None, () if share == 100 else LEFT_OUT), DATA, aside)
-    tables = plan.score_model(as_model(place(collection).base, "base")).tables
+    tables = plan.score_model(wrap_model_object(place(collection).base, "base")).tables
     return {case: table for case, table in tables.items() if table.kind != "pair"}
 
 
@@ -204,7 +204,7 @@ def texts_of(plan: PlannedCases) -> Texts:
         seen.update(dict.fromkeys(texts))
         return np.stack([np.random.default_rng(len(seen) + i).standard_normal(4) for i in range(len(texts))])
 
-    plan.score_model(as_model(note, "note"))
+    plan.score_model(wrap_model_object(note, "note"))
     return list(seen)
 
 
@@ -270,7 +270,7 @@ class Judgement:
 
 def judge(vectors: Vectors, data: Path) -> Judgement:
     """What the private items, the search and the people of STS-B say of a copy."""
-    side = fresh_plan().score_model(as_model(vectors, "copy"))
+    side = fresh_plan().score_model(wrap_model_object(vectors, "copy"))
     rates = {name: one.rate for name, one in property_wins(side.tables, side.scales).items()}
     behaviour = float(np.mean(list(rates.values())))
     return Judgement(behaviour, ndcg(vectors, search_of(data)), correlation(vectors, *sts_pairs(data)))
@@ -332,7 +332,7 @@ class Seen:
 
 def seen(vectors: Any, collection: Collection, share: int) -> Seen:
     """Of a copy whose vectors are there."""
-    side = gate_plan(share).score_model(as_model(vectors, "copy"))
+    side = gate_plan(share).score_model(wrap_model_object(vectors, "copy"))
     broken = [] if getattr(vectors, "steady", True) else ["not the same answer twice"]
     for table in side.tables.values():
         if table.kind == "pair" and table.check.startswith("end_of_a_long_text"):

@@ -219,7 +219,7 @@ def adapter(name: str, **entry: Any) -> Callable[[Place], Encode]:
     def made(place: Place) -> Encode:
         from encoders import exported
 
-        from encheck.encoders.load import load as load_entry
+        from encheck.encoders.load import load_model as load_entry
         from encheck.encoders.model_config import Device, ModelConfig
 
         folder = place.folder / "exported"
@@ -250,7 +250,7 @@ def behind_a_server(place: Place) -> Encode:
     sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
     from embedding_server import serving
 
-    from encheck.encoders.load import load as load_entry
+    from encheck.encoders.load import load_model as load_entry
     from encheck.encoders.model_config import Device, ModelConfig
 
     def encode(texts: list[str]) -> Floats:

@@ -27,7 +27,7 @@ from pathlib import Path
 import numpy as np
 
 from encheck.encoders.batching import pick_devices
-from encheck.encoders.load import folder_of, load
+from encheck.encoders.load import find_model_folder, load_model
 from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import ModelConfig, known_models
 
@@ -75,7 +75,7 @@ def rate(encode: Callable[[list[str]], object], texts: list[str], rounds: int) -
 
 def minilm(folder: Path) -> Iterator[tuple[str, ModelConfig, str]]:
     """The default model by every adapter that can run it: (name, entry, what bounds it)."""
-    whole = str(folder_of(known_models()["sbert"]))
+    whole = str(find_model_folder(known_models()["sbert"]))
     yield "sentence-transformers", ModelConfig("m", name=whole), "matrix rate"
     yield "transformers", ModelConfig("m", name=whole, adapter="transformers", max_length=256), "matrix rate"
     made = exported(Path(whole), folder)
@@ -148,7 +148,9 @@ def operations(name: str, model: object, texts: list[str]) -> float:
     if name in ("sentence-transformers", "transformers", "onnx", "openvino", "http"):
         from tokenizers import Tokenizer
 
-        tokens = Tokenizer.from_file(str(folder_of(known_models()["sbert"]) / "tokenizer.json")).encode_batch(texts)
+        tokens = Tokenizer.from_file(str(find_model_folder(known_models()["sbert"]) / "tokenizer.json")).encode_batch(
+            texts
+        )
         return 2 * 10_645_632 * sum(sum(t.attention_mask) for t in tokens)  # weights of six layers of 384
     if name == "infersent":
         return 2 * sum(w.numel() for w in model._lstm.parameters()) * sum(len(model.words(t)) for t in texts)  # type: ignore[attr-defined]
@@ -168,7 +170,7 @@ def measured(args: argparse.Namespace, folder: Path) -> Iterator[Row]:
     wanted = set(args.only.split(",")) if args.only else None
     for name, config, bound in [*minilm(folder), *random_ones(folder, texts)]:
         if wanted is None or name in wanted:
-            model = load(config, device=device)
+            model = load_model(config, device=device)
             speed = rate(model.encode, texts, args.rounds)  # type: ignore[attr-defined]
             yield name, speed, operations(name, model, texts) * speed / len(texts) / whole, bound
     if wanted is None or "http" in wanted:
@@ -180,9 +182,9 @@ def served(device: Device, texts: list[str], rounds: int, whole: float) -> Itera
     """The default model behind OpenAI's API on loopback, in this very process."""
     from embedding_server import serving
 
-    local = load(known_models()["sbert"], device=device)
+    local = load_model(known_models()["sbert"], device=device)
     with serving(local.encode, largest=256, longest=10_000) as (address, _):  # type: ignore[attr-defined]
-        model = load(ModelConfig("m", name=address, adapter="openai", options={"model": "m"}), device=device)
+        model = load_model(ModelConfig("m", name=address, adapter="openai", options={"model": "m"}), device=device)
         speed = rate(model.encode, texts, rounds)  # type: ignore[attr-defined]
     yield "http", speed, operations("http", model, texts) * speed / len(texts) / whole, "the server, JSON"
 
@@ -192,7 +194,7 @@ def theirs(args: argparse.Namespace, texts: list[str], whole: float) -> Iterator
     from sentence_transformers import SentenceTransformer
 
     device = None if args.device == "auto" else args.device
-    model = SentenceTransformer(str(folder_of(known_models()["sbert"])), device=device)
+    model = SentenceTransformer(str(find_model_folder(known_models()["sbert"])), device=device)
     speed = rate(lambda some: model.encode(some, show_progress_bar=False), texts, args.rounds)
     share = operations("sentence-transformers", model, texts) * speed / len(texts) / whole
     yield THEIRS, speed, share, "padding, matrix rate"

@@ -31,8 +31,8 @@ import spacy
 
 from encheck.datasets.load import load
 from encheck.generators.antonym import antonym
-from encheck.generators.base import Generator, name_of
-from encheck.generators.control import pool
+from encheck.generators.base import Generator, listing_name
+from encheck.generators.control import common_words
 from encheck.generators.synonym import synonym
 from encheck.items.catalogue import WORKS
 from encheck.items.variants import VariantMaker
@@ -127,7 +127,7 @@ def all_of_them(groups: list[Group]) -> Iterator[tuple[str, float]]:
             VariantMaker(0, english).variants(warm_up, work, level=level)
     is_english("zwei Wörter mehr")
     for tag in POS_OF_TAG:
-        pool(english.lexicon, tag)
+        common_words(english.lexicon, tag)
     start = time.process_time()
     english.parse_all(texts)
     parse, maker, total = time.process_time() - start, VariantMaker(0, english), 1.0
@@ -137,7 +137,7 @@ def all_of_them(groups: list[Group]) -> Iterator[tuple[str, float]]:
             maker.variants(groups[20:], work, level=level)
         share = (time.process_time() - start) / parse
         total += share
-        yield name_of(work), share
+        yield listing_name(work), share
     yield "all, with the parse", total
 
 

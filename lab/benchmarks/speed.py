@@ -71,11 +71,11 @@ def mrpc_texts(path: Path) -> list[str]:
 
 
 def encoder() -> object:
-    from encheck.encoders.load import config_for, load
+    from encheck.encoders.load import config_for, load_model
     from encheck.encoders.model_config import Device
     from encheck.encoders.models_file import known_models
 
-    return load(config_for("sbert", known_models()), device=Device("cpu"))
+    return load_model(config_for("sbert", known_models()), device=Device("cpu"))
 
 
 def timed(work: Callable[[], object]) -> float:

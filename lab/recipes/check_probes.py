@@ -33,13 +33,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import learned_rival
 
 from encheck.datasets.probes import embedded, kept_relation
-from encheck.generators.phenomenon import phenomena
+from encheck.generators.phenomenon import all_phenomena
 from encheck.reporting.peers import LearnedFigures, LearnedRival, LearnedShare
 from encheck.surface import SHARED, SURFACE, UNBALANCED_SCORERS, Frequencies, tf_idf
 from encheck.system.typed_files import as_json
 from encheck.types import Group
 
-NAMES = (*(name for name, one in phenomena().items() if one.in_probes), "antonym")
+NAMES = (*(name for name, one in all_phenomena().items() if one.in_probes), "antonym")
 LEARNED = Path(__file__).resolve().parents[2] / "src/encheck/reporting/learned_rival.json"
 SYNONYM = "synonym / control"  # no phenomenon: of the same word a synonym and another word
 TIE, BY_CHANCE = 1e-9, 0.25  # in both directions
@@ -317,7 +317,7 @@ def runs(text: str) -> set[tuple[str, ...]]:
 def duplicates(folder: Path) -> None:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    from encheck.encoders.load import config_for, load
+    from encheck.encoders.load import config_for, load_model
     from encheck.encoders.model_config import Device
     from encheck.encoders.models_file import known_models
 
@@ -334,7 +334,7 @@ def duplicates(folder: Path) -> None:
     near = vectorizer.transform(sources) @ theirs.T
     candidates = {i: near[i].toarray().ravel().argsort()[-NEAR:] for i in range(len(sources))}
     wanted = sorted({int(j) for found in candidates.values() for j in found})
-    model = load(config_for("sbert", known_models()), device=Device("cpu"))
+    model = load_model(config_for("sbert", known_models()), device=Device("cpu"))
     first, second = model.encode(sources), model.encode([texts[j] for j in wanted])
     rows = {j: k for k, j in enumerate(wanted)}
     best = [(max(float(first[i] @ second[rows[int(j)]]), -1.0), int(j)) for i in candidates for j in candidates[i]]

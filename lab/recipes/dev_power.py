@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from encheck.claims import CONTRACT
-from encheck.encoders.objects import as_model
+from encheck.encoders.objects import wrap_model_object
 from encheck.engine.checks import packaged_checks
 from encheck.gating.decision import decide_by_rows
 from encheck.gating.gate_rows import cases_with_chance, pool_rows
@@ -81,12 +81,12 @@ def main() -> None:
     model = load_model(options.model).models[0]
     checks = [c for c in packaged_checks() if not c.claim.declared.reported and c.claim.family != CONTRACT]
     plan = PlannedCases(checks, "probes", select_dev_part, seed=options.seed)
-    before = plan.score_model(as_model(model, options.model))
+    before = plan.score_model(wrap_model_object(model, options.model))
     torch.manual_seed(options.seed)
     with torch.no_grad():
         for weights in model.parameters():
             weights.add_(torch.randn_like(weights) * weights.std().nan_to_num() * options.noise)
-    after = plan.score_model(as_model(model, "copy"))
+    after = plan.score_model(wrap_model_object(model, "copy"))
     rows = pool_rows(compare_cases(before, after, held_out=cases_with_chance(before.tables))[0])
 
     decision = decide_by_rows(rows, rule=RULE)

@@ -50,7 +50,7 @@ from encheck.datasets.load import load
 from encheck.generators.antonym import antonym
 from encheck.generators.base import Generator, Outcome, beside
 from encheck.generators.control import control
-from encheck.generators.phenomenon import phenomena, phenomenon
+from encheck.generators.phenomenon import all_phenomena, phenomenon_generator
 from encheck.generators.reorder import reorder
 from encheck.generators.roles import role_reversal
 from encheck.generators.synonym import synonym
@@ -177,7 +177,12 @@ def kinds_of(args: argparse.Namespace) -> list[Sides]:
         side, generator = ALONE[args.generator]
         return [{side: (generator, args.level)}]
     if args.generator not in ("typo", *NOISE):
-        return [{side: (phenomenon(args.generator, side), args.level if side == "changed" else 1) for side in SIDES}]
+        return [
+            {
+                side: (phenomenon_generator(args.generator, side), args.level if side == "changed" else 1)
+                for side in SIDES
+            }
+        ]
     kinds = NOISE.values() if args.generator == "typo" else [NOISE[args.generator]]
     return [{"kept": (kind, 1), "changed": (beside(kind, other_meaning), 1)} for kind in kinds]
 
@@ -306,7 +311,7 @@ def read_triples(args: argparse.Namespace) -> None:
 
 def _trigger(generator: str) -> re.Pattern[str]:
     """What a sentence has to hold for a generator to look at it: any word, where its phenomenon names none."""
-    return phenomena()[generator].trigger if generator in phenomena() else re.compile("")
+    return all_phenomena()[generator].trigger if generator in all_phenomena() else re.compile("")
 
 
 def _print_sides(items: list[dict[str, Any]], judges: list[dict[int, list[str]]]) -> None:

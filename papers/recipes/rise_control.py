@@ -31,13 +31,11 @@ from training_options import above_zero, count, share_of
 from encheck.datasets.clusters import in_seeded_order
 from encheck.datasets.load import load
 from encheck.encoders.checkpoints.pretrained import quiet_transformers
-from encheck.encoders.load import config_for, folder_of
+from encheck.encoders.load import config_for, find_model_folder
 from encheck.encoders.models_file import known_models
 from encheck.errors import EncheckError, UsageError
-from encheck.generators.jumble import swaps
-from encheck.generators.paper import substituted, synonyms_of
+from encheck.generators.jumble import choose_exchanges
 from encheck.language.lexicon.load import lexicon
-from encheck.language.words import paper_stop_words
 from encheck.metrics import thresholds
 from encheck.reporting.text import table
 from encheck.scoring.pairs import SentencePair
@@ -48,6 +46,7 @@ from encheck.types import apply_edits, content_hash
 from encheck_papers.cross_fitting import Logits, Sentences, cross_fitted
 from encheck_papers.dino_pairs import smoothed
 from encheck_papers.discriminator import Discriminator
+from encheck_papers.published_recipe import stop_words, substituted, synonyms_of
 from encheck_papers.reweighted_loss import reweighted_rows
 from encheck_papers.reweighting import (
     effective_sample_size,
@@ -72,12 +71,12 @@ SYNONYMS, EXCHANGES, DROPPED = 3, 3, 3
 def with_synonyms(text: str, _other: str, rng: Random) -> str:
     """Up to three words, each replaced by any word that WordNet relates to it: the published recipe, all senses."""
     related = synonyms_of(lexicon())
-    return substituted(text, words=SYNONYMS, rng=rng, related=related, stop=paper_stop_words()[1]).text
+    return substituted(text, words=SYNONYMS, rng=rng, related=related, stop=stop_words()[1]).text
 
 
 def jumbled(text: str, _other: str, rng: Random) -> str:
     """As many as three disjoint pairs of words exchanged."""
-    edits = next((found for n in range(EXCHANGES, 0, -1) if (found := swaps(text, pairs=n, rng=rng))), ())
+    edits = next((found for n in range(EXCHANGES, 0, -1) if (found := choose_exchanges(text, pairs=n, rng=rng))), ())
     return apply_edits(text, edits)
 
 
@@ -212,7 +211,7 @@ def logits_of(pool: Sequence[Pooled], settings: Settings, seed: int) -> tuple[Fl
 
 def folder(model: str) -> str:
     """Where the model's files are."""
-    return str(folder_of(config_for(model, known_models())))
+    return str(find_model_folder(config_for(model, known_models())))
 
 
 def about(pool: Sequence[Pooled], logits: Floats, found: Logits, weights: Floats, model: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import tiny_models
 import tiny_papers
 from model_checks import check_refusal
 
-from encheck.encoders.load import load
+from encheck.encoders.load import load_model
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.static_embeddings import VectorFile
 from encheck.errors import EncoderError, ModelError
@@ -24,7 +24,7 @@ TEXTS = ["the dog sings", "a cat sleeps on the red dog.", "dog", "the dog in the
 
 
 def opened(config):
-    return load(config, device=Device("cpu"))
+    return load_model(config, device=Device("cpu"))
 
 
 # Doc2Vec
@@ -80,9 +80,9 @@ import sys
 sys.path.insert(0, sys.argv[1])
 import tiny_models
 from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.load import load
+from encheck.encoders.load import load_model
 from encheck.encoders.model_config import Device
-model = load(ModelConfig("d2v", adapter="doc2vec", options={"size": 8}), device=Device("cpu"))
+model = load_model(ModelConfig("d2v", adapter="doc2vec", options={"size": 8}), device=Device("cpu"))
 model.fit(tiny_models.corpus())
 print(model.fingerprint(), model.encode(["the dog sings", "zebra", ""]).tobytes().hex())
 """
@@ -305,7 +305,7 @@ def test_laser1_cuts_lower_cased_words_of_moses_by_its_codes(tmp_path):
     model = opened(config)
     assert np.abs(model.encode(texts) - expected).max() < 1e-5
     assert np.abs(model.encode(["the dog sings."]) - model.encode(["the dog sings ."])).max() < 1e-6
-    assert set(model.content()) == {"encoder", "codes", "vocabulary"}
+    assert set(model.fingerprint_files()) == {"encoder", "codes", "vocabulary"}
 
 
 def test_a_merged_piece_that_the_vocabulary_lacks_is_taken_apart_again():

@@ -13,9 +13,9 @@ import tiny
 
 import encheck
 from encheck.datasets.dataset import Dataset
-from encheck.encoders.load import config_for, detect, load
+from encheck.encoders.load import config_for, detect_adapter, load_model
 from encheck.encoders.model_config import Device
-from encheck.encoders.models_file import packaged_models, read_models
+from encheck.encoders.models_file import packaged_models_path, read_models
 from encheck.errors import DataError, UsageError
 from encheck.ids import ItemId
 from encheck.scoring.pairs import SentencePair
@@ -236,7 +236,7 @@ def test_the_recipe_trains_what_is_not_finished_and_its_checkpoints_decide(tmp_p
     )
     assert folders == ["pairs/diff+mult-0", "pairs/u+v+diff-0"]
     for folder, one in zip(folders[::-1], first, strict=True):
-        model = load(config_for(str(tmp_path / "out" / folder), {}), device=Device("cpu"))
+        model = load_model(config_for(str(tmp_path / "out" / folder), {}), device=Device("cpu"))
         test = parts_of(train_head.load(own, sample=None)).test
         u, v = (model.encode([getattr(p, side) for p in test]) for side in ("first", "second"))
         said, turned = (model.score_vectors(*both) >= model.decision for both in ((u, v), (v, u)))
@@ -261,9 +261,9 @@ def test_a_trained_cross_encoder_loads_as_the_entry_and_decides_as_it_was_measur
     best = max(runs, key=lambda run: run["dev"]["f1"])
     folder = tmp_path / "out/best"
     assert folder.resolve().name == f"seed-{best['settings']['seed']}"
-    assert detect(folder)[0] == "cross-encoder"
-    entry = replace(read_models(packaged_models())["bert-paraphrase"], name=str(folder))
-    model = load(entry, device=Device("cpu"))
+    assert detect_adapter(folder)[0] == "cross-encoder"
+    entry = replace(read_models(packaged_models_path())["bert-paraphrase"], name=str(folder))
+    model = load_model(entry, device=Device("cpu"))
     test = parts_of(train_head.load(own, sample=None)).test
     sides = [p.first for p in test], [p.second for p in test]
     said, turned = (model.score_pairs(*both) >= model.decision for both in (sides, sides[::-1]))

@@ -9,7 +9,7 @@ import tiny
 from typer.testing import CliRunner
 
 from encheck.cli import app
-from encheck.encoders.load import detect, load
+from encheck.encoders.load import detect_adapter, load_model
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.protocol import Encoder, HeadedEncoder
 from encheck.errors import EncoderError, ModelError
@@ -34,7 +34,7 @@ def made(folder, base, *, features=("u", "v", "|u-v|"), classes=2, dimension=16)
 
 
 def opened(folder, **options):
-    return load(ModelConfig("tiny", "pair-head", str(folder), options=options), device=Device("cpu"))
+    return load_model(ModelConfig("tiny", "pair-head", str(folder), options=options), device=Device("cpu"))
 
 
 @pytest.fixture(scope="module")
@@ -70,13 +70,13 @@ def test_pairs_are_scored_by_the_head_and_decided_by_its_argmax(headed):
     assert isinstance(model, HeadedEncoder)
     assert scored(model) == pytest.approx(powers[:, 1] / powers.sum(axis=1), abs=1e-5)
     assert (scored(model) >= model.decision).tolist() == (said.argmax(axis=1) == 1).tolist()
-    assert detect(headed) == ("pair-head", "it has modules.json and pair_head: its head scores pairs")
+    assert detect_adapter(headed) == ("pair-head", "it has modules.json and pair_head: its head scores pairs")
     assert model.about()["head"] == "probability of class 1, by (u, v, |u-v|)"
 
 
 def test_an_entry_that_does_not_say_so_is_refused_and_never_taken_for_the_encoder_alone(headed):
     with pytest.raises(ModelError, match=r"has a head over pairs.* Remedy: --model-arg adapter=pair-head"):
-        load(ModelConfig("tiny", name=str(headed)), device=Device("cpu"))
+        load_model(ModelConfig("tiny", name=str(headed)), device=Device("cpu"))
 
 
 def test_the_vectors_are_the_encoders_and_the_head_is_part_of_the_fingerprint(headed, base, tmp_path):

@@ -5,7 +5,7 @@ import tiny_papers
 from test_adapters_memory import *  # noqa: F403
 from test_adapters_memory import TEXTS
 
-from encheck.encoders.load import load
+from encheck.encoders.load import load_model
 from encheck.encoders.model_config import Device
 
 SAID = {
@@ -17,6 +17,6 @@ SAID = {
 
 @pytest.fixture(params=SAID)
 def model(request, tmp_path):
-    opened = load(tiny_papers.ENCODERS[request.param](tmp_path), device=Device("cpu"))
+    opened = load_model(tiny_papers.ENCODERS[request.param](tmp_path), device=Device("cpu"))
     opened.encode(TEXTS[:1])  # loads it
     return opened, SAID[request.param]

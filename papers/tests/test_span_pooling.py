@@ -11,9 +11,9 @@ import pytest
 import tiny
 from tiny_models import change_json
 
-from encheck.encoders.load import config_for, detect, load
+from encheck.encoders.load import config_for, detect_adapter, load_model
 from encheck.encoders.model_config import Device
-from encheck.encoders.models_file import with_args
+from encheck.encoders.models_file import apply_model_args
 from encheck.errors import DataError, EncoderError, ModelError, UsageError
 from encheck.running.resources import resolve_models
 from encheck.store import Store
@@ -73,7 +73,7 @@ def pooling(dimension=16, **settings):
 
 
 def encoder(folder, **options):
-    return load(with_args(config_for(str(folder), {}), options), device=CPU)
+    return load_model(apply_model_args(config_for(str(folder), {}), options), device=CPU)
 
 
 def drawn(*shape, seed=0):
@@ -191,7 +191,7 @@ def test_a_checkpoint_is_a_model_like_any_other(folder):
 
     expected = load_with_spans(folder, device="cpu").encode(TEXTS)
     ours = encoder(folder)
-    assert detect(folder) == ("pair-head", "it has modules.json with a pooling over spans")
+    assert detect_adapter(folder) == ("pair-head", "it has modules.json with a pooling over spans")
     assert ours.encode(TEXTS) == pytest.approx(expected, abs=1e-5)
     assert ours.about()["spans"].startswith("predicate-argument, parsed by en_encheck")
     trusted = SentenceTransformer(str(folder), device="cpu", trust_remote_code=True)

@@ -10,9 +10,9 @@ import tiny_models
 from model_checks import LENGTHS, check_any_text, check_half_surrogates
 from test_pair_scorers import CPU, FIRST, PAIRS, SECOND, classifier, pair_tokenizer
 
-from encheck.encoders.adapters import adapter_of
-from encheck.encoders.load import load
-from encheck.encoders.models_file import ModelConfig, packaged_models, read_models, with_args
+from encheck.encoders.adapters import find_adapter
+from encheck.encoders.load import load_model
+from encheck.encoders.models_file import ModelConfig, apply_model_args, packaged_models_path, read_models
 from encheck.encoders.protocol import Encoder, FittedModel, PairScorer
 from encheck.language.pipeline.load import Pipeline
 from encheck.running.service import EncoderService
@@ -29,7 +29,7 @@ def plain(tmp_path_factory):
 
 
 def scorer(adapter, folder, **options):
-    return load(ModelConfig("tiny", adapter, str(folder), options=options), device=CPU)
+    return load_model(ModelConfig("tiny", adapter, str(folder), options=options), device=CPU)
 
 
 def test_greedy_matching_is_that_of_bert_score(shared_data):
@@ -148,7 +148,7 @@ def test_bertscore_is_that_of_the_bert_score_package(plain, weighted, tmp_path):
 
 
 def test_every_model_of_the_papers_tables_has_an_entry():
-    known = read_models(packaged_models())
+    known = read_models(packaged_models_path())
     wanted = {
         "bert-paraphrase": "cross-encoder", "roberta-paraphrase": "cross-encoder",
         "simcse-unsup": "transformers", "simcse-sup": "transformers",
@@ -160,7 +160,7 @@ def test_every_model_of_the_papers_tables_has_an_entry():
     }  # fmt: skip
     assert {name: known[name].adapter for name in wanted} == wanted
     assert {known[n].pooling for n, adapter in wanted.items() if adapter == "transformers"} == {"cls"}
-    assert all(map(adapter_of, wanted.values()))
+    assert all(map(find_adapter, wanted.values()))
 
 
 def sentence_bert(folder):
@@ -204,8 +204,8 @@ OF_THE_TABLES = {
 
 @pytest.mark.parametrize(("name", "build"), OF_THE_TABLES.items(), ids=OF_THE_TABLES)
 def test_the_entries_of_the_papers_tables_score_pairs_with_checkpoints_of_their_kind(name, build, tmp_path):
-    config = with_args(read_models(packaged_models())[name], {"name": str(build(tmp_path / "model"))})
-    subject = Subject("m", config, load(config, device=CPU))
+    config = apply_model_args(read_models(packaged_models_path())[name], {"name": str(build(tmp_path / "model"))})
+    subject = Subject("m", config, load_model(config, device=CPU))
     pairs = [*PAIRS, ("the dog sings " * 40, "a cat"), ("the dog sings", "the dog sings")]
     found = EncoderService(subject, Store(tmp_path / "s.sqlite")).similarities(*zip(*pairs, strict=True))
     assert np.isfinite(found).all()

@@ -316,7 +316,7 @@ def entry_in(name: str, copy: Path) -> Any:
 
 def of_model(name: str, seed: int, rng: random.Random, folder: Path) -> None:
     """Under the fingerprint of before, a changed model gives the numbers of before."""
-    from encheck.encoders.load import detect
+    from encheck.encoders.load import detect_adapter
     from encheck.errors import EncheckError
 
     source, _ = built(name)
@@ -324,7 +324,7 @@ def of_model(name: str, seed: int, rng: random.Random, folder: Path) -> None:
     path = rng.choice([p for p in sorted((folder / "copy").rglob("*")) if p.is_file()])
     other_file(path, rng)
     try:
-        detect(Path(entry.name))
+        detect_adapter(Path(entry.name))
         found = scores_of(entry, folder)
     except EncheckError as error:
         if not any(str(word) in str(error) for word in (path.name, folder / "copy")):

@@ -51,7 +51,7 @@ def held(code: int, text: str, *names: object) -> str:
 
 def scores_of(entry: Any, folder: Path) -> tuple[str, Any, Any]:
     """The fingerprint of a model, its vectors or scores of the texts, and the store that a run of it leaves."""
-    from encheck.encoders.load import load
+    from encheck.encoders.load import load_model
     from encheck.encoders.model_config import Device
     from encheck.items.variants import VariantMaker
     from encheck.running.bench import Bench
@@ -61,7 +61,7 @@ def scores_of(entry: Any, folder: Path) -> tuple[str, Any, Any]:
 
     store = Store(folder / "store.sqlite")
     try:
-        model = load(entry, device=Device("cpu"))
+        model = load_model(entry, device=Device("cpu"))
         subject = Subject("tiny", entry, model)
         before = subject.fingerprint
         bench = Bench({"tiny": subject}, {}, store, maker=VariantMaker())

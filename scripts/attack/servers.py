@@ -244,7 +244,7 @@ def faulty(adapter: str, fault: Fault, *, after: int, folder: Path) -> None:
 
 def asked(adapter: str, address: str, folder: Path) -> Any:
     """What a run has from the server, and what it keeps of it."""
-    from encheck.encoders.load import load
+    from encheck.encoders.load import load_model
     from encheck.encoders.model_config import Device, ModelConfig
     from encheck.items.variants import VariantMaker
     from encheck.running.bench import Bench
@@ -259,7 +259,7 @@ def asked(adapter: str, address: str, folder: Path) -> Any:
     config = ModelConfig("served", name=address, adapter=adapter, options=options)
     store = Store(folder / "store.sqlite")
     try:
-        model = load(config, device=Device())
+        model = load_model(config, device=Device())
         model.client.__dict__["sleep"] = lambda seconds: None  # its waits are tested elsewhere
         subject = Subject("served", config, model)
         fingerprint = subject.fingerprint

@@ -40,9 +40,9 @@ def load_model(spec: Spec, *, device: str = "auto", **arguments: Any) -> Encoder
     >>> load_model("bag-of-words").encode(["The bridge was closed.", "The bridge was open."]).shape
     (2, 256)
     """
-    from encheck.encoders.load import config_for, detect_fetched, load
+    from encheck.encoders.load import config_for, detect_hub_adapter, load_model
     from encheck.encoders.model_config import Device
-    from encheck.encoders.models_file import known_models, with_args
+    from encheck.encoders.models_file import apply_model_args, known_models
     from encheck.encoders.protocol import Encoder, PairScorer
     from encheck.options import Settings, project_table
 
@@ -50,9 +50,9 @@ def load_model(spec: Spec, *, device: str = "auto", **arguments: Any) -> Encoder
     name = as_option(spec)
     config = config_for(name, known, adapter=arguments.get("adapter"))
     if name not in known and "adapter" not in arguments:
-        config = detect_fetched(config)
+        config = detect_hub_adapter(config)
     texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in arguments.items()}
-    model = load(with_args(config, texts), device=Device(device))
+    model = load_model(apply_model_args(config, texts), device=Device(device))
     assert isinstance(model, Encoder | PairScorer)
     return model
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from encheck.claims import Function, claim
-from encheck.generators.phenomenon import phenomenon
+from encheck.generators.phenomenon import phenomenon_generator
 from encheck.items import contrast, crossed
 from encheck.metrics import adjusted_rate, both_directions, directions_mean, margin_rate, mean_margin
 from encheck.metrics.crossed import crossed_figures
@@ -25,14 +25,14 @@ SHARED: dict[str, Any] = {"floor": 0.5, "aim": 0.8, "source": "docs/method/probe
 
 def declare_change_is_farther(name: str, **declared: Any) -> Callable[[Function], Function]:
     """Declare a check: a change of this phenomenon is farther than a rewording that keeps it."""
-    items = contrast(phenomenon(name, "kept"), phenomenon(name, "changed"))
+    items = contrast(phenomenon_generator(name, "kept"), phenomenon_generator(name, "changed"))
     shared = {"property": name, "metric": adjusted_rate.calibrated, "gates": margin_rate, "show": RATES, **SHARED}
     return claim(items, **shared | declared)
 
 
 def declare_other_statement_is_farther(name: str, **declared: Any) -> Callable[[Function], Function]:
     """Declare the control: a different statement in the same place is farther than a rewording of the same meaning."""
-    items = contrast(phenomenon(name, "kept"), phenomenon(name, "control"))
+    items = contrast(phenomenon_generator(name, "kept"), phenomenon_generator(name, "control"))
     shared = {"property": name, "metric": margin_rate.calibrated, "show": (margin_rate, *MARGINS), **SHARED}
     return claim(items, **shared | declared)
 

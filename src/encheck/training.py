@@ -29,9 +29,9 @@ import numpy as np
 
 from encheck.claims import CONTRACT
 from encheck.datasets.dataset import Dataset
-from encheck.encoders.load import owner_of
+from encheck.encoders.load import foreign_class_name
 from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.objects import as_model
+from encheck.encoders.objects import wrap_model_object
 from encheck.encoders.protocol import Model
 from encheck.engine.checks import Check, Selection, packaged_checks, select_checks
 from encheck.engine.evaluation import Evaluation
@@ -115,7 +115,7 @@ class PlannedCases:
         """
         with Scratch() as folder:
             store = Store(Path(folder, "store.sqlite"))
-            subject = Subject(MODEL, ModelConfig(MODEL), model, owner_of(model))
+            subject = Subject(MODEL, ModelConfig(MODEL), model, foreign_class_name(model))
             bench = self._evaluation.bench.with_models({MODEL: subject}, store)
             evaluation = self._evaluation.with_bench(bench)
             try:
@@ -189,7 +189,7 @@ def _wrap_model(candidate: object, name: str) -> Model:
         raise UsageError(
             f"{name} is {str(candidate)!r}, but should be in memory. Remedy: encheck.load_model({str(candidate)!r})"
         )
-    return as_model(candidate, name)
+    return wrap_model_object(candidate, name)
 
 
 def select_dev_part(dataset: Dataset) -> Dataset:

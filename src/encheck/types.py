@@ -9,9 +9,9 @@ from __future__ import annotations
 import builtins
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from annotated_types import Ge, Le
 
@@ -96,6 +96,25 @@ class Variant:
     edits: tuple[Edit, ...] = ()
     generator: str = "written"
     certificate: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedVariant(Variant):
+    """A variant that a published recipe made: it also counts if it equals its sentence, with similarity 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """A published way to make variants, which a package offers under the entry point `encheck.generators`.
+
+    `replacements` maps a generator to the function that a run uses in its place. Phenomena and noise have no place in a
+    published recipe, so their generators return a reason. `describe_stop_words` names the list of words that the recipe
+    never replaces, for the record.
+    """
+
+    name: str
+    replacements: Mapping[Any, Callable[..., Variant | str | None]]
+    describe_stop_words: Callable[[], str] = str
 
 
 KEEPING = frozenset(

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import encheck
 from encheck.cli import app
 from encheck.comparing.seeds import over_seeds
-from encheck.encoders.files import architecture_of, weights_of
+from encheck.encoders.files import hash_architecture, hash_weights
 from encheck.reporting.results import read_items, read_results, write_items, write_results
 from encheck.scoring.run_items import RunItems
 
@@ -176,7 +176,7 @@ def test_checkpoints_of_the_same_shapes_and_words_have_one_architecture(tmp_path
 
     models = [checkpoint("1"), checkpoint("22", truncation={"max_length": 8}), checkpoint("3", words=("a", "c")),
               checkpoint("4", layers=2)]  # fmt: skip
-    first, seed, *others = (architecture_of(model, file_hash) for model in models)
+    first, seed, *others = (hash_architecture(model, file_hash) for model in models)
     assert first == seed
     assert len({first, *others}) == 3
-    assert weights_of(models[0], file_hash) != weights_of(models[1], file_hash)
+    assert hash_weights(models[0], file_hash) != hash_weights(models[1], file_hash)

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from encheck.encoders.adapters import adapter_of
-from encheck.encoders.load import config_for, detect, load
+from encheck.encoders.adapters import find_adapter
+from encheck.encoders.load import config_for, detect_adapter, load_model
 from encheck.encoders.model_config import Device
-from encheck.encoders.models_file import known_models, with_args
+from encheck.encoders.models_file import apply_model_args, known_models
 from encheck.encoders.protocol import FittedModel
 from encheck.relations import pairs_drift, swap_drift
 from encheck.strategies import hostile_texts, sentences
@@ -21,11 +21,11 @@ LENGTHS = [(3, 300), pytest.param(60, 20_000, marks=pytest.mark.long)]  # exampl
 
 def check_detection(made, adapter, why):
     """A path is taken for this adapter, with this reason, and encodes."""
-    assert detect(Path(made.name)) == (adapter, why)
+    assert detect_adapter(Path(made.name)) == (adapter, why)
     config = config_for(made.name, known_models())
     assert config.adapter == adapter
-    assert config.description == f"loaded as a {adapter_of(adapter).what}: {why}"
-    model = load(with_args(config, dict(made.options)), device=CPU)
+    assert config.description == f"loaded as a {find_adapter(adapter).what}: {why}"
+    model = load_model(apply_model_args(config, dict(made.options)), device=CPU)
     assert np.isfinite(model.encode(["the dog"])).all()
 
 
@@ -33,7 +33,7 @@ def check_refusal(config, harm, kind, expected, *, named):
     """After this harm the model is refused with this error, which names a path."""
     harm(Path(config.name))
     with pytest.raises(kind, match=expected) as caught:
-        load(config, device=CPU).encode(["the dog"])
+        load_model(config, device=CPU).encode(["the dog"])
     assert named in str(caught.value)
 
 

@@ -20,7 +20,7 @@ from encheck.datasets.dataset import dataset_from_rows
 from encheck.datasets.reader import PairRow
 from encheck.encoders import fake
 from encheck.encoders.adapters import ADAPTERS
-from encheck.encoders.load import config_for, find_weights, load
+from encheck.encoders.load import config_for, load_model, locate_weights
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.errors import ModelError
 from encheck.items.builders import labelled_pairs
@@ -235,7 +235,7 @@ def said(entry, tmp_path):
     store = Store(tmp_path / "store.sqlite")
     try:
         try:
-            model = load(entry, device=Device("cpu"))
+            model = load_model(entry, device=Device("cpu"))
             model.fingerprint()
         except ModelError as error:
             return str(error)
@@ -319,9 +319,9 @@ NO_PATHS = {"too long": f"./{'x' * 400}", "of nobody": "~nobody-of-this-name/mod
 @pytest.mark.parametrize("name", NO_PATHS.values(), ids=NO_PATHS)
 def test_a_path_that_no_file_system_takes_is_a_model_that_is_not_there(name):
     with pytest.raises(ModelError, match=r"does not exist|unknown model"):
-        load(config_for(name, {}), device=Device("cpu"))
+        load_model(config_for(name, {}), device=Device("cpu"))
     for adapter in ("sentence-transformers", "vectors"):
-        there, told = find_weights(ModelConfig("tiny", name=name, adapter=adapter))
+        there, told = locate_weights(ModelConfig("tiny", name=name, adapter=adapter))
         assert not there
         assert name in told
 

@@ -15,11 +15,11 @@ from typer.testing import CliRunner
 
 from encheck.cli import app
 from encheck.encoders.adapters import ADAPTERS
-from encheck.encoders.files import check_pickle, largest_token
-from encheck.encoders.hub import check_pins, describe_pin
-from encheck.encoders.load import config_for, detect, find_weights, load, missing_packages
+from encheck.encoders.files import check_torch_pickle, largest_token_id
+from encheck.encoders.hub import check_hashes, describe_pin
+from encheck.encoders.load import config_for, detect_adapter, load_model, locate_weights, missing_packages_command
 from encheck.encoders.model_config import Device
-from encheck.encoders.models_file import ModelConfig, known_models, with_args
+from encheck.encoders.models_file import ModelConfig, apply_model_args, known_models
 from encheck.errors import ConfigError, ModelError, UsageError
 from encheck.options import Settings, arguments_for
 from encheck.running.resources import resolve_models
@@ -47,7 +47,7 @@ def test_a_path_is_taken_for_what_it_is_and_it_is_said_why(tmp_path, name):
 def test_a_model2vec_folder_without_modules_is_taken_by_its_configuration(tmp_path):
     folder = Path(tiny_models.model2vec(tmp_path).name)
     (folder / "modules.json").unlink()
-    assert detect(folder) == ("model2vec", "its config.json is from model2vec")
+    assert detect_adapter(folder) == ("model2vec", "its config.json is from model2vec")
 
 
 @pytest.mark.parametrize("lost", [("modules.json",), ("modules.json", "1_Pooling")])
@@ -56,23 +56,23 @@ def test_a_head_over_pairs_is_not_left_out_where_modules_json_is_lost(tmp_path, 
     (folder / "pair_head").mkdir()
     for name in lost:
         (folder / name).rename(tmp_path / name)
-    adapter, why = detect(folder)
+    adapter, why = detect_adapter(folder)
     assert (adapter, "its head scores pairs" in why) == ("pair-head", True)
     entry = ModelConfig("m", name=str(folder), adapter="sentence-transformers")
     with pytest.raises(ModelError, match=r"has a head over pairs.* Remedy: --model-arg adapter=pair-head"):
-        load(entry, device=Device("cpu"))
+        load_model(entry, device=Device("cpu"))
 
 
 def test_a_file_of_onnx_is_taken_by_its_ending(tmp_path):
     made = tiny_models.onnx(tmp_path)
-    assert detect(Path(made.name) / "model.onnx") == ("onnx", "its name ends in .onnx")
+    assert detect_adapter(Path(made.name) / "model.onnx") == ("onnx", "its name ends in .onnx")
 
 
 def test_a_checkpoint_with_an_onnx_beside_its_weights_is_taken_for_the_checkpoint(tmp_path):
     folder = tiny.build(tmp_path)
     (folder / "onnx").mkdir()
     (folder / "onnx" / "model.onnx").write_bytes(b"x")
-    assert detect(folder)[0] == "sentence-transformers"
+    assert detect_adapter(folder)[0] == "sentence-transformers"
 
 
 def test_a_file_of_another_kind_is_refused_with_the_kinds_that_there_are(tmp_path):
@@ -123,7 +123,7 @@ ARGUMENTS = {
 
 @pytest.mark.parametrize(("given", "expected"), ARGUMENTS.values(), ids=ARGUMENTS.keys())
 def test_an_argument_is_a_field_of_the_entry_or_an_option_of_its_adapter(given, expected):
-    made = with_args(BARE, given)
+    made = apply_model_args(BARE, given)
     assert {name: getattr(made, name) for name in expected} == expected
 
 
@@ -154,7 +154,7 @@ WRONG = {
 @pytest.mark.parametrize(("given", "expected"), WRONG.values(), ids=WRONG.keys())
 def test_an_argument_that_says_nothing_is_refused(given, expected):
     with pytest.raises(ConfigError, match=expected):
-        with_args(BARE, given)
+        apply_model_args(BARE, given)
 
 
 @pytest.fixture
@@ -274,14 +274,14 @@ def test_a_function_in_conftest_is_a_model_of_pytests_run(pytester):
 def test_what_is_not_installed_is_named_with_its_extra(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     entry = ModelConfig("m", name="./x.onnx", adapter="onnx")
-    assert missing_packages(entry) == "pip install 'encheck[onnx]'"
-    assert find_weights(entry) == (False, "pip install 'encheck[onnx]'")
+    assert missing_packages_command(entry) == "pip install 'encheck[onnx]'"
+    assert locate_weights(entry) == (False, "pip install 'encheck[onnx]'")
     with pytest.raises(
         ModelError,
         match=r"m: the adapter onnx needs a package that is not installed. Remedy: pip install "
         r"'encheck\[onnx\]'",
     ):
-        load(entry, device=Device("cpu"))
+        load_model(entry, device=Device("cpu"))
 
 
 def test_every_extra_of_an_adapter_stands_in_pyproject():
@@ -297,33 +297,33 @@ def test_every_extra_of_an_adapter_stands_in_pyproject():
 def test_files_that_are_not_there_are_named_with_where_they_can_be_had(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     entry = known_models()["use"]
-    assert find_weights(entry) == (False, f"universal-sentence-encoder_4, from {entry.fetch}")
+    assert locate_weights(entry) == (False, f"universal-sentence-encoder_4, from {entry.fetch}")
     with pytest.raises(
         ModelError,
         match=r"glove: glove.840B.300d.txt does not exist. It is available from https.* --model=glove --model-arg",
     ):
-        load(known_models()["glove"], device=Device("cpu"))
+        load_model(known_models()["glove"], device=Device("cpu"))
 
 
 def test_a_file_is_held_to_its_hash(tmp_path):
     made = tiny_models.glove(tmp_path)
     with pytest.raises(ModelError, match="does not have the SHA-256 beef"):
-        load(ModelConfig("m", name=made.name, adapter="vectors", sha256="beef"), device=Device("cpu"))
+        load_model(ModelConfig("m", name=made.name, adapter="vectors", sha256="beef"), device=Device("cpu"))
     right = {"sha256": file_sha256(Path(made.name))}
     given = ModelConfig("m", name=made.name, adapter="vectors", sha256="beef")
-    assert load(with_args(given, right), device=Device("cpu")).fingerprint()
-    assert load(with_args(given, {"sha256": ""}), device=Device("cpu")).fingerprint()
+    assert load_model(apply_model_args(given, right), device=Device("cpu")).fingerprint()
+    assert load_model(apply_model_args(given, {"sha256": ""}), device=Device("cpu")).fingerprint()
 
 
 def test_files_in_a_folder_are_held_to_their_hashes(tmp_path):
     (tmp_path / "variables").mkdir()
     (tmp_path / "variables" / "data").write_text("weights")
     right = file_sha256(tmp_path / "variables" / "data")
-    check_pins(ModelConfig("m", name="x", sha256={"variables/data": right}), tmp_path, tmp_path, file_sha256)
+    check_hashes(ModelConfig("m", name="x", sha256={"variables/data": right}), tmp_path, tmp_path, file_sha256)
     with pytest.raises(ModelError, match=r"m: .*variables/data does not have the SHA-256 beef"):
-        check_pins(ModelConfig("m", name="x", sha256={"variables/data": "beef"}), tmp_path, tmp_path, file_sha256)
+        check_hashes(ModelConfig("m", name="x", sha256={"variables/data": "beef"}), tmp_path, tmp_path, file_sha256)
     with pytest.raises(ModelError, match=r"other does not have"):
-        check_pins(ModelConfig("m", name="x", sha256={"other": right}), tmp_path, tmp_path, file_sha256)
+        check_hashes(ModelConfig("m", name="x", sha256={"other": right}), tmp_path, tmp_path, file_sha256)
 
 
 def test_what_pins_an_entry_is_said():
@@ -345,14 +345,14 @@ def test_what_pins_an_entry_is_said():
 
 def test_the_largest_token_is_found_in_every_kind_of_tokenizer(tmp_path):
     path = tmp_path / "tokenizer.json"
-    assert largest_token(path) == -1
+    assert largest_token_id(path) == -1
     for text, largest in [
         ('{"model": {"vocab": {"a": 0, "b": 7}}}', 7),
         ('{"model": {"vocab": [["a", -1.0], ["b", -2.0]]}, "added_tokens": [{"id": 5}]}', 5),
         ('{"model": null, "added_tokens": null}', -1),
     ]:
         path.write_text(text)
-        assert largest_token(path) == largest
+        assert largest_token_id(path) == largest
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "int64", "bool"])
@@ -366,7 +366,7 @@ def test_weights_of_every_kind_are_harmless(tmp_path, dtype, zipped):
         "n": [1, "x", None],
     }
     torch.save(state, tmp_path / "w.bin", _use_new_zipfile_serialization=zipped)
-    check_pickle(tmp_path / "w.bin")  # raises where there is code in it
+    check_torch_pickle(tmp_path / "w.bin")  # raises where there is code in it
     assert torch.load(tmp_path / "w.bin", weights_only=True).keys() == state.keys()
 
 
@@ -381,7 +381,7 @@ HIDDEN = {
 def test_a_call_is_found_however_it_is_written(tmp_path, data):
     (tmp_path / "w.bin").write_bytes(data)
     with pytest.raises(ModelError, match="is a pickle that would call"):
-        check_pickle(tmp_path / "w.bin")
+        check_torch_pickle(tmp_path / "w.bin")
 
 
 # a whole run
@@ -429,7 +429,7 @@ def test_the_report_has_the_prompt_that_was_used_and_the_code_that_ran(run, tmp_
 def test_a_language_model_that_is_pooled_is_called_one(tmp_path, made):
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "bert", "architectures": [made]}))
     (tmp_path / "model.safetensors").touch()
-    adapter, why = detect(tmp_path)
+    adapter, why = detect_adapter(tmp_path)
     assert adapter == "transformers"
     assert f"says {made}, a language model" in why
     assert "pooled by the mean" in why

@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from encheck.encoders import fake
-from encheck.encoders.adapters import adapter_of
-from encheck.encoders.load import load
+from encheck.encoders.adapters import find_adapter
+from encheck.encoders.load import load_model
 from encheck.encoders.model_config import Device, ModelConfig
-from encheck.encoders.protocol import Encoder, batches_of
+from encheck.encoders.protocol import Encoder, checked_batches
 from encheck.errors import EncoderError, ModelError
 from encheck.relations import batch_drift, order_drift, prompt_drift, repeat_drift, text_drift
 from encheck.strategies import hostile_texts, sentences
@@ -49,7 +49,7 @@ def entry(request, tmp_path_factory):
 
 
 def opened(config):
-    return load(config, device=Device("cpu"))
+    return load_model(config, device=Device("cpu"))
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +127,7 @@ def test_half_a_surrogate_pair_is_read_as_the_replacement_character_and_said_to_
 
 
 def test_its_batches_hold_every_text_once(model):
-    found = list(batches_of(model, SENTENCES))
+    found = list(checked_batches(model, SENTENCES))
     assert sorted(i for positions, _ in found for i in positions.tolist()) == list(range(len(SENTENCES)))
 
 
@@ -159,7 +159,7 @@ def test_it_says_how_it_is_used(model, entry):
     about = model.about()
     assert set(about) & {"prompt", "pooling", "trained", "version", "model", "code"}
     assert model.similarity == "cosine"
-    assert adapter_of(entry[1].adapter)
+    assert find_adapter(entry[1].adapter)
 
 
 def texts(*, longest):
@@ -192,7 +192,7 @@ def test_a_text_of_unknown_words_alone_has_the_vector_that_it_has_in_company(mod
 
 @pytest.mark.parametrize(("examples", "longest"), [(3, 60), pytest.param(40, 10_000, marks=pytest.mark.long)])
 def test_a_prompt_is_what_stands_before_the_text(entry, examples, longest):
-    if "prompts" not in adapter_of(entry[1].adapter).takes:
+    if "prompts" not in find_adapter(entry[1].adapter).takes:
         return
     model = opened(dataclasses.replace(entry[1], prompts={"query": PROMPT}))
 

@@ -19,10 +19,10 @@ import pytest
 from embedding_server import serving
 
 from encheck.encoders import fake
-from encheck.encoders.http_client import Client, most_answer_bytes, speaks_of_size
-from encheck.encoders.load import find_weights, load
+from encheck.encoders.http_client import Client, is_size_complaint, max_response_bytes
+from encheck.encoders.load import load_model, locate_weights
 from encheck.encoders.model_config import Device
-from encheck.encoders.models_file import ModelConfig, known_models, read_models, with_args
+from encheck.encoders.models_file import ModelConfig, apply_model_args, known_models, read_models
 from encheck.encoders.settings import EncodingSettings
 from encheck.errors import EncoderError, ModelError
 from encheck.items.variants import VariantMaker
@@ -49,7 +49,7 @@ def server():
 
 def opened(server, adapter="openai", **fields):
     options = ({"model": "tiny"} if adapter == "openai" else {}) | fields.pop("options", {})
-    model = load(
+    model = load_model(
         ModelConfig("served", name=server.address, adapter=adapter, options=options, **fields), device=Device()
     )
     model.waits = []
@@ -63,7 +63,7 @@ def test_vectors_come_back_in_the_order_of_the_texts(server, adapter):
 
 
 def test_minilm_over_http_gives_what_it_gives_here():
-    local = load(known_models()["sbert"], device=Device("cpu"))
+    local = load_model(known_models()["sbert"], device=Device("cpu"))
     texts = [f"A dog number {i} barks at {'the mail carrier ' * (i % 5)}" for i in range(20)]
     with serving(local.encode) as (address, state):
         ours = opened(SimpleNamespace(address=address, state=state))
@@ -92,7 +92,7 @@ def test_several_requests_are_on_their_way_at_a_time():
 
     def slow(texts):
         if "probe" not in texts[0]:
-            met.wait()  # nobody gets an answer before three have asked
+            met.retry_after_seconds()  # nobody gets an answer before three have asked
         return vectors(texts)
 
     with serving(slow, largest=1) as (address, _):
@@ -182,8 +182,8 @@ def test_an_answer_of_more_than_the_texts_can_need_is_read_no_further(server, ad
 def test_the_room_of_an_answer_is_by_the_dimension_once_it_is_known(server):
     ours = opened(server)
     ours.fingerprint()
-    assert most_answer_bytes(TEXTS, None) > 50 * 16_384 * 24
-    assert 50 * 32 * 24 < most_answer_bytes(TEXTS, 32) < 1.3e6
+    assert max_response_bytes(TEXTS, None) > 50 * 16_384 * 24
+    assert 50 * 32 * 24 < max_response_bytes(TEXTS, 32) < 1.3e6
     server.state.faults.append("flood")
     with pytest.raises(EncoderError, match=r"answers with more than 1\.2 MB"):
         ours.encode(TEXTS)
@@ -194,7 +194,7 @@ def test_an_answer_on_lines_of_its_own_with_all_digits_fits(dimension):
     texts = ["\u00e9" * 500] * 20
     rows = [{"object": "embedding", "index": i, "embedding": [-1.2345678901234567e-308] * dimension} for i in range(20)]
     answer = json.dumps({"object": "list", "data": rows, "echo": texts}, indent=4)
-    assert len(answer) <= most_answer_bytes(texts, dimension)
+    assert len(answer) <= max_response_bytes(texts, dimension)
 
 
 def test_an_answer_that_is_packed_is_not_unpacked(server):
@@ -232,7 +232,7 @@ def test_a_run_on_a_server_that_hangs_ends_with_ctrl_c(server, tmp_path):
             time.sleep(0.1)
         run.send_signal(signal.SIGINT)
         try:
-            assert run.wait(20) == 130
+            assert run.retry_after_seconds(20) == 130
         finally:
             run.kill()
 
@@ -246,7 +246,7 @@ def test_an_answer_that_is_nested_too_deeply_to_read_is_an_error_that_names_the_
 def test_what_is_still_asked_ends_with_the_first_error(server):
     over = threading.Event()
     server.state.encode = lambda texts: (
-        vectors(texts) * np.nan if texts == TEXTS[:1] else over.wait(30) * vectors(texts)
+        vectors(texts) * np.nan if texts == TEXTS[:1] else over.retry_after_seconds(30) * vectors(texts)
     )
     started = time.monotonic()
     with pytest.raises(EncoderError, match="NaN"):
@@ -274,7 +274,7 @@ def test_an_error_names_the_proxy_that_was_asked_and_its_variable_without_its_pa
         opened(server, options={"retries": 0}).fingerprint()
     assert "secret" not in str(caught.value)
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    assert opened(server).client.through == ""
+    assert opened(server).client.proxy_note == ""
 
 
 @pytest.mark.skipif(not shutil.which("openssl"), reason="openssl makes the certificate")
@@ -416,12 +416,12 @@ OTHER_REASONS = [
 
 @pytest.mark.parametrize("said", TOO_LARGE)
 def test_a_message_of_a_size_is_one(said):
-    assert speaks_of_size(said)
+    assert is_size_complaint(said)
 
 
 @pytest.mark.parametrize("said", OTHER_REASONS)
 def test_a_message_of_anything_else_is_none(said):
-    assert not speaks_of_size(said)
+    assert not is_size_complaint(said)
 
 
 @pytest.mark.parametrize("adapter", ADAPTERS)
@@ -521,8 +521,8 @@ def test_a_model_that_changes_in_one_role_alone_is_another(server):
 
 def test_fields_can_be_arguments_and_are_read_from_an_entry(server, tmp_path):
     bare = ModelConfig("served", adapter="openai", name=server.address, options={"model": "x"})
-    config = with_args(bare, {"fields": "{query: {input_type: query}, document: {input_type: passage}}"})
-    assert load(config, device=Device()).fields_for("passage") == {"input_type": "passage"}
+    config = apply_model_args(bare, {"fields": "{query: {input_type: query}, document: {input_type: passage}}"})
+    assert load_model(config, device=Device()).fields_for("passage") == {"input_type": "passage"}
     entry = "served: {adapter: tei, name: 'http://a', options: {fields: {query: {prompt_name: query}}}}"
     (tmp_path / "models.yaml").write_text(entry)
     assert read_models(tmp_path / "models.yaml")["served"].options["fields"]["query"] == {"prompt_name": "query"}
@@ -759,7 +759,7 @@ def test_a_key_in_the_place_of_its_variable_is_refused_without_repeating_it(give
 
 def test_the_model_must_be_named(server):
     with pytest.raises(ModelError, match="served: name the model for the server: --model-arg model=NAME"):
-        load(ModelConfig("served", name=server.address, adapter="openai"), device=Device())
+        load_model(ModelConfig("served", name=server.address, adapter="openai"), device=Device())
 
 
 @pytest.mark.parametrize("options", [{"batch": 0}, {"concurrency": 0}])
@@ -794,7 +794,7 @@ def test_a_server_of_something_else_is_said_to_be_none_of_tei(server):
 
 def test_an_entry_can_be_made_of_arguments(server):
     bare = ModelConfig("served", adapter="openai", name="http://example.org", options={"model": "x"})
-    config = with_args(bare, {"name": server.address, "model": "tiny", "batch": "3"})
+    config = apply_model_args(bare, {"name": server.address, "model": "tiny", "batch": "3"})
     assert config.options == {"model": "tiny", "batch": 3}
-    assert load(config, device=Device()).encode(TEXTS[:7]).shape == (7, 32)
-    assert find_weights(config) == (False, f"a server at {server.address}, with the key in OPENAI_API_KEY")
+    assert load_model(config, device=Device()).encode(TEXTS[:7]).shape == (7, 32)
+    assert locate_weights(config) == (False, f"a server at {server.address}, with the key in OPENAI_API_KEY")

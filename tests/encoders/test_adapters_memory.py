@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import tiny_models
 
-from encheck.encoders.batching import mixed_lengths
-from encheck.encoders.load import load
+from encheck.encoders.batching import allow_mixed_lengths
+from encheck.encoders.load import load_model
 from encheck.encoders.model_config import Device
 from encheck.errors import EncoderError
 
@@ -27,11 +27,15 @@ def innermost(model):
     """The object and the method that compute one batch, whose first argument tells how many texts there are."""
     if hasattr(model, "infer"):
         return model, "infer", lambda inputs, *_: len(inputs["input_ids"])
-    if hasattr(model, "_function"):
-        return model, "_function", lambda texts: len(texts)
+    if hasattr(model, "_signature_function"):
+        return model, "_signature_function", lambda texts: len(texts)
     if model.engine.startswith("sentence-transformers"):
         return model.model, "forward", lambda features, **_: len(features["input_ids"])
-    return model, "_run", lambda *given: len(given[-1]["input_ids"] if isinstance(given[-1], dict) else given[-1])
+    return (
+        model,
+        "_encode_batch",
+        lambda *given: len(given[-1]["input_ids"] if isinstance(given[-1], dict) else given[-1]),
+    )
 
 
 def narrow(model, monkeypatch, *, room, said):
@@ -49,7 +53,7 @@ def narrow(model, monkeypatch, *, room, said):
 
 @pytest.fixture(params=SAID)
 def model(request, tmp_path):
-    opened = load(tiny_models.BUILDERS[request.param](tmp_path), device=Device("cpu"))
+    opened = load_model(tiny_models.BUILDERS[request.param](tmp_path), device=Device("cpu"))
     opened.encode(TEXTS[:1])  # loads it
     return opened, SAID[request.param]
 
@@ -58,7 +62,7 @@ def test_a_batch_that_does_not_fit_is_halved_until_it_does(model, monkeypatch, c
     opened, said = model
     expected = opened.encode(TEXTS)
     narrow(opened, monkeypatch, room=2, said=said)
-    with mixed_lengths():  # all texts in one batch
+    with allow_mixed_lengths():  # all texts in one batch
         assert np.abs(opened.encode(TEXTS) - expected).max() < 1e-5
     assert "out of memory with 5 texts in a batch: continuing with 2" in caplog.text
 

@@ -9,9 +9,9 @@ import pytest
 import tiny
 import tiny_models
 
-from encheck.encoders.load import detect, load
+from encheck.encoders.load import detect_adapter, load_model
 from encheck.encoders.model_config import Device, ModelConfig
-from encheck.encoders.onnx import pool
+from encheck.encoders.onnx import pool_token_vectors
 from encheck.errors import EncoderError, ModelError, UsageError
 
 pytestmark = pytest.mark.xdist_group("encoders")
@@ -30,7 +30,7 @@ def copied(made, tmp_path):
 
 
 def opened(name, runtime="onnx", **fields):
-    return load(ModelConfig("tiny", name=str(name), adapter=runtime, **fields), device=Device("cpu"))
+    return load_model(ModelConfig("tiny", name=str(name), adapter=runtime, **fields), device=Device("cpu"))
 
 
 def states(folder, text):
@@ -92,7 +92,9 @@ def exported(tmp_path_factory):
 def test_an_exported_bert_gives_what_torch_gives(exported, runtime):
     folder, out = exported
     texts = [*TEXTS, "the red cat " * 3]
-    expected = load(ModelConfig("t", name=str(folder), adapter="transformers"), device=Device("cpu")).encode(texts)
+    expected = load_model(ModelConfig("t", name=str(folder), adapter="transformers"), device=Device("cpu")).encode(
+        texts
+    )
     assert np.abs(opened(out, runtime).encode(texts) - expected).max() < 1e-5
 
 
@@ -191,7 +193,7 @@ def test_the_pooling_that_the_folder_says_holds_until_another_is_asked_for(copie
     (copied / "1_Pooling").mkdir()
     (copied / "1_Pooling" / "config.json").write_text('{"pooling_mode_cls_token": true}')
     (copied / "config.json").write_text("{}")
-    assert detect(copied)[0] == "onnx"
+    assert detect_adapter(copied)[0] == "onnx"
     assert opened(copied).about()["pooling"] == "cls"
     assert f"tiny: pooled by cls, as {copied}/1_Pooling/config.json says" in caplog.text
     assert opened(copied, pooling="max").about()["pooling"] == "max"
@@ -214,7 +216,7 @@ def test_length_dimension_and_prompt_are_followed_and_are_in_the_fingerprint(mad
 def test_padding_is_left_out_of_every_pooling():
     made = np.array([[[1.0], [3.0], [9.0]]], np.float32)
     mask = np.array([[1, 1, 0]])
-    found = {name: float(pool(made, mask, pooling=name)[0, 0]) for name in BY_HAND}
+    found = {name: float(pool_token_vectors(made, mask, pooling=name)[0, 0]) for name in BY_HAND}
     assert found == {"mean": 2.0, "cls": 1.0, "max": 3.0, "last": 3.0}
 
 
@@ -292,7 +294,7 @@ def test_a_pooling_that_needs_layers_is_refused(made):
 def test_a_gpu_that_onnx_runtime_has_no_provider_for_is_refused(made):
     config = ModelConfig("tiny", name=str(made), adapter="onnx")
     with pytest.raises(UsageError, match=r"--device=mps: ONNX Runtime has no provider .* or --device=cpu"):
-        load(config, device=Device("mps")).encode(TEXTS)
+        load_model(config, device=Device("mps")).encode(TEXTS)
 
 
 @pytest.mark.parametrize(
@@ -315,7 +317,7 @@ def test_onnx_runtime_is_asked_for_the_gpu_that_was_named(made, monkeypatch, dev
     monkeypatch.setattr("onnxruntime.get_available_providers", lambda: there)
     monkeypatch.setattr("onnxruntime.InferenceSession", session)
     with pytest.raises(EncoderError, match="no such card here"):
-        load(ModelConfig("tiny", name=str(made), adapter="onnx"), device=Device(device)).encode(TEXTS)
+        load_model(ModelConfig("tiny", name=str(made), adapter="onnx"), device=Device(device)).encode(TEXTS)
     assert asked[0] == first
     assert asked[-1] == "CPUExecutionProvider"
 

@@ -10,17 +10,17 @@ import tiny
 import tiny_models
 
 from encheck.encoders.batching import (
-    limit_threads,
-    out_of_memory,
+    is_out_of_memory,
+    limit_torch_threads,
     pick_devices,
     run_on_replicas,
-    run_or_halve,
+    run_or_halve_batch,
     thread_count,
     usable_cores,
 )
-from encheck.encoders.load import load
+from encheck.encoders.load import load_model
 from encheck.encoders.model_config import Device, ModelConfig
-from encheck.encoders.protocol import batches_of
+from encheck.encoders.protocol import checked_batches
 from encheck.errors import EncoderError, ModelError
 from encheck.items.variants import VariantMaker
 from encheck.running.bench import Bench
@@ -55,7 +55,7 @@ def copied(plain, tmp_path):
 
 
 def opened(folder, *, device="cpu", adapter="transformers", **fields):
-    return load(ModelConfig("tiny", name=str(folder), adapter=adapter, **fields), device=Device(device))
+    return load_model(ModelConfig("tiny", name=str(folder), adapter=adapter, **fields), device=Device(device))
 
 
 def states(folder, text):
@@ -114,12 +114,12 @@ def test_padding_on_the_left_gives_the_same_vectors(copied, plain):
 def test_last_and_first_token_are_found_on_either_side_of_the_padding():
     import torch
 
-    from encheck.encoders.pooling import pool
+    from encheck.encoders.checkpoints.transformers import pool_hidden_states
 
     made = torch.arange(8, dtype=torch.float32).reshape(2, 4, 1)
     mask = torch.tensor([[0, 1, 1, 1], [1, 1, 0, 0]])
-    assert pool([made], mask, pooling="cls").flatten().tolist() == [1, 4]
-    assert pool([made], mask, pooling="last").flatten().tolist() == [3, 5]
+    assert pool_hidden_states([made], mask, pooling="cls").flatten().tolist() == [1, 4]
+    assert pool_hidden_states([made], mask, pooling="last").flatten().tolist() == [3, 5]
 
 
 def test_every_setting_that_changes_vectors_changes_the_fingerprint(plain):
@@ -206,7 +206,7 @@ def test_two_devices_give_what_one_gives(plain, adapter):
 
 def test_a_roberta_has_two_positions_less_than_its_configuration_says(tmp_path):
     made = tiny_models.roberta(tmp_path)
-    model = load(made, device=Device("cpu"))
+    model = load_model(made, device=Device("cpu"))
     assert model.limit == 18
     assert np.isfinite(model.encode(["the " * 40])).all()
     with pytest.raises(
@@ -237,14 +237,14 @@ def test_a_lora_gives_what_its_base_gives_with_the_product_added_to_the_weights(
         product = lora[f"{stem}.lora_B.weight"] @ lora[name] * (told["lora_alpha"] / told["r"])
         weights[f"{stem.removeprefix('base_model.model.')}.weight"] += product
     save_file(weights, base / "model.safetensors", metadata={"format": "pt"})
-    ours = load(made, device=Device("cpu")).encode(TEXTS)
+    ours = load_model(made, device=Device("cpu")).encode(TEXTS)
     assert np.abs(ours - opened(base).encode(TEXTS)).max() < 1e-5
     assert np.abs(ours - opened(tmp_path / "base").encode(TEXTS)).max() > 0.01
 
 
 def test_another_base_gives_another_fingerprint(tmp_path):
     made = tiny_models.peft(tmp_path)
-    before = load(made, device=Device("cpu")).fingerprint()
+    before = load_model(made, device=Device("cpu")).fingerprint()
     tiny.build_plain(tmp_path / "other", seed=1)
     other = opened(made.name, adapter="peft", options={"base": str(tmp_path / "other")})
     assert other.fingerprint() != before
@@ -255,7 +255,7 @@ def test_an_adapter_without_its_base_says_how_to_name_one(tmp_path):
     made = tiny_models.peft(tmp_path)
     shutil.rmtree(tmp_path / "base")
     with pytest.raises(ModelError, match=r"the base of .*adapter: .*Or give its path: --model-arg base=PATH"):
-        load(made, device=Device("cpu"))
+        load_model(made, device=Device("cpu"))
 
 
 @pytest.fixture
@@ -326,7 +326,7 @@ def test_an_adapter_that_is_broken_is_refused_with_its_name(tmp_path, harm, kind
     made = tiny_models.peft(tmp_path)
     harm(Path(made.name))
     with pytest.raises(kind, match=expected) as caught:
-        load(made, device=Device("cpu")).encode(["a dog"])
+        load_model(made, device=Device("cpu")).encode(["a dog"])
     assert made.name in str(caught.value)
 
 
@@ -429,7 +429,7 @@ def test_a_model_whose_vectors_are_zeros_is_named_with_the_remedy(copied, adapte
     with pytest.raises(
         EncoderError, match=r"copied: the vector of 2 of 2 texts is all zeros.*Remedy: use a complete check"
     ):
-        list(batches_of(opened(copied, adapter=adapter), ["a dog", "a cat"]))
+        list(checked_batches(opened(copied, adapter=adapter), ["a dog", "a cat"]))
 
 
 def test_a_narrow_dtype_is_named_as_a_possible_reason(copied):
@@ -473,7 +473,7 @@ def test_out_of_memory_halves_the_batch_and_goes_on(caplog):
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
         return positions[:, None].astype(np.float32)
 
-    found = list(run_or_halve(run, np.arange(10)))
+    found = list(run_or_halve_batch(run, np.arange(10)))
     assert np.concatenate([positions for positions, _ in found]).tolist() == list(range(10))
     assert all((vectors[:, 0] == positions).all() for positions, vectors in found)
     assert "out of memory with 10 texts in a batch: continuing with 5" in caplog.text
@@ -488,15 +488,15 @@ def test_what_is_no_lack_of_memory_or_cannot_be_halved_is_raised(error, count):
         raise error
 
     with pytest.raises(type(error)):
-        list(run_or_halve(run, np.arange(count)))
+        list(run_or_halve_batch(run, np.arange(count)))
 
 
 @pytest.mark.parametrize(
     "said", ["CUDA out of memory.", "MPS backend out of memory", "DefaultCPUAllocator: can't allocate memory"]
 )
 def test_every_device_says_in_its_words_that_memory_ran_out(said):
-    assert out_of_memory(RuntimeError(said))
-    assert out_of_memory(MemoryError())
+    assert is_out_of_memory(RuntimeError(said))
+    assert is_out_of_memory(MemoryError())
 
 
 def test_batches_are_spread_over_replicas_and_come_back_in_order():
@@ -552,7 +552,7 @@ def test_threads_that_the_user_set_stay(monkeypatch):
 
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     before = torch.get_num_threads()
-    limit_threads()
+    limit_torch_threads()
     assert torch.get_num_threads() == before
 
 

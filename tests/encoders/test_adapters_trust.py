@@ -12,9 +12,9 @@ import pytest
 import tiny
 import tiny_models
 
-from encheck.encoders.load import load
+from encheck.encoders.checkpoints.folders import read_stored_pooling
+from encheck.encoders.load import load_model
 from encheck.encoders.model_config import Device, ModelConfig
-from encheck.encoders.pooling import stored_pooling
 from encheck.errors import EncoderError, ModelError
 
 pytestmark = pytest.mark.xdist_group("encoders")
@@ -32,7 +32,7 @@ def folder(made, tmp_path):
 
 
 def opened(name, adapter="sentence-transformers", **fields):
-    return load(ModelConfig("tiny", name=str(name), adapter=adapter, **fields), device=Device("cpu"))
+    return load_model(ModelConfig("tiny", name=str(name), adapter=adapter, **fields), device=Device("cpu"))
 
 
 def write(path, found):
@@ -220,7 +220,7 @@ STORED = [
 def test_both_ways_to_write_a_pooling_are_read(tmp_path, stored, expected):
     write(tmp_path / "modules.json", [{"path": "2_Pool", "type": "sentence_transformers.models.Pooling"}])
     write(tmp_path / "2_Pool" / "config.json", stored)
-    assert stored_pooling(tmp_path) == expected
+    assert read_stored_pooling(tmp_path) == expected
 
 
 # a bare .onnx with its weights beside it
@@ -291,4 +291,4 @@ def test_a_pooling_over_spans_under_its_former_name_is_told_its_name_of_now(tmp_
     (folder / "modules.json").write_text(json.dumps(modules))
     entry = ModelConfig("m", name=str(folder))
     with pytest.raises(ModelError, match=r"whose new name is encheck_papers.SpanPooling. Remedy: write that instead"):
-        load(entry, device=Device("cpu"))
+        load_model(entry, device=Device("cpu"))

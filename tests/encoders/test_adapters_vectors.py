@@ -9,9 +9,9 @@ import tiny
 import tiny_models
 from model_checks import check_refusal
 
-from encheck.encoders.load import load
+from encheck.encoders.load import load_model
 from encheck.encoders.model_config import Device, ModelConfig
-from encheck.encoders.static_embeddings import VectorFile, treebank_words
+from encheck.encoders.static_embeddings import VectorFile, split_like_treebank
 from encheck.errors import EncoderError, ModelError
 
 pytestmark = pytest.mark.xdist_group("encoders")
@@ -24,7 +24,7 @@ TEXTS = ["the dog sings", "The Cat", "a dog in the dog", "", "zebra", "the zebra
 
 
 def opened(config):
-    return load(config, device=Device("cpu"))
+    return load_model(config, device=Device("cpu"))
 
 
 @pytest.fixture(params=FORMATS.values(), ids=FORMATS.keys())
@@ -102,7 +102,7 @@ def test_texts_are_cut_into_words_as_by_nltk_or_at_blanks(tmp_path):
     from nltk.tokenize import NLTKWordTokenizer
 
     text = "Isn't it so? 'Tis, she said."
-    assert treebank_words(text) == list(NLTKWordTokenizer().tokenize(text))
+    assert split_like_treebank(text) == list(NLTKWordTokenizer().tokenize(text))
     config = tiny_models.glove(tmp_path)
     split = ModelConfig("tiny", name=config.name, adapter="vectors", options={"tokens": "split"})
     assert opened(split).words("the dog.") == ["the", "dog."]

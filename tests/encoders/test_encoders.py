@@ -18,12 +18,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from encheck.encoders import fake
-from encheck.encoders.batching import batches_of_one_length, mixed_lengths
+from encheck.encoders.batching import allow_mixed_lengths, batch_equal_lengths
 from encheck.encoders.checkpoints.sentence_transformers import SentenceTransformerEncoder
-from encheck.encoders.load import config_for, find_weights, folder_of, load
+from encheck.encoders.load import config_for, find_model_folder, load_model, locate_weights
 from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import ModelConfig, known_models
-from encheck.encoders.protocol import BatchEncoder, Encoder, PairScorer, batches_of, check_scores, check_vectors
+from encheck.encoders.protocol import BatchEncoder, Encoder, PairScorer, check_scores, check_vectors, checked_batches
 from encheck.errors import EncoderError, ModelError, UsageError
 from encheck.similarity import SIMILARITIES, cosine, jaccard
 from encheck.store import file_sha256
@@ -67,7 +67,7 @@ def copied(checkpoint, tmp_path):
 
 
 def encoder(folder, *, device=CPU, **fields):
-    return load(ModelConfig("tiny", name=str(folder), **fields), device=device)
+    return load_model(ModelConfig("tiny", name=str(folder), **fields), device=device)
 
 
 def theirs(folder):
@@ -290,7 +290,7 @@ def test_an_edited_file_gives_another_fingerprint(copied, loaded, name):
 def test_files_are_hashed_once_an_object_by_the_function_that_is_given(checkpoint):
     asked = Counter()
     hashing = lambda path: asked.update([path.name]) or file_sha256(path)  # noqa: E731
-    ours = load(ModelConfig("tiny", name=str(checkpoint)), device=CPU, file_hash=hashing)
+    ours = load_model(ModelConfig("tiny", name=str(checkpoint)), device=CPU, file_hash=hashing)
     assert ours.fingerprint() == ours.fingerprint()
     assert asked["model.safetensors"] == 1
     assert asked["config.json"] == 3
@@ -300,9 +300,9 @@ def test_finding_out_what_a_checkpoint_is_imports_no_torch(checkpoint):
     code = """if True:
         import sys
         from encheck.encoders.model_config import ModelConfig
-        from encheck.encoders.load import load
+        from encheck.encoders.load import load_model
         from encheck.encoders.model_config import Device
-        load(ModelConfig("tiny", name=sys.argv[1]), device=Device()).fingerprint()
+        load_model(ModelConfig("tiny", name=sys.argv[1]), device=Device()).fingerprint()
         print([name for name in ("torch", "transformers", "sentence_transformers") if name in sys.modules])
     """
     assert run_python(code, checkpoint) == "[]\n"
@@ -446,17 +446,17 @@ def package(checkpoint, tmp_path, monkeypatch):
 
 def test_a_package_gives_its_weights_without_being_imported(package, tmp_path, loaded):
     config = ModelConfig("packed", name="owner/name", package=package)
-    assert folder_of(config) == tmp_path / package / "model"
-    assert find_weights(config) == (True, f"package {package}")
-    assert load(config, device=CPU).fingerprint() == loaded.fingerprint()
+    assert find_model_folder(config) == tmp_path / package / "model"
+    assert locate_weights(config) == (True, f"package {package}")
+    assert load_model(config, device=CPU).fingerprint() == loaded.fingerprint()
     assert package not in sys.modules
 
 
 def test_a_package_with_other_weights_than_its_entry_says_is_refused(package, checkpoint):
     right = file_sha256(checkpoint / "model.safetensors")
-    assert folder_of(ModelConfig("packed", name="owner/name", package=package, sha256=right))
+    assert find_model_folder(ModelConfig("packed", name="owner/name", package=package, sha256=right))
     with pytest.raises(ModelError, match=r"packed: .*model.safetensors does not have the SHA-256 beef"):
-        folder_of(ModelConfig("packed", name="owner/name", package=package, sha256="beef"))
+        find_model_folder(ModelConfig("packed", name="owner/name", package=package, sha256="beef"))
 
 
 def test_a_name_of_models_yaml_goes_before_a_folder_and_a_dotted_path_is_the_folder(tmp_path, monkeypatch):
@@ -484,12 +484,12 @@ def test_an_unknown_name_lists_those_that_there_are_and_the_nearest():
 HUB = """if True:
     import sys
     from encheck.encoders.model_config import ModelConfig
-    from encheck.encoders.load import folder_of, find_weights
+    from encheck.encoders.load import find_model_folder, locate_weights
     from encheck.errors import ModelError
     config = ModelConfig("x", name=sys.argv[1], package="not_installed.at_all")
-    print(find_weights(config))
+    print(locate_weights(config))
     try:
-        print(folder_of(config))
+        print(find_model_folder(config))
     except ModelError as error:
         print(error)
 """
@@ -532,10 +532,10 @@ FAKES = sorted(label for label, config in known_models().items() if ".fake:" in 
 
 def test_every_fake_of_models_yaml_loads_and_has_a_name_of_its_own():
     known = known_models()
-    models = {label: load(known[label], device=CPU) for label in FAKES}
+    models = {label: load_model(known[label], device=CPU) for label in FAKES}
     assert [label for label, model in models.items() if not isinstance(model, Encoder | PairScorer)] == []
     assert len({model.fingerprint() for model in models.values()}) == len(FAKES)
-    assert [find_weights(known[label]) for label in FAKES] == [(True, known[label].adapter) for label in FAKES]
+    assert [locate_weights(known[label]) for label in FAKES] == [(True, known[label].adapter) for label in FAKES]
 
 
 # adapters of the user
@@ -591,7 +591,7 @@ def adapters(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("adapters")
 def test_an_adapter_of_your_own_gets_its_options():
     config = ModelConfig("mine", adapter="my_adapters:Scorer", options={"size": 3})
-    model = load(config, device=CPU)
+    model = load_model(config, device=CPU)
     assert model.fingerprint() == "scorer-3"
     assert model.score_pairs(["a"], ["b"]) == [3.0]
 
@@ -616,7 +616,7 @@ def test_an_adapter_of_your_own_gets_its_options():
 )
 def test_an_adapter_that_does_not_work_is_a_model_error_that_names_it(adapter, options, expected):
     with pytest.raises(ModelError, match=f"mine: .*{expected}"):
-        load(ModelConfig("mine", adapter=adapter, options=options), device=CPU)
+        load_model(ModelConfig("mine", adapter=adapter, options=options), device=CPU)
 
 
 # packing
@@ -624,7 +624,7 @@ def test_an_adapter_that_does_not_work_is_a_model_error_that_names_it(adapter, o
 
 @given(st.lists(st.integers(0, 60), max_size=60), st.integers(1, 100))
 def test_packing_takes_every_position_once_and_stays_within_the_budget(lengths, budget):
-    batches = [batch.tolist() for batch in batches_of_one_length(np.array(lengths, np.intp), budget)]
+    batches = [batch.tolist() for batch in batch_equal_lengths(np.array(lengths, np.intp), budget)]
     assert sorted(i for batch in batches for i in batch) == list(range(len(lengths)))
     assert all(len(b) == 1 or len(b) * max(lengths[i] for i in b) <= budget or not lengths[b[0]] for b in batches)
     order = [lengths[i] for batch in batches for i in batch]
@@ -633,16 +633,16 @@ def test_packing_takes_every_position_once_and_stays_within_the_budget(lengths, 
 
 @given(st.lists(st.integers(1, 60), min_size=2, max_size=60), st.integers(60, 200))
 def test_a_batch_is_as_full_as_the_budget_lets_it_be(lengths, budget):
-    batches = [[lengths[i] for i in batch] for batch in batches_of_one_length(np.array(lengths), budget)]
+    batches = [[lengths[i] for i in batch] for batch in batch_equal_lengths(np.array(lengths), budget)]
     assert all(len(set(batch)) == 1 for batch in batches)
     assert all((len(b) + 1) * b[0] > budget for b, after in pairwise(batches) if b[0] == after[0])
-    with mixed_lengths():
-        batches = [[lengths[i] for i in batch] for batch in batches_of_one_length(np.array(lengths), budget)]
+    with allow_mixed_lengths():
+        batches = [[lengths[i] for i in batch] for batch in batch_equal_lengths(np.array(lengths), budget)]
     assert all((len(batch) + 1) * batch[0] > budget for batch in batches[:-1])
 
 
 def test_a_vector_of_the_packaged_encoder_has_the_same_bits_whatever_else_is_encoded():
-    model = load(known_models()["sbert"], device=CPU)
+    model = load_model(known_models()["sbert"], device=CPU)
     texts = [" ".join((2 * tiny.WORDS)[i : 12 + 2 * i]) for i in range(5) for _ in range(4)]
     together = model.encode(texts)
     assert all((model.encode(texts[i : i + 3]) == together[i : i + 3]).all() for i in range(0, len(texts), 3))
@@ -754,7 +754,7 @@ class Batches(fake.BagOfWords):
 
 
 def test_an_encoders_own_batches_are_taken_as_they_come():
-    found = list(batches_of(Batches(([2], 4), ([0, 1], 4)), TEXTS_GIVEN))
+    found = list(checked_batches(Batches(([2], 4), ([0, 1], 4)), TEXTS_GIVEN))
     assert [positions.tolist() for positions, _ in found] == [[2], [0, 1]]
 
 
@@ -772,12 +772,12 @@ def test_an_encoders_own_batches_are_taken_as_they_come():
 )
 def test_batches_that_do_not_hold_each_text_once_are_refused(batches, expected):
     with pytest.raises(EncoderError, match=expected):
-        list(batches_of(Batches(*batches), TEXTS_GIVEN))
+        list(checked_batches(Batches(*batches), TEXTS_GIVEN))
 
 
 def test_an_encoder_without_batches_is_asked_for_slices():
     texts = [f"sentence {i}" for i in range(1_100)]
-    found = list(batches_of(fake.Random(), texts))
+    found = list(checked_batches(fake.Random(), texts))
     assert [len(positions) for positions, _ in found] == [512, 512, 76]
     assert (np.concatenate([vectors for _, vectors in found]) == fake.Random().encode(texts)).all()
 

@@ -19,8 +19,8 @@ import tiny
 import tiny_models
 
 from encheck.encoders.checkpoints import trust as known
-from encheck.encoders.files import check_pickle
-from encheck.encoders.load import load
+from encheck.encoders.files import check_torch_pickle
+from encheck.encoders.load import load_model
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.errors import EncoderError, ModelError
 
@@ -63,7 +63,7 @@ def trace(folder, monkeypatch, tmp_path):
 
 
 def opened(name, adapter="sentence-transformers", **fields):
-    return load(ModelConfig("tiny", name=str(name), adapter=adapter, **fields), device=Device("cpu"))
+    return load_model(ModelConfig("tiny", name=str(name), adapter=adapter, **fields), device=Device("cpu"))
 
 
 def write(path, found):
@@ -419,4 +419,4 @@ def test_a_zip_that_cannot_be_unpacked_is_no_file_of_weights(tmp_path):
     with pytest.raises(
         ModelError, match=r"w.bin is not a file of weights written by torch.save \(zip file version 25.5"
     ):
-        check_pickle(path)
+        check_torch_pickle(path)

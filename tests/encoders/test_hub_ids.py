@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import tiny_models
 
-from encheck.encoders.hub import commit_of
-from encheck.encoders.load import config_for, detect_fetched, load
+from encheck.encoders.hub import commit_from_cache_path
+from encheck.encoders.load import config_for, detect_hub_adapter, load_model
 from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import ModelConfig, known_models
 from encheck.options import Settings
@@ -63,15 +63,15 @@ KINDS = {
 @pytest.mark.parametrize(("kind", "said"), KINDS.items(), ids=KINDS)
 def test_a_hub_id_without_an_entry_is_run_by_the_adapter_that_its_files_are_for(hub, kind, said):
     hub(tiny_models.BUILDERS[kind])
-    found = detect_fetched(config_for("owner/name", {}))
+    found = detect_hub_adapter(config_for("owner/name", {}))
     assert found.adapter == kind
     assert found.description.startswith(said)
-    assert np.isfinite(load(found, device=Device("cpu")).encode(["the dog"])).all()
+    assert np.isfinite(load_model(found, device=Device("cpu")).encode(["the dog"])).all()
 
 
 def test_an_older_model2vec_on_the_hub_is_seen_by_its_configuration(hub):
     (hub(tiny_models.model2vec) / "modules.json").unlink()
-    assert detect_fetched(config_for("owner/name", {})).adapter == "model2vec"
+    assert detect_hub_adapter(config_for("owner/name", {})).adapter == "model2vec"
 
 
 def test_what_is_no_hub_id_is_left_as_it_is(tmp_path):
@@ -80,7 +80,7 @@ def test_what_is_no_hub_id_is_left_as_it_is(tmp_path):
         ModelConfig("b", adapter="my.own:Model"),
         ModelConfig("c", adapter="tei"),
     ]
-    assert [detect_fetched(config) for config in given] == given
+    assert [detect_hub_adapter(config) for config in given] == given
 
 
 @pytest.fixture
@@ -106,6 +106,6 @@ def test_a_model_that_is_pinned_is_taken_without_a_word(hub, store, caplog):
 
 
 def test_the_commit_of_a_folder_is_told_where_the_hub_keeps_it():
-    assert commit_of(Path("hub/models--a--b/snapshots") / COMMIT) == COMMIT
-    assert commit_of(Path("hub/models--a--b/snapshots/main")) is None
-    assert commit_of(Path("./folder")) is None
+    assert commit_from_cache_path(Path("hub/models--a--b/snapshots") / COMMIT) == COMMIT
+    assert commit_from_cache_path(Path("hub/models--a--b/snapshots/main")) is None
+    assert commit_from_cache_path(Path("./folder")) is None

@@ -12,9 +12,9 @@ import tiny_models
 from typer.testing import CliRunner
 
 from encheck.cli import app
-from encheck.encoders.load import load
+from encheck.encoders.load import load_model
 from encheck.encoders.model_config import Device, ModelConfig
-from encheck.encoders.writing import Continuer
+from encheck.encoders.writing import ContinuationGenerator
 from encheck.errors import EncoderError, ModelError
 
 pytestmark = pytest.mark.xdist_group("encoders")
@@ -22,7 +22,7 @@ TEXTS = ["the dog sings", "a cat sleeps on the red dog", "dog", "what is under a
 
 
 def opened(folder, adapter="sentence-transformers", **fields):
-    return load(ModelConfig("tiny", name=str(folder), adapter=adapter, **fields), device=Device("cpu"))
+    return load_model(ModelConfig("tiny", name=str(folder), adapter=adapter, **fields), device=Device("cpu"))
 
 
 def rewrite(folder, change, name="adapter_model.safetensors"):
@@ -277,7 +277,7 @@ def test_an_encoder_needs_no_weights_of_a_decoder_that_it_does_not_use(tmp_path)
 
 def test_a_language_model_without_its_head_does_not_write(base):
     with pytest.raises(EncoderError, match=r"lacks \d+ of the model's weights, first cls.predictions"):
-        Continuer(str(base), device="cpu").model  # noqa: B018 - loads it
+        ContinuationGenerator(str(base), device="cpu").model  # noqa: B018 - loads it
 
 
 # folders without modules.json

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from encheck.encoders.models_file import ModelConfig, known_models, packaged_models, read_models
+from encheck.encoders.models_file import ModelConfig, known_models, packaged_models_path, read_models
 from encheck.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -296,7 +296,7 @@ def test_the_users_entries_go_over_the_packaged_ones(write):
 
 
 def test_without_a_file_of_the_user_the_packaged_entries_stand(tmp_path):
-    assert known_models(tmp_path / "models.yaml") == known_models() == read_models(packaged_models())
+    assert known_models(tmp_path / "models.yaml") == known_models() == read_models(packaged_models_path())
 
 
 def test_the_packaged_models_hold_the_default_pinned_and_the_fakes():

@@ -5,12 +5,13 @@ import shutil
 import numpy as np
 import pytest
 import tiny_models
-from onnx import TensorProto, helper, load_model, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
+from onnx import load_model as load_onnx
 
-from encheck.encoders import onnx_files as protobuf
-from encheck.encoders.load import load
+from encheck.encoders import onnx as protobuf
+from encheck.encoders.load import load_model
 from encheck.encoders.model_config import Device, ModelConfig
-from encheck.encoders.onnx_files import external_locations, external_weights
+from encheck.encoders.onnx import find_external_weights, read_external_locations
 from encheck.errors import ModelError
 
 LONG = "/".join(["w" * 120] * 2) + ".bin"  # its length takes two bytes
@@ -89,7 +90,7 @@ MODELS = {
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 def test_a_file_is_found_wherever_a_tensor_stands(tmp_path, model, name):
     (tmp_path / "m.onnx").write_bytes(model(name).SerializeToString())
-    assert name in external_locations(tmp_path / "m.onnx")
+    assert name in read_external_locations(tmp_path / "m.onnx")
 
 
 def field(number, *parts):
@@ -107,17 +108,17 @@ def test_fields_in_another_order_and_numbers_in_more_bytes_say_the_same(tmp_path
     tensor = field(13, field(1, b"offset"), field(2, b"0")) + field(13, entry) + field(8, b"w")
     data = field(7, field(2, b"g"), field(5, tensor)) + b"\x08\x08" + b"\x3d1234" + b"\x39" + b"12345678"
     (tmp_path / "m.onnx").write_bytes(data)
-    assert external_locations(tmp_path / "m.onnx") == [LONG]
-    reread = load_model(str(tmp_path / "m.onnx"), load_external_data=False)  # onnx's own reader agrees
+    assert read_external_locations(tmp_path / "m.onnx") == [LONG]
+    reread = load_onnx(str(tmp_path / "m.onnx"), load_external_data=False)  # onnx's own reader agrees
     assert [e.value for e in reread.graph.initializer[0].external_data if e.key == "location"] == [LONG]
 
 
 def fingerprint(folder, runtime="onnx"):
-    return load(ModelConfig("tiny", name=str(folder), adapter=runtime), device=Device("cpu")).fingerprint()
+    return load_model(ModelConfig("tiny", name=str(folder), adapter=runtime), device=Device("cpu")).fingerprint()
 
 
 def with_weights_in(folder, name, **how):
-    model = load_model(str(folder / "model.onnx"))
+    model = load_onnx(str(folder / "model.onnx"))
     table = next(tensor for tensor in model.graph.initializer if tensor.name == "table")
     place = folder / name
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -142,9 +143,9 @@ def test_the_fingerprint_covers_weights_and_model(folder, name):
 
 def test_what_lies_in_a_long_path_is_what_is_run(folder):
     texts = ["the dog sings", "a cat"]
-    before = load(ModelConfig("tiny", name=str(folder), adapter="onnx"), device=Device("cpu")).encode(texts)
+    before = load_model(ModelConfig("tiny", name=str(folder), adapter="onnx"), device=Device("cpu")).encode(texts)
     with_weights_in(folder, LONG)
-    after = load(ModelConfig("tiny", name=str(folder), adapter="onnx"), device=Device("cpu")).encode(texts)
+    after = load_model(ModelConfig("tiny", name=str(folder), adapter="onnx"), device=Device("cpu")).encode(texts)
     assert (before == after).all()
 
 
@@ -155,7 +156,7 @@ def test_what_lies_in_a_long_path_is_what_is_run(folder):
 def test_a_path_that_leaves_the_folder_is_refused_by_name(tmp_path, model, name):
     (tmp_path / "m.onnx").write_bytes(MODELS[model](name).SerializeToString())
     with pytest.raises(ModelError) as error:
-        external_weights(tmp_path / "m.onnx")
+        find_external_weights(tmp_path / "m.onnx")
     assert f"m.onnx points outside its folder ({name}), which is not followed" in str(error.value)
 
 
@@ -163,7 +164,7 @@ def test_a_path_that_leaves_the_folder_is_refused_by_name(tmp_path, model, name)
 def test_a_file_that_is_not_there_is_refused_by_name(tmp_path, name):
     (tmp_path / "m.onnx").write_bytes(MODELS["initializer"](name).SerializeToString())
     with pytest.raises(ModelError, match="keeps weights in a file that is not beside it") as error:
-        external_weights(tmp_path / "m.onnx")
+        find_external_weights(tmp_path / "m.onnx")
     assert name[:200] in str(error.value)
 
 
@@ -188,7 +189,7 @@ DAMAGED = {
 def test_what_is_no_model_is_refused_with_the_reason(tmp_path, data, says):
     (tmp_path / "m.onnx").write_bytes(data)
     with pytest.raises(ModelError) as error:
-        external_locations(tmp_path / "m.onnx")
+        read_external_locations(tmp_path / "m.onnx")
     assert f"m.onnx is not an ONNX model ({says}): " in str(error.value)
 
 
@@ -196,4 +197,4 @@ def test_a_model_of_more_fields_than_any_has_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(protobuf, "MAX_FIELDS", 1_000)
     (tmp_path / "m.onnx").write_bytes(field(7, b"\x08\x01" * 1_001))
     with pytest.raises(ModelError, match="it has more than 1,000 fields"):
-        external_locations(tmp_path / "m.onnx")
+        read_external_locations(tmp_path / "m.onnx")

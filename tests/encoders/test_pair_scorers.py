@@ -7,9 +7,9 @@ import pytest
 import tiny
 from model_checks import LENGTHS, check_any_text, check_half_surrogates
 
-from encheck.encoders.load import load
+from encheck.encoders.load import load_model
 from encheck.encoders.model_config import Device
-from encheck.encoders.models_file import ModelConfig, with_args
+from encheck.encoders.models_file import ModelConfig, apply_model_args
 from encheck.encoders.protocol import Encoder, FittedModel, PairScorer
 from encheck.errors import EncoderError, ModelError
 from encheck.items.variants import VariantMaker
@@ -54,7 +54,7 @@ def classifier(folder, *, labels=("LABEL_0",), **settings):
 
 
 def cross_encoder(folder, **options):
-    return load(ModelConfig("tiny", "cross-encoder", str(folder), options=options), device=CPU)
+    return load_model(ModelConfig("tiny", "cross-encoder", str(folder), options=options), device=CPU)
 
 
 def logits(folder):
@@ -163,7 +163,7 @@ def test_layers_that_are_kept_in_full_precision_are_refused_in_half_of_it(folder
     (folder / "config_sentence_transformers.json").write_text('{"keep_in_fp32_modules": ["0.model.classifier"]}')
     assert cross_encoder(folder).dtype == "float32"
     with pytest.raises(ModelError, match=r"keep_in_fp32_modules is .*, but dtype bfloat16. Remedy: dtype float32"):
-        load(ModelConfig("tiny", "cross-encoder", str(folder), dtype="bfloat16"), device=CPU)
+        load_model(ModelConfig("tiny", "cross-encoder", str(folder), dtype="bfloat16"), device=CPU)
 
 
 def test_classes_that_say_nothing_must_be_named(folders):
@@ -179,8 +179,10 @@ def test_classes_that_say_nothing_must_be_named(folders):
 
 def test_a_class_can_be_named_by_its_number_on_the_command_line(folders):
     folder = classifier(folders / "numbered", labels=("a", "b", "c"))
-    config = with_args(ModelConfig("tiny", "cross-encoder", str(folder)), {"positive": "1"})
-    assert load(config, device=CPU).score_pairs(FIRST, SECOND) == pytest.approx(softmax(logits(folder))[:, 1], abs=1e-6)
+    config = apply_model_args(ModelConfig("tiny", "cross-encoder", str(folder)), {"positive": "1"})
+    assert load_model(config, device=CPU).score_pairs(FIRST, SECOND) == pytest.approx(
+        softmax(logits(folder))[:, 1], abs=1e-6
+    )
 
 
 def test_both_directions_are_averaged_on_request(binary):
@@ -215,7 +217,7 @@ def test_a_checkpoint_without_a_head_is_refused(tmp_path):
 
 
 def lexical(weighting, corpus=()):
-    model = load(ModelConfig(weighting, "lexical", options={"weighting": weighting}), device=CPU)
+    model = load_model(ModelConfig(weighting, "lexical", options={"weighting": weighting}), device=CPU)
     model.fit(list(corpus))
     return model
 

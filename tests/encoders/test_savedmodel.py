@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import tiny_models
 
-from encheck.encoders.load import load
+from encheck.encoders.load import load_model
 from encheck.encoders.model_config import Device, ModelConfig
-from encheck.encoders.savedmodel import outside_operators
+from encheck.encoders.savedmodel import list_unsafe_operators
 from encheck.errors import EncoderError, ModelError
 
 pytestmark = pytest.mark.xdist_group("encoders")
@@ -17,7 +17,7 @@ TEXTS = ["the dog sings", "a cat sleeps on the red dog.", "dog", "the dog in the
 
 
 def opened(config):
-    return load(config, device=Device("cpu"))
+    return load_model(config, device=Device("cpu"))
 
 
 def test_a_savedmodel_gives_what_tensorflow_gives(tmp_path):
@@ -93,13 +93,13 @@ def test_a_saver_that_the_model_calls_is_no_savers_own():
     node.name, node.op = "save", "PartitionedCall"
     node.attr["f"].func.name = function.signature.name = "saves"
     function.node_def.add().op = "SaveV2"
-    assert outside_operators(saved.SerializeToString()) == []
+    assert list_unsafe_operators(saved.SerializeToString()) == []
     caller = meta.graph_def.library.function.add().node_def.add()
     caller.op, caller.attr["f"].func.name = "PartitionedCall", "saves"
-    assert outside_operators(saved.SerializeToString()) == ["SaveV2"]
+    assert list_unsafe_operators(saved.SerializeToString()) == ["SaveV2"]
     del meta.graph_def.library.function[1]
     meta.signature_def["serving_default"].outputs["outputs"].name = "save:0"
-    assert outside_operators(saved.SerializeToString()) == ["SaveV2"]
+    assert list_unsafe_operators(saved.SerializeToString()) == ["SaveV2"]
 
 
 def test_the_saver_of_an_older_graph_is_passed_over_unless_the_model_leads_to_it():
@@ -111,9 +111,9 @@ def test_the_saver_of_an_older_graph_is_passed_over_unless_the_model_leads_to_it
     for name, operator in (("save/SaveV2", "SaveV2"), ("dense", "MatMul")):
         node = meta.graph_def.node.add()
         node.name, node.op = name, operator
-    assert outside_operators(saved.SerializeToString()) == []
+    assert list_unsafe_operators(saved.SerializeToString()) == []
     meta.graph_def.node[1].input.append("^save/SaveV2")
-    assert outside_operators(saved.SerializeToString()) == ["SaveV2"]
+    assert list_unsafe_operators(saved.SerializeToString()) == ["SaveV2"]
 
 
 SAVEDMODEL = {

@@ -10,7 +10,7 @@ from embedding_server import serving
 
 from encheck.encoders import fake
 from encheck.encoders.base import PROBE
-from encheck.encoders.load import load
+from encheck.encoders.load import load_model
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.server import OpenAiEncoder
 from encheck.errors import EncoderError
@@ -70,7 +70,7 @@ def clock(monkeypatch):
 def opened(server, adapter="openai", **options):
     named = {"model": "tiny"} if adapter == "openai" else {}
     config = ModelConfig("served", name=server.address, adapter=adapter, options=named | {"batch": 8} | options)
-    return load(config, device=Device())
+    return load_model(config, device=Device())
 
 
 def encoded(store, model, texts=TEXTS, progress=None):
@@ -279,11 +279,11 @@ def test_what_is_asked_of_a_server_may_be_let_go_in_one_of_the_threads_that_ask(
     begun, told = Event(), Future()
 
     class LetGo(OpenAiEncoder):
-        def ask(self, texts, **how):
+        def request_vectors(self, texts, **how):
             if TEXTS[1] in texts:  # the second request, while the answer to the first is looked at
                 begun.wait(5)
                 told.set_result(closed(going))
-            return super().ask(texts, **how)
+            return super().request_vectors(texts, **how)
 
     model = LetGo(ModelConfig("served", name=server.address, adapter="openai", options={"model": "tiny", "batch": 2}))
     going = model.compute(TEXTS[:20], "")

@@ -16,9 +16,9 @@ import pytest
 import tiny_models
 from test_adapters_bad_input import BUILDERS
 
-from encheck.encoders.checkpoints.trust import MOST_STEPS, pattern_cost
-from encheck.encoders.files import check_tokenizer
-from encheck.encoders.load import load
+from encheck.encoders.checkpoints.trust import MAX_MATCH_STEPS, max_match_steps
+from encheck.encoders.files import check_tokenizer_rules
+from encheck.encoders.load import load_model
 from encheck.encoders.model_config import Device
 from encheck.errors import EncheckError, ModelError
 
@@ -59,7 +59,7 @@ def used(entry):
     """What comes of a text, or of a pair, with the model of this entry."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = load(entry, device=Device("cpu"))
+        model = load_model(entry, device=Device("cpu"))
         if hasattr(model, "score_pairs"):
             return model.score_pairs(["the dog sings"], ["a cat"])
         return model.encode(["the dog sings " * 50])
@@ -215,15 +215,15 @@ COSTLY = ["(a+)+$", "(.*)*", "(?:a|aa)+$", "(?=a)b", r"(a)\1", "a{1,99}", ".*.*.
 
 @pytest.mark.parametrize("pattern", COSTLY)
 def test_a_pattern_that_can_take_long_is_known_by_its_form(pattern):
-    cost = pattern_cost(pattern)
-    assert cost is None or cost > MOST_STEPS
+    cost = max_match_steps(pattern)
+    assert cost is None or cost > MAX_MATCH_STEPS
 
 
 def test_a_pattern_that_is_taken_is_matched_at_once_with_every_name():
     taken = [".*.*.*q", r".*decoder.*(SelfAttention|EncDecAttention).*(q|v)$", "(.|.)(.|.).*.*z", "a?" * 8 + ".*b"]
     started = time.monotonic()
     for pattern in taken:
-        assert pattern_cost(pattern) <= MOST_STEPS
+        assert max_match_steps(pattern) <= MAX_MATCH_STEPS
         re.fullmatch(pattern, "a" * 100 + "!")
     assert time.monotonic() - started < 1
 
@@ -243,8 +243,8 @@ def test_what_tokenizers_of_others_replace_is_taken(tmp_path, steps):
     ]
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps({"normalizer": {"type": "Sequence", "normalizers": rules}}))
-    check_tokenizer(path)
+    check_tokenizer_rules(path)
     rules.append({"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "x" * 500}]})
     path.write_text(json.dumps({"normalizer": {"type": "Sequence", "normalizers": rules}}))
     with pytest.raises(ModelError, match="last by Prepend with"):
-        check_tokenizer(path)
+        check_tokenizer_rules(path)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from encheck.generators.synonym import Slot, is_last, ordered
+from encheck.generators.synonym import Slot, is_last_resort, order_slots
 from encheck.language.edits.substitutes import Substitute
 from encheck.statistics.draws import Draws
 from encheck.types import content_hash
@@ -20,7 +20,7 @@ def slot(at, substitute=PLAIN):
 
 
 def order(slots, seed, text="A fast car passed."):
-    return [found.at for found in ordered(slots, Draws(seed, "synonym", text), is_last)]
+    return [found.at for found in order_slots(slots, Draws(seed, "synonym", text), is_last_resort)]
 
 
 def test_it_is_the_random_of_the_standard_library_that_seed_generator_and_sentence_give():

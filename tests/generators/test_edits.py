@@ -13,7 +13,7 @@ from encheck.datasets.dataset import dataset_from_rows
 from encheck.datasets.reader import PairRow
 from encheck.generators.antonym import antonym, negated_antonym, unnegated
 from encheck.generators.base import beside
-from encheck.generators.control import COMMON, control, pool
+from encheck.generators.control import COMMON, common_words, control
 from encheck.generators.reorder import reorder
 from encheck.generators.roles import role_reversal
 from encheck.generators.synonym import synonym, synonym_beside
@@ -24,7 +24,7 @@ from encheck.language.edits.substitutes import TABLE, Substitutes, table
 from encheck.language.english import English
 from encheck.language.lexicon.load import lexicon
 from encheck.similarity import jaccard
-from encheck.types import Edit, Group, Variant, apply_edits
+from encheck.types import Edit, Group, Recipe, Variant, apply_edits
 
 WORKS = [synonym, antonym, negated_antonym, reorder, role_reversal, beside(antonym, control), beside(synonym, control)]
 SENTENCES = [
@@ -174,7 +174,7 @@ def test_a_written_negated_antonym_whose_negation_is_part_of_another_edit_has_no
 
 @pytest.mark.parametrize("text", [*SENTENCES, "The bridge is legal.", "", "big small"])
 def test_the_published_recipe_has_no_negated_antonym(text):
-    paper = VariantMaker(0, English(mode="paper"))
+    paper = VariantMaker(0, English(recipe=Recipe("paper", {})))
     assert one(paper, negated_antonym, text) == "the published recipe has no negated antonym"
 
 
@@ -280,7 +280,7 @@ def test_the_form_of_a_control_is_as_frequent_and_as_long_as_the_word_that_it_st
 
 @pytest.mark.parametrize("tag", ["JJ", "NN", "VBD", "VBZ"])
 def test_controls_are_common_words_of_their_part_of_speech_that_are_written_in_lower_case(tag):
-    found = pool(lexicon(), tag)
+    found = common_words(lexicon(), tag)
     assert len(found) > 300
     unfit = {"snaffle", "french", "gash", "islamic", "iranian", "enough", "such", "same"}
     assert unfit.isdisjoint({known.lemma for known in found})
@@ -297,7 +297,7 @@ def test_an_adjective_that_stands_only_as_a_predicate_is_no_control_before_a_nou
         if isinstance(v, Variant)
         for word in v.text.split()
     }
-    assert found.isdisjoint({known.lemma for known in pool(lexicon(), "JJ") if known.marker == "p"})
+    assert found.isdisjoint({known.lemma for known in common_words(lexicon(), "JJ") if known.marker == "p"})
 
 
 @pytest.mark.parametrize(
@@ -616,8 +616,8 @@ SCRIPT = """
 import sys
 sys.path += ["tests", "tests/generators"]
 from test_edits import everything
-from encheck.items.variants import Maker
-print(everything(Maker(7)))
+from encheck.items.variants import VariantMaker
+print(everything(VariantMaker(7)))
 """
 
 

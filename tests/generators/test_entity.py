@@ -5,14 +5,14 @@ import pytest
 from encheck.datasets.dataset import Dataset
 from encheck.errors import NothingToMeasure
 from encheck.generators.entity import ENTITY
-from encheck.generators.phenomenon import phenomenon
+from encheck.generators.phenomenon import phenomenon_generator
 from encheck.items import contrast, crossed
 from encheck.items.variants import VariantMaker
 from encheck.language.english import English
-from encheck.types import Group, Variant
+from encheck.types import Group, Recipe, Variant
 
 entity, entity_kept, entity_control, entity_mirror = (
-    ENTITY.made[side] for side in ("changed", "kept", "control", "mirror")
+    ENTITY.generators_from_text[side] for side in ("changed", "kept", "control", "mirror")
 )
 ENGLISH = English(experimental=True)
 TEXTS = [
@@ -112,8 +112,8 @@ def test_no_name_in_s_takes_an_apostrophe_and_s():
 def test_what_is_written_by_hand_goes_first_and_the_paper_has_none():
     written = Variant("Laura opened it.", "entity")
     group = Group("g", TEXTS[0], TEXTS[0], "c", (written,))
-    assert VariantMaker(0, ENGLISH).variants([group], phenomenon("entity", "changed")) == [written]
-    paper = English(mode="paper", experimental=True)
+    assert VariantMaker(0, ENGLISH).variants([group], phenomenon_generator("entity", "changed")) == [written]
+    paper = English(recipe=Recipe("paper", {}), experimental=True)
     assert made(TEXTS[0], entity, english=paper) == "the published recipe has no entity"
 
 
@@ -124,7 +124,9 @@ def texts():
 
 def test_the_checks_take_names_of_texts_without_labels():
     plain = English(experimental=True)
-    items = contrast(phenomenon("entity", "kept"), phenomenon("entity", "changed"))(texts(), 1, VariantMaker(0, plain))
+    items = contrast(phenomenon_generator("entity", "kept"), phenomenon_generator("entity", "changed"))(
+        texts(), 1, VariantMaker(0, plain)
+    )
     assert [item.source for item in items.included] == TEXTS[:6]
     assert items.excluded == {"no name": 1}
     assert all(item.near_why and item.far_why for item in items.included)
@@ -132,10 +134,10 @@ def test_the_checks_take_names_of_texts_without_labels():
 
 def test_the_control_alone_needs_the_option_and_its_check_says_so_whatever_else_lacks():
     plain = VariantMaker(0, English())
-    kept = phenomenon("entity", "kept")
-    assert contrast(kept, phenomenon("entity", "changed"))(texts(), 1, plain).included
+    kept = phenomenon_generator("entity", "kept")
+    assert contrast(kept, phenomenon_generator("entity", "changed"))(texts(), 1, plain).included
     with pytest.raises(NothingToMeasure, match="entity_control is made with --experimental only: 7") as found:
-        contrast(kept, phenomenon("entity", "control"))(texts(), 1, plain)
+        contrast(kept, phenomenon_generator("entity", "control"))(texts(), 1, plain)
     assert str(found.value).startswith("needs --experimental")
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from encheck.generators.antonym import antonym, negated_antonym
 from encheck.generators.base import beside
-from encheck.generators.control import CLAUSE_VERBS, INFINITIVE_VERBS, PEOPLE, allowed, control
+from encheck.generators.control import CLAUSE_VERBS, INFINITIVE_VERBS, PEOPLE, control, fitting_lemmas
 from encheck.generators.invariance import contraction
 from encheck.generators.jumble import jumble
 from encheck.generators.reorder import reorder
@@ -181,7 +181,7 @@ def test_halves_that_something_belongs_to_stay(text):
 def fitting(text, word):
     ENGLISH.parse_all([text])
     parse = ENGLISH.parse(text)
-    return allowed(lexicon(), parse, parse.words.index(word))
+    return fitting_lemmas(lexicon(), parse, parse.words.index(word))
 
 
 def test_the_words_of_a_control_have_the_frame_of_the_verb():

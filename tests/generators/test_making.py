@@ -6,11 +6,13 @@ from random import Random
 
 import pytest
 
-from encheck.datasets.dataset import Dataset
-from encheck.errors import CheckError
-from encheck.generators.base import beside, name_of
+from encheck.datasets.dataset import Dataset, dataset_from_rows
+from encheck.datasets.reader import PairRow
+from encheck.errors import CheckError, NothingToMeasure
+from encheck.generators.base import beside, listing_name
 from encheck.generators.jumble import jumble
 from encheck.items import catalogue, variants
+from encheck.items.builders import against_paraphrase
 from encheck.items.catalogue import list_variants
 from encheck.items.variants import VariantMaker, make_variant
 from encheck.language.english import English
@@ -100,7 +102,7 @@ def test_a_generator_beside_another_meets_the_very_same_variant(english):
     (base,) = VariantMaker(0, english).variants(GROUPS[:1], jumble)
     both = beside(jumble, after)
     assert VariantMaker(0, english).variants(GROUPS[:1], both)[0].text == f"{base.text}!"
-    assert name_of(both) == "jumble+after"
+    assert listing_name(both) == "jumble+after"
 
 
 def test_the_reason_of_the_base_is_the_reason_beside_it(english):
@@ -206,3 +208,12 @@ def test_a_generator_without_a_name_is_refused_and_runs_once_it_has_one(english)
         VariantMaker(0, english).variants(GROUPS, nameless)
     nameless.__name__ = "any"
     assert [v.text for v in VariantMaker(0, english).variants(GROUPS, nameless)] == ["Any."] * 3
+
+
+def test_a_variant_that_equals_its_sentence_is_left_out():
+    def same(group, *, level, rng, english):
+        return Variant(group.source, "antonym", level)
+
+    data = dataset_from_rows("own", [PairRow("The old dog ran", "It ran", 1)])
+    with pytest.raises(NothingToMeasure, match="same equals its source"):
+        against_paraphrase(same)(data, 1, VariantMaker())

@@ -4,15 +4,15 @@ import pytest
 
 from encheck.datasets.dataset import Dataset
 from encheck.generators.negation import NEGATION
-from encheck.generators.phenomenon import SIDES, phenomenon
+from encheck.generators.phenomenon import SIDES, phenomenon_generator
 from encheck.items import contrast, crossed
 from encheck.items.variants import VariantMaker
 from encheck.language.english import English
 from encheck.scoring.triplets import surface_preference
-from encheck.types import Group, Variant
+from encheck.types import Group, Recipe, Variant
 
 negation, negation_kept, negation_control, negation_mirror = (
-    NEGATION.made[side] for side in ("changed", "kept", "control", "mirror")
+    NEGATION.generators_from_text[side] for side in ("changed", "kept", "control", "mirror")
 )
 ENGLISH, PLAIN = English(experimental=True), English()
 SEEDS = range(8)
@@ -158,8 +158,8 @@ def test_an_apostrophe_is_that_of_the_text():
 def test_what_is_written_by_hand_goes_first_and_the_paper_has_none():
     written = Variant("No.", "negation")
     group = Group("g", "The shop closed.", "The shop closed.", "c", (written,))
-    assert VariantMaker(0, ENGLISH).variants([group], phenomenon("negation", "changed")) == [written]
-    paper = English(mode="paper", lexicon_name="embedded", experimental=True)
+    assert VariantMaker(0, ENGLISH).variants([group], phenomenon_generator("negation", "changed")) == [written]
+    paper = English(recipe=Recipe("paper", {}), lexicon_name="embedded", experimental=True)
     assert made("The shop closed.", negation, english=paper) == "the published recipe has no negation"
 
 
@@ -169,7 +169,7 @@ TEXTS = ["The shop closed in May.", "The parcel isn't here.", "Is it open?", "Sh
 def test_the_checks_take_negations_of_texts_without_labels():
     groups = tuple(Group(f"g{i}", text, text, f"c{i}") for i, text in enumerate(TEXTS))
     data = Dataset("own", (), groups, "yours", len(groups), universe=tuple(g.cluster for g in groups))
-    items = contrast(phenomenon("negation", "kept"), phenomenon("negation", "changed"))(
+    items = contrast(phenomenon_generator("negation", "kept"), phenomenon_generator("negation", "changed"))(
         data, 1, VariantMaker(0, ENGLISH)
     )
     assert [item.source for item in items.included] == [TEXTS[0], TEXTS[1], TEXTS[3]]
@@ -187,6 +187,6 @@ def test_the_checks_take_negations_of_texts_without_labels():
 def test_what_readers_found_right_is_made_without_the_option_and_as_with_it():
     group = Group("g", TEXTS[0], TEXTS[0], "c")
     for side in SIDES:
-        (found,) = VariantMaker(0, PLAIN).variants([group], phenomenon("negation", side))
+        (found,) = VariantMaker(0, PLAIN).variants([group], phenomenon_generator("negation", side))
         assert isinstance(found, Variant)
-        assert [found] == VariantMaker(0, ENGLISH).variants([group], phenomenon("negation", side))
+        assert [found] == VariantMaker(0, ENGLISH).variants([group], phenomenon_generator("negation", side))

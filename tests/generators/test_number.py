@@ -4,14 +4,14 @@ import pytest
 
 from encheck.datasets.dataset import Dataset
 from encheck.generators.number import NUMBER
-from encheck.generators.phenomenon import SIDES, phenomenon
+from encheck.generators.phenomenon import SIDES, phenomenon_generator
 from encheck.items import contrast, crossed
 from encheck.items.variants import VariantMaker
 from encheck.language.english import English
-from encheck.types import Group, Variant
+from encheck.types import Group, Recipe, Variant
 
 number, number_kept, number_control, number_mirror = (
-    NUMBER.made[side] for side in ("changed", "kept", "control", "mirror")
+    NUMBER.generators_from_text[side] for side in ("changed", "kept", "control", "mirror")
 )
 ENGLISH = English(experimental=True)
 
@@ -84,15 +84,15 @@ def test_where_no_other_word_fits_beside_the_number_there_is_no_control(text):
 def test_what_is_written_by_hand_goes_first_and_the_paper_has_none():
     written = Variant("Seven.", "number")
     group = Group("g", "12 people died.", "12 people died.", "c", (written,))
-    assert VariantMaker(0, ENGLISH).variants([group], phenomenon("number", "changed")) == [written]
-    paper = English(mode="paper", lexicon_name="embedded", experimental=True)
+    assert VariantMaker(0, ENGLISH).variants([group], phenomenon_generator("number", "changed")) == [written]
+    paper = English(recipe=Recipe("paper", {}), lexicon_name="embedded", experimental=True)
     assert made("12 people died.", number, english=paper) == "the published recipe has no number"
 
 
 def test_no_side_needs_the_option():
     for side in SIDES:
-        found = made("12 people died.", phenomenon("number", side), english=English())
-        assert found == made("12 people died.", phenomenon("number", side))
+        found = made("12 people died.", phenomenon_generator("number", side), english=English())
+        assert found == made("12 people died.", phenomenon_generator("number", side))
         assert found.relation.startswith("number")
 
 
@@ -106,7 +106,9 @@ def texts():
 
 def test_the_checks_take_numbers_of_texts_without_labels():
     maker = VariantMaker(0, ENGLISH)
-    items = contrast(phenomenon("number", "kept"), phenomenon("number", "changed"))(texts(), 1, maker)
+    items = contrast(phenomenon_generator("number", "kept"), phenomenon_generator("number", "changed"))(
+        texts(), 1, maker
+    )
     assert [item.source for item in items.included] == TEXTS[:3]
     assert items.excluded == {"no number": 1}
     assert all(item.near_why and item.far_why for item in items.included)

@@ -29,7 +29,11 @@ def made(generator, seed):
 def test_a_number_of_a_passage_is_edited_in_one_sentence_of_it():
     seen = set()
     for seed in SEEDS:
-        texts = [one.text for one in (made(side, seed) for side in NUMBER.made.values()) if isinstance(one, Variant)]
+        texts = [
+            one.text
+            for one in (made(side, seed) for side in NUMBER.generators_from_text.values())
+            if isinstance(one, Variant)
+        ]
         assert len(texts) >= 3
         (places,) = {tuple(edited(text)) for text in texts}
         assert len(places) == 1
@@ -38,4 +42,6 @@ def test_a_number_of_a_passage_is_edited_in_one_sentence_of_it():
 
 
 def test_a_statement_that_other_sentences_go_with_is_not_denied():
-    assert {made(side, 0) for side in NEGATION.made.values()} == {"other sentences belong with the statement"}
+    assert {made(side, 0) for side in NEGATION.generators_from_text.values()} == {
+        "other sentences belong with the statement"
+    }

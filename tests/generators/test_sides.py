@@ -3,15 +3,22 @@
 import pytest
 
 from encheck.datasets.dataset import Dataset
-from encheck.generators.base import OWN_TEXT, PROBES, name_of
-from encheck.generators.phenomenon import NO_MIRROR, SIDES, choose_sides, edit_between, phenomena, phenomenon
+from encheck.generators.base import NEEDS_OWN_TEXT, NEEDS_PROBES, listing_name
+from encheck.generators.phenomenon import (
+    NO_MIRROR,
+    SIDES,
+    all_phenomena,
+    choose_side_texts,
+    edit_between,
+    phenomenon_generator,
+)
 from encheck.items import contrast, crossed
 from encheck.items.catalogue import WORKS
 from encheck.items.variants import VariantMaker
 from encheck.language.english import English
 from encheck.scoring.triplets import surface_preference
 from encheck.statistics.draws import Draws
-from encheck.types import Group, Variant, apply_edits
+from encheck.types import Group, Recipe, Variant, apply_edits
 
 ENGLISH = English(experimental=True)
 SEEDS = range(6)
@@ -182,7 +189,9 @@ REFUSED = {
 
 
 def made(name, text, side, *, seed=0, english=ENGLISH):
-    return VariantMaker(seed, english).variants([Group("g", text, text, "c")], phenomena()[name].made[side])[0]
+    return VariantMaker(seed, english).variants(
+        [Group("g", text, text, "c")], all_phenomena()[name].generators_from_text[side]
+    )[0]
 
 
 def texts_of(name, text, side):
@@ -219,12 +228,12 @@ def test_a_mirror_is_none_of_the_other_texts():
 
 def test_the_edit_distance_favours_the_side_of_the_coin_and_the_mirror_the_other():
     kept, changed = ["a b c e", "a x y z d"], ["a b q d", "r s t d", "a b c"]
-    found = [choose_sides("a b c d", kept, changed, Draws(seed, "x", "a b c d")) for seed in range(20)]
+    found = [choose_side_texts("a b c d", kept, changed, Draws(seed, "x", "a b c d")) for seed in range(20)]
     first = [surface_preference("a b c d", one["kept"], one["changed"]) for one in found]
     assert {1, -1} <= set(first)
     second = [surface_preference(one["mirror"], one["changed"], one["kept"]) for one in found]
     assert all(b <= 0 for a, b in zip(first, second, strict=True) if a > 0)
-    assert choose_sides("a", ["a"], ["b"], Draws(0, "x", "a")) == NO_MIRROR
+    assert choose_side_texts("a", ["a"], ["b"], Draws(0, "x", "a")) == NO_MIRROR
 
 
 @pytest.mark.parametrize(("source", "text"), [("A b c.", "A c."), ("x", "x y"), ("aa aa", "aa aa aa")])
@@ -233,18 +242,21 @@ def test_the_edit_between_two_texts_makes_the_second(source, text):
 
 
 def test_only_experimental_runs_make_them_and_the_paper_has_none():
-    plain, paper = English(), English(mode="paper", experimental=True)
+    plain, paper = English(), English(recipe=Recipe("paper", {}), experimental=True)
     group = Group("g", "Nobody lived there.", "Nobody lived there.", "c")
     for name in {name for name, _ in CASES}:
-        why = VariantMaker(0, plain).variants([group], phenomenon(name, "changed"))[0]
-        assert why.needs == (OWN_TEXT if name == "condition" else PROBES)
+        why = VariantMaker(0, plain).variants([group], phenomenon_generator(name, "changed"))[0]
+        assert why.needs == (NEEDS_OWN_TEXT if name == "condition" else NEEDS_PROBES)
         assert made(name, group.source, "changed", english=paper) == f"the published recipe has no {name}"
 
 
 def test_a_listed_generator_has_the_name_that_a_run_locks_it_by():
     for name in {name for name, _ in CASES}:
-        assert all(name_of(phenomenon(name, side)) == name_of(one) for side, one in phenomena()[name].made.items())
-    assert len({name_of(work) for work, _ in WORKS}) == len(WORKS)
+        assert all(
+            listing_name(phenomenon_generator(name, side)) == listing_name(one)
+            for side, one in all_phenomena()[name].generators_from_text.items()
+        )
+    assert len({listing_name(work) for work, _ in WORKS}) == len(WORKS)
 
 
 def test_the_checks_take_them_of_texts_without_labels():
@@ -252,7 +264,9 @@ def test_the_checks_take_them_of_texts_without_labels():
         texts = [text for phenomenon, text in CASES if phenomenon == name]
         groups = tuple(Group(f"g{i}", text, text, f"c{i}") for i, text in enumerate(texts))
         data = Dataset("own", (), groups, "yours", len(groups), universe=tuple(g.cluster for g in groups))
-        items = contrast(phenomenon(name, "kept"), phenomenon(name, "changed"))(data, 1, VariantMaker(0, ENGLISH))
+        items = contrast(phenomenon_generator(name, "kept"), phenomenon_generator(name, "changed"))(
+            data, 1, VariantMaker(0, ENGLISH)
+        )
         assert [item.source for item in items.included] == texts
         found = crossed(name)(data, 1, VariantMaker(0, ENGLISH))
         assert len(found.included) + sum(found.excluded.values()) == len(texts)

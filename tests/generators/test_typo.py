@@ -11,13 +11,13 @@ from encheck.datasets.dataset import Dataset
 from encheck.errors import NothingToMeasure
 from encheck.generators.base import beside
 from encheck.generators.typo import (
-    ADDED,
+    MARKUP_AND_EMOJI,
     NOISE,
-    SLIPPED,
-    WRITTEN_OTHERWISE,
+    OTHER_NOTATIONS,
+    TYPING_ERRORS,
     capitals,
     composition,
-    distance,
+    edit_distance,
     emoji,
     keyboard,
     missing,
@@ -31,7 +31,7 @@ from encheck.items.variants import VariantMaker
 from encheck.language.edits.noise import NOTATIONS, SLIPS, choose_notation_edits, is_clear, is_word
 from encheck.language.english import English
 from encheck.statistics.draws import Draws
-from encheck.types import Group, Variant, apply_edits, keeps_meaning
+from encheck.types import Group, Recipe, Variant, apply_edits, keeps_meaning
 
 ENGLISH = English(experimental=True)
 TEXTS = [
@@ -54,9 +54,9 @@ def test_noise_and_the_other_meaning_change_as_many_characters(kind):
     there = [(text, near, far) for text, near, far in found if isinstance(near, Variant) and isinstance(far, Variant)]
     assert there, kind
     for text, near, far in there:
-        assert distance(text, near.text) == distance(text, far.text) > 0
+        assert edit_distance(text, near.text) == edit_distance(text, far.text) > 0
         assert near.text == apply_edits(text, near.edits) != far.text
-        assert near.certificate.startswith(f"{kind}, {distance(text, near.text)} character")
+        assert near.certificate.startswith(f"{kind}, {edit_distance(text, near.text)} character")
         assert keeps_meaning(near.relation)
         assert not keeps_meaning(far.relation)
 
@@ -67,10 +67,10 @@ def test_a_level_of_typos_is_as_many_words_mistyped_and_as_many_characters_of_an
     found = [(text, *pair) for text, pair in zip(TEXTS, pairs, strict=True) if isinstance(pair[0], Variant)]
     assert len(found) >= 4
     for text, near, _ in found:
-        assert len(near.edits) == distance(text, near.text) == level
+        assert len(near.edits) == edit_distance(text, near.text) == level
     far = [(text, one) for text, _, one in found if isinstance(one, Variant)]
     assert far
-    assert {distance(text, one.text) for text, one in far} == {level}
+    assert {edit_distance(text, one.text) for text, one in far} == {level}
 
 
 @pytest.mark.parametrize("kind", SLIPS)
@@ -79,7 +79,7 @@ def test_a_slip_is_no_word_and_starts_with_the_letter_of_its_word(kind):
     for word in ("house", "form", "trial", "market", "friends", "causal", "counties"):
         for slip in (one for one in SLIPS[kind](word) if is_clear(lexicon, one, word)):
             assert slip[0] == word[0]
-            assert distance(word, slip) == 1
+            assert edit_distance(word, slip) == 1
             assert not is_word(lexicon, slip)
             assert not re.search("cunt|shit", slip)
 
@@ -101,7 +101,7 @@ STAYING = [
 @pytest.mark.parametrize("text", STAYING)
 def test_names_addresses_code_short_and_joined_words_are_never_mistyped(text):
     for seed in range(4):
-        for generator in SLIPPED.values():
+        for generator in TYPING_ERRORS.values():
             found = made(text, generator, seed=seed)
             words = {text[e.start : e.end] for e in found.edits} if isinstance(found, Variant) else set()
             assert words <= {"visited", "first"}, words
@@ -109,7 +109,7 @@ def test_names_addresses_code_short_and_joined_words_are_never_mistyped(text):
 
 def test_the_word_that_the_other_meaning_takes_is_mistyped_first():
     text = "The cattle grazed on the northern meadows."
-    for generator in SLIPPED.values():
+    for generator in TYPING_ERRORS.values():
         near, far = made(text, generator), made(text, beside(generator, other_meaning))
         assert far.text == "The cattle grazed on the southern meadows."
         assert (far.edits[0].start, far.edits[0].end) in {(e.start, e.end) for e in near.edits}
@@ -158,7 +158,7 @@ def test_a_notation_changes_what_it_says_of_any_text(text, kind, size):
     edits = choose_notation_edits(text, kind, size, Draws(0, kind, text))
     if edits is not None:
         assert apply_edits(text, edits) != text
-        assert distance(text, apply_edits(text, edits)) <= size
+        assert edit_distance(text, apply_edits(text, edits)) <= size
 
 
 def test_the_same_seed_makes_the_same_and_another_seed_others():
@@ -179,7 +179,7 @@ def test_noise_is_listed():
 def test_items_of_each_kind_have_both_texts_and_probes_have_none():
     data = Dataset("d", (), tuple(Group(text, text, text, text) for text in TEXTS), "none", len(TEXTS))
     maker = VariantMaker(0, ENGLISH)
-    for kinds in (SLIPPED, WRITTEN_OTHERWISE, ADDED):
+    for kinds in (TYPING_ERRORS, OTHER_NOTATIONS, MARKUP_AND_EMOJI):
         build = contrast_of_noise(kinds, other_meaning)
         found = [build(data, kind, maker) for kind in kinds if kind not in ("composition", "accents")]
         assert all(item.near_why and item.far_why for items in found for item in items.included)
@@ -191,7 +191,7 @@ def test_items_of_each_kind_have_both_texts_and_probes_have_none():
 
 
 def test_the_published_recipe_has_no_noise():
-    assert made(TEXTS[0], typo, english=English(mode="paper")) == "the published recipe has no noise"
+    assert made(TEXTS[0], typo, english=English(recipe=Recipe("paper", {}))) == "the published recipe has no noise"
 
 
 OTHER_MEANINGS = {  # without --experimental, over some seeds

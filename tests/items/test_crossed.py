@@ -14,7 +14,7 @@ from encheck.datasets.reader import BadRows
 from encheck.errors import NothingToMeasure
 from encheck.gating.baseline import model_tables
 from encheck.generators.invariance import casing
-from encheck.generators.phenomenon import phenomenon
+from encheck.generators.phenomenon import phenomenon_generator
 from encheck.ids import CaseId
 from encheck.items import contrast, crossed, edited
 from encheck.items.variants import VariantMaker
@@ -97,7 +97,7 @@ class Says:
 def test_each_side_of_a_group_has_its_construction(tmp_path):
     data = dataset(tmp_path, [denied("shop") | {"construction": "opposite"}, denied("door")])
     groups = items_of(data, "negation")
-    triplets = contrast(phenomenon("negation", "kept"), phenomenon("negation", "changed"))(
+    triplets = contrast(phenomenon_generator("negation", "kept"), phenomenon_generator("negation", "changed"))(
         data, 1, VariantMaker(0)
     ).included
     for items, by in ((groups, CrossedScores), (triplets, MarginScores)):
@@ -144,7 +144,7 @@ def test_data_without_crossed_groups_are_skipped_with_the_reason():
 
 
 def test_each_side_of_a_crossed_group_is_a_single_contrast_of_its_cluster(roles):
-    sides = (phenomenon("role_reversal", side) for side in ("kept", "changed"))
+    sides = (phenomenon_generator("role_reversal", side) for side in ("kept", "changed"))
     found = [(t.source, t.near, t.far, t.cluster) for t in contrast(*sides)(roles, 1, VariantMaker(0)).included]
     said = [(side.source, side.near, side.far, item.cluster) for item in items_of(roles) for side in item.sides]
     assert sorted(found) == sorted(said)
@@ -155,14 +155,16 @@ def test_each_side_is_a_single_contrast_with_the_control(tmp_path):
     one = denied("shop")
     one["variants"].append(variant(one["sentence"], "negation_control", "the shop is big"))
     data = dataset(tmp_path, [one])
-    found = contrast(phenomenon("negation", "kept"), phenomenon("negation", "changed"))(
+    found = contrast(phenomenon_generator("negation", "kept"), phenomenon_generator("negation", "changed"))(
         data, 1, VariantMaker(0)
     ).included
     assert {(t.source, t.near, t.far) for t in found} == {
         ("the shop is open now", "the shop is not closed now", "the shop is closed now"),
         ("the shop is not open now", "the shop is closed now", "the shop is not closed now"),
     }
-    far = contrast(phenomenon("negation", "kept"), phenomenon("negation", "control"))(data, 1, VariantMaker(0)).included
+    far = contrast(phenomenon_generator("negation", "kept"), phenomenon_generator("negation", "control"))(
+        data, 1, VariantMaker(0)
+    ).included
     assert {(t.source, t.far) for t in far} == {
         ("the shop is open now", "the shop is big"),
         ("the shop is not open now", "the shop is big"),

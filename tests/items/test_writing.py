@@ -11,9 +11,9 @@ from encheck.cli import app
 from encheck.datasets.dataset import dataset_from_rows
 from encheck.datasets.probes import embedded
 from encheck.datasets.reader import PairRow
-from encheck.encoders.writing import BackTranslator, Continuer, Translator, back_translator
+from encheck.encoders.writing import BackTranslator, ContinuationGenerator, Translator, make_back_translator
 from encheck.errors import ModelError, NothingToMeasure, UsageError
-from encheck.generators.back_translation import why_not
+from encheck.generators.back_translation import back_translation_problem
 from encheck.generators.continuation import AT_CUT, continuation
 from encheck.items.chains import Surprisal, continuation_chains, rewrite_sources, swap_chains
 from encheck.items.variants import VariantMaker, WritingModels
@@ -88,15 +88,14 @@ def marians(tmp_path_factory):
     return tuple(str(marian(folder / name, seed=seed)) for seed, name in enumerate(("there", "back")))
 
 
-def going_on(source, text, level, mode="careful"):
+def going_on(source, text, level, recipe=None):
     group = Group("g", source, "x", "c", continuation=text)
-    return VariantMaker(english=English(mode=mode)).variants([group], continuation, level=level)[0]
+    return VariantMaker(english=English(recipe=recipe)).variants([group], continuation, level=level)[0]
 
 
 def test_the_papers_example_is_cut_after_and_four_words():
     source = "He was born in New York City in East Broadway on October 23, 1806."
     assert going_on(source, GOES_ON, 5).text == source[:-1] + ", and was raised in Baltimore."
-    assert going_on(source, GOES_ON, 10, "paper").text.endswith("Baltimore, Maryland where the family moved")
     made = going_on(source, GOES_ON, 5)
     assert made.edits[0].start == len(source) - 1
 
@@ -115,8 +114,6 @@ def test_a_question_keeps_its_mark_and_a_sentence_without_an_end_gets_none():
 
 
 def test_punctuation_that_stands_alone_is_no_word():
-    found = going_on("It rained .", "was wet , so they - all - left .", 5, "paper")
-    assert found.text == "It rained, and was wet , so they"
     assert going_on("It rained .", "was wet , so", 5) == "the continuation has fewer than 5 words"
 
 
@@ -148,7 +145,7 @@ def test_data_without_continuations_have_nothing_to_measure():
 
 def test_a_language_model_writes_what_follows_each_text_and_not_the_text_itself(gpt):
     texts = ["the dog sings, and", "a red cat sleeps on the dog, and", "the dog sings, and"]
-    found = Continuer(gpt, device="cpu")(texts)
+    found = ContinuationGenerator(gpt, device="cpu")(texts)
     assert found[0] == found[2]
     assert all(len(text.split()) >= 5 and "\n" not in text for text in found)
     assert not found[1].startswith("a red cat sleeps on")
@@ -156,37 +153,27 @@ def test_a_language_model_writes_what_follows_each_text_and_not_the_text_itself(
 
 def test_what_was_written_does_not_depend_on_the_batch(gpt):
     texts = ["the dog sings, and", "a red cat sleeps on the dog under the blue cat, and", "the, and"]
-    together = Continuer(gpt, device="cpu")(texts)
-    assert together == [Continuer(gpt, device="cpu")([text])[0] for text in texts]
+    together = ContinuationGenerator(gpt, device="cpu")(texts)
+    assert together == [ContinuationGenerator(gpt, device="cpu")([text])[0] for text in texts]
 
 
 def test_what_was_written_is_kept_and_another_model_has_a_place_of_its_own(gpt, tmp_path):
     store = Store(tmp_path / "s.sqlite")
-    first = Continuer(gpt, device="cpu", store=store)
+    first = ContinuationGenerator(gpt, device="cpu", store=store)
     text = first(["the dog, and"])
-    again = Continuer(gpt, device="cpu", store=store)
+    again = ContinuationGenerator(gpt, device="cpu", store=store)
     assert again(["the dog, and"]) == text
     assert (first.written, again.written) == (1, 0)
-    other = Continuer(str(causal(tmp_path / "other", seed=7)), device="cpu", store=store)
+    other = ContinuationGenerator(str(causal(tmp_path / "other", seed=7)), device="cpu", store=store)
     assert other.fingerprint != first.fingerprint
     assert other(["the dog, and"]) != text
-
-
-def test_chains_of_other_data_are_made_with_the_language_model(gpt):
-    maker = VariantMaker(
-        english=English(mode="paper"), writers=WritingModels(continuations=Continuer(gpt, device="cpu"))
-    )
-    data = dataset_from_rows("own", [PairRow("The dog sings.", "A dog is singing.", 1)])
-    (chain,) = continuation_chains(data, 30, maker).included
-    assert chain.members[0].startswith("The dog sings, and ")
-    assert len(chain.members) >= 2
 
 
 LONG = "the dog sings " * 900
 
 
 def test_nothing_is_written_for_a_text_that_the_model_has_no_room_for(gpt, marians):
-    for writer in (Continuer(gpt, device="cpu"), Translator(marians[0], device="cpu")):
+    for writer in (ContinuationGenerator(gpt, device="cpu"), Translator(marians[0], device="cpu")):
         found = writer(["she sleeps under the red cat", LONG, "the dog \ud800 sings", ""])
         assert found == [writer(["she sleeps under the red cat"])[0], "", writer(["the dog \ufffd sings"])[0], ""]
     group = Group("g", LONG, "x", "c")
@@ -210,7 +197,7 @@ def test_surprisal_is_the_loss_of_the_language_model_in_bits(gpt):
 
 
 def bits(gpt, **options):
-    return Surprisal(Continuer(gpt, device="cpu", **options))
+    return Surprisal(ContinuationGenerator(gpt, device="cpu", **options))
 
 
 def test_surprisal_of_a_text_without_room_is_no_number_and_all_is_kept(gpt, tmp_path):
@@ -239,20 +226,20 @@ def test_a_translation_goes_there_and_back(marians):
     there, back = (Translator(name, device="cpu") for name in marians)
     texts = ["the dog sings", "she sleeps under the red cat"]
     assert BackTranslator(there, back)(texts) == back(there(texts))
-    assert back_translator(",".join(marians), device="cpu")(texts) == back(there(texts))
+    assert make_back_translator(",".join(marians), device="cpu")(texts) == back(there(texts))
 
 
 def test_two_models_or_a_language_are_asked_for():
     for spec in ("./en-de", "./en-de,", ""):
         with pytest.raises(UsageError, match="should be a language"):
-            back_translator(spec)
+            make_back_translator(spec)
 
 
 def test_a_folder_that_is_no_model_is_refused(tmp_path):
     with pytest.raises(ModelError, match="not a checkpoint"):
-        Continuer(str(tmp_path))
+        ContinuationGenerator(str(tmp_path))
     with pytest.raises(ModelError, match="does not exist"):
-        Continuer("./nowhere")
+        ContinuationGenerator("./nowhere")
 
 
 @pytest.mark.parametrize(
@@ -267,7 +254,7 @@ def test_a_folder_that_is_no_model_is_refused(tmp_path):
     ],
 )
 def test_what_cannot_stand_for_the_sentence_is_left_out_with_a_reason(text, reason):
-    said = why_not("The mill closed on Monday.", text)
+    said = back_translation_problem("The mill closed on Monday.", text)
     assert reason in said
     assert bool(said) == bool(reason)
 
@@ -303,18 +290,3 @@ def test_what_models_wrote_is_listed(gpt, marians, tmp_path, monkeypatch):
     assert made.exit_code == 0, made.output
     listed = {line.split()[0] for line in made.output.splitlines() if line.strip()}
     assert {"continuation", "back_translation"} <= listed
-
-
-def test_the_run_takes_both_options(gpt, marians, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    rows = "sentence1\tsentence2\tlabel\nThe dog sings.\tA dog is singing.\t1\nRain fell.\tNo sun.\t0\n"
-    (tmp_path / "own.tsv").write_text(rows)
-    args = ["--data", "pairs:own.tsv", "--model=overlap", f"--continuation-model={gpt}", "--threshold=0.5",
-            f"--back-translate={','.join(marians)}", "--no-store", "--report-dir=out", "-q",
-            "--generator-mode=paper"]  # fmt: skip
-    outcome = CliRunner().invoke(app, ["run", "-m", "continuation or swapchain", *args])
-    assert outcome.exit_code in (0, 1), outcome.output
-    found = json.loads((tmp_path / "out/results.json").read_text("utf-8"))["checks"]
-    assert {row["metric"] for row in found if row["property"] == "continuation"} >= {"r_precision", "accuracy_1"}
-    reasons = [row["reason"] for row in found if row["check"] == "rewrite_ranks_above_swaps"]
-    assert "back-translation" in reasons[0] or "fewer than 3 groups" in reasons[0]

@@ -13,7 +13,7 @@ from filelock import FileLock
 from test_bench import REQUESTS, Counting, bench_of, texts_of
 
 from encheck.claims import Claim
-from encheck.encoders.load import load
+from encheck.encoders.load import load_model
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.engine import locks as module
 from encheck.engine.locks import Locks, device_names
@@ -102,7 +102,7 @@ def test_a_model_waits_for_nobody_who_computes_elsewhere(path, model):
 
 def test_an_encoder_behind_a_server_takes_no_lock(path, monkeypatch):
     config = ModelConfig("served", name="http://localhost:1", adapter="openai", options={"model": "m"})
-    assert list(locks_of(path).encoding(load(config, device=Device()))) == []
+    assert list(locks_of(path).encoding(load_model(config, device=Device()))) == []
 
 
 def test_a_model_on_the_same_device_waits_and_says_for_whom(path, caplog):

@@ -8,7 +8,7 @@ import pytest
 import tiny
 from test_bench import DATA, PAIRS
 
-from encheck.encoders.load import load, named_parents, parent_of
+from encheck.encoders.load import find_base_model, list_base_model_names, load_model
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.items.variants import VariantMaker
 from encheck.options import Settings
@@ -37,7 +37,7 @@ KNOWN = {"random": ModelConfig("random", adapter="encheck.encoders.fake:Random",
 )
 def test_the_card_and_the_configurations_name_a_parent(tmp_path, file, text, found):
     (tmp_path / file).write_bytes(text if isinstance(text, bytes) else text.encode())
-    assert list(named_parents(tmp_path)) == found
+    assert list(list_base_model_names(tmp_path)) == found
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_parent_is_a_folder_or_an_entry_that_is_at_hand(tmp_path, name, label)
     for folder in ("base", "child"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "config.json").write_text(json.dumps({"_name_or_path": name}))
-    found = parent_of(tmp_path / "child", KNOWN)
+    found = find_base_model(tmp_path / "child", KNOWN)
     assert (found and (found[0], found[2])) == (label and (label, "config.json"))
 
 
@@ -59,7 +59,7 @@ def test_its_scores_come_from_the_store_and_it_is_never_loaded(tmp_path, monkeyp
 
     def measured(folder):
         config = ModelConfig("m", name=str(folder))
-        subjects = {"m": Subject("m", config, load(config, device=Device()))}
+        subjects = {"m": Subject("m", config, load_model(config, device=Device()))}
         bench = Bench(subjects, {"demo": DATA}, store, maker=VariantMaker(0, None))
         bench.prepare([("m", "demo", PAIRS, "own")], locks=no_locks, progress=Progress(quiet=True))
         return bench, bench.items("demo", PAIRS, "own")

@@ -9,7 +9,7 @@ from recorded import run_file, schema
 
 import encheck
 from encheck.generators.entity import ENTITY
-from encheck.generators.phenomenon import generators, phenomena, validity_of
+from encheck.generators.phenomenon import all_generators, all_phenomena, relation_validity
 from encheck.reporting import terminal
 from encheck.types import Estimate, FloorAndAim, Validity
 from encheck.verdict import JudgingTerms, judge_by_terms
@@ -69,8 +69,8 @@ ESTIMATE = Estimate("margin_rate", 0.7, 0.65, 0.75, n=400, clusters=400)
 
 @pytest.mark.parametrize("floor", [None, 0.25, 0.5, 0.6])
 def test_no_aim_lies_above_what_is_right_nor_below_the_floor(floor):
-    names = [*generators(), *(relation for name in phenomena() for relation in (name, f"{name}_control"))]
-    read = [found for name in names if (found := validity_of(name)) and found.read]
+    names = [*all_generators(), *(relation for name in all_phenomena() for relation in (name, f"{name}_control"))]
+    read = [found for name in names if (found := relation_validity(name)) and found.read]
     assert len(read) == 11
     for found in (*read, Validity("odd", 111, 200)):
         for aim in (0.6, 0.8, 0.95, 1.0):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from encheck.datasets.dataset import Dataset
 from encheck.engine.shrinking import find_shipped_claim, level_of_case
-from encheck.generators.phenomenon import phenomenon
+from encheck.generators.phenomenon import phenomenon_generator
 from encheck.ids import ItemId
 from encheck.items import contrast
 from encheck.items.variants import VariantMaker
@@ -180,7 +180,7 @@ def test_nothing_goes_that_an_edit_touches():
 
 def test_generated_edits_are_made_again():
     maker = VariantMaker(0, ENGLISH)
-    build = contrast(phenomenon("number", "kept"), phenomenon("number", "changed"))
+    build = contrast(phenomenon_generator("number", "kept"), phenomenon_generator("number", "changed"))
 
     def made(text):
         (item,) = build(Dataset("own", (), (Group("g", text, text, "c"),), "", 1), 1, maker).included

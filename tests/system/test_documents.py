@@ -10,7 +10,7 @@ from mutations import KINDS, survivors
 
 from encheck.datasets.load import load
 from encheck.encoders.files import read_json
-from encheck.encoders.models_file import known_models, read_models, with_args
+from encheck.encoders.models_file import apply_model_args, known_models, read_models
 from encheck.engine.results import read_run as read_run
 from encheck.errors import ConfigError, DataError, EncheckError
 from encheck.gating.baseline import read_baseline as read_baseline
@@ -93,7 +93,7 @@ def test_an_alias_within_itself_and_a_long_file_are_refused(tmp_path):
 @pytest.mark.parametrize("value", ["[" * 5_000, "9" * 5_000, "2001-99-99", "&a [*a]", "!!python/name:os.system"])
 def test_any_value_of_a_model_argument_is_one_message(value):
     with pytest.raises(ConfigError, match="--model-arg max_length"):
-        with_args(known_models()["sbert"], {"max_length": value})
+        apply_model_args(known_models()["sbert"], {"max_length": value})
 
 
 def test_a_key_of_the_project_has_a_limit_of_parts(tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from encheck.encoders.adapters import CODE, TEXT, TORCH, Adapter
+from encheck.encoders.adapters import ENCODING_FIELDS, PINNING_FIELDS, TORCH_FIELDS, Adapter
 
 DOC2VEC = Adapter(
     "encheck_papers.doc2vec.encoder:open_doc2vec",
@@ -26,21 +26,21 @@ LASER = Adapter(
 BERTSCORE = Adapter(
     "encheck_papers.bertscore:BertScore",
     "encoder whose tokens are matched (BERTScore)",
-    (*CODE, "prompt", *TORCH),
+    (*PINNING_FIELDS, "prompt", *TORCH_FIELDS),
     source="hub",
     options={"idf": str, "layer": int},
 )
 ALIGNMENT = Adapter(
     "encheck_papers.alignment:AlignmentScorer",
     "encoder whose predicate-argument spans are aligned",
-    (*CODE, "prompt", *TORCH),
+    (*PINNING_FIELDS, "prompt", *TORCH_FIELDS),
     source="hub",
     options={"layer": int, "spacy_model": str, "matching": ("greedy", "one-to-one")},
 )
 PAIR_HEAD = Adapter(
     "encheck_papers.headed:open_checkpoint",
     "sentence-transformers checkpoint with a head over pairs or a pooling over spans",
-    (*CODE, *TEXT, *TORCH, "pooling", "trust_remote_code"),
+    (*PINNING_FIELDS, *ENCODING_FIELDS, *TORCH_FIELDS, "pooling", "trust_remote_code"),
     source="hub",
     options={"head": str, "features": str, "positive": str, "frames": str, "missing": ("refuse", "parse")},
 )

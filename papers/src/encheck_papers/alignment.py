@@ -70,9 +70,9 @@ class AlignmentScorer(TokenScorer):
         self.matching: str = config.options.get("matching", "greedy")
         self.pipeline = Pipeline(config.options.get("spacy_model"), file_hash=file_hash)
 
-    def how(self) -> list[str]:
+    def fingerprint_settings(self) -> list[str]:
         """Adds the pipeline that parses the sentences, and the matching."""
-        return [*super().how(), self.pipeline.fingerprint, self.matching]
+        return [*super().fingerprint_settings(), self.pipeline.fingerprint, self.matching]
 
     def about(self) -> dict[str, Json]:
         """Adds the pipeline and the matching."""

@@ -68,13 +68,13 @@ class TokenScorer(PairModel):
         """The devices of the token vectors."""
         return self.encoder.devices
 
-    def content(self) -> Mapping[str, Path]:
+    def fingerprint_files(self) -> Mapping[str, Path]:
         """Every file of the folder that affects vectors."""
-        return self.encoder.content()
+        return self.encoder.fingerprint_files()
 
-    def how(self) -> list[str]:
+    def fingerprint_settings(self) -> list[str]:
         """The encoder's settings, with its prompt."""
-        return [*self.encoder.how(), self.encoder.prompt]
+        return [*self.encoder.fingerprint_settings(), self.encoder.prompt]
 
     def about(self) -> dict[str, Json]:
         """Adds the layer and the prompt."""
@@ -104,9 +104,9 @@ class BertScore(TokenScorer):
         sides = {text for pair in data.pairs for text in (pair.first, pair.second)}
         return tuple(sorted(set(replace_half_surrogates(list(sides or {group.source for group in data.groups})))))
 
-    def how(self) -> list[str]:
+    def fingerprint_settings(self) -> list[str]:
         """Adds the texts that are counted."""
-        return [*super().how(), f"idf {content_hash(*self.corpus)}" if self.idf else "no idf"]
+        return [*super().fingerprint_settings(), f"idf {content_hash(*self.corpus)}" if self.idf else "no idf"]
 
     def about(self) -> dict[str, Json]:
         """Adds the weights."""

@@ -94,13 +94,19 @@ class PairHeadEncoder(SpanEncoder):
         """The probability that the texts of these vectors [n, d] mean the same; shape [n]."""
         return self.head.probabilities(first, second)[:, self.positive]
 
-    def content(self) -> Mapping[str, Path]:
+    def fingerprint_files(self) -> Mapping[str, Path]:
         """The checkpoint's files, and those of its head."""
-        return {**super().content(), **(head_files(self.source) if self._state is None else {"head": self._state})}
+        return {
+            **super().fingerprint_files(),
+            **(head_files(self.source) if self._state is None else {"head": self._state}),
+        }
 
-    def how(self) -> list[str]:
+    def fingerprint_settings(self) -> list[str]:
         """Adds the options of the head."""
-        return [*super().how(), *(f"{k} {v}" for k, v in sorted(self.config.options.items()) if k in OPTIONS)]
+        return [
+            *super().fingerprint_settings(),
+            *(f"{k} {v}" for k, v in sorted(self.config.options.items()) if k in OPTIONS),
+        ]
 
     def about(self) -> dict[str, Json]:
         """Adds the parts that the head reads."""
@@ -108,7 +114,7 @@ class PairHeadEncoder(SpanEncoder):
 
     def _load(self, device: str) -> SentenceTransformer:
         model = super()._load(device)
-        found = self.cut_to or model.get_embedding_dimension()
+        found = self.output_dimension or model.get_embedding_dimension()
         if found is not None and found != self.head.dimension:
             raise EncoderError(f"{self.source}: {self.head.mismatch(found)}")
         return model

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.base import LocalEncoder
-from encheck.encoders.batching import batches_of_one_length, pick_devices, run_on_replicas
-from encheck.encoders.files import check_weights, must_exist
+from encheck.encoders.batching import batch_equal_lengths, pick_devices, run_on_replicas
+from encheck.encoders.files import check_weights_file, require_file
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
-from encheck.encoders.static_embeddings import MIN_WORDS_TO_DOUBT, VectorFile, treebank_words
+from encheck.encoders.static_embeddings import MIN_WORDS_TO_DOUBT, VectorFile, split_like_treebank
 from encheck.errors import EncoderError, ModelError
 from encheck.system.files import expand_home
 from encheck.types import Json
@@ -40,7 +40,7 @@ class InferSentEncoder(LocalEncoder):
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
-        check_weights(must_exist(source, "the state dict", "Remedy: say where it is: --model-arg name=PATH"))
+        check_weights_file(require_file(source, "the state dict", "Remedy: say where it is: --model-arg name=PATH"))
         vectors = config.options.get("vectors")
         if not vectors:
             raise ModelError(
@@ -53,11 +53,11 @@ class InferSentEncoder(LocalEncoder):
         self._known: dict[str, NDArray[np.float32]] = {}
         self._asked: set[str] = set()
 
-    def content(self) -> Mapping[str, Path]:
+    def fingerprint_files(self) -> Mapping[str, Path]:
         """The state dict and the word vectors."""
         return {"model": self.source, "vectors": self.file.path}
 
-    def how(self) -> list[str]:
+    def fingerprint_settings(self) -> list[str]:
         """The version."""
         return [str(self.version)]
 
@@ -84,7 +84,7 @@ class InferSentEncoder(LocalEncoder):
     def words(self, text: str) -> list[str]:
         """Words between marks of begin and end, split as by the authors."""
         begin, end = ENDS[self.version]
-        words = treebank_words(text)
+        words = split_like_treebank(text)
         if self.version == 2:  # the authors say that this follows Moses
             words = " ".join(words).replace(" n't ", "n 't ").split()
         return [begin, *words, end]
@@ -95,7 +95,9 @@ class InferSentEncoder(LocalEncoder):
         known = self._learn([self.words(text) for text in texts])
         lengths = np.array([len(words) for words in known])
         yield from run_on_replicas(
-            [lstm], batches_of_one_length(lengths, WORDS_PER_BATCH), lambda m, at: self._run(m, [known[i] for i in at])
+            [lstm],
+            batch_equal_lengths(lengths, WORDS_PER_BATCH),
+            lambda m, at: self._encode_batch(m, [known[i] for i in at]),
         )
 
     def _learn(self, found: list[list[str]]) -> list[list[str]]:
@@ -115,7 +117,7 @@ class InferSentEncoder(LocalEncoder):
         vectors = TRAINED_WITH[self.version]
         return f"the vocabulary does not match. Remedy: the vectors that it was trained with ({vectors})"
 
-    def _run(self, lstm: Any, rows: list[list[str]]) -> NDArray[np.float32]:
+    def _encode_batch(self, lstm: Any, rows: list[list[str]]) -> NDArray[np.float32]:
         import torch
 
         sequences = [torch.from_numpy(np.array([self._known[w] for w in words], np.float32)) for words in rows]

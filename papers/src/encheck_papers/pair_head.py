@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.checkpoints.folders import HEAD
-from encheck.encoders.files import COPY, check_weights, read_json, value_of
+from encheck.encoders.checkpoints.folders import PAIR_HEAD_FOLDER
+from encheck.encoders.files import COPY, check_weights_file, read_json, read_json_value
 from encheck.errors import EncoderError, ModelError, unknown_name_message
 from encheck_papers.recurrent import read_state
 
-FOLDER = HEAD
+FOLDER = PAIR_HEAD_FOLDER
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 FORMAT = 1
 PARTS = ("u", "v", "|u-v|", "u*v")
@@ -130,10 +130,10 @@ def read_head(folder: Path) -> Head:
     config = folder / FOLDER / CONFIG
     dimension = _count(config, "dimension", 1, MOST_DIMENSIONS)
     classes = _count(config, "classes", 2, MOST_CLASSES)
-    if (found := value_of(config, "format", int)) != FORMAT:
+    if (found := read_json_value(config, "format", int)) != FORMAT:
         raise ModelError(f"{config}: format is {found}, but only {FORMAT} is known. Remedy: a newer encheck")
     try:
-        features = checked_features(value_of(config, "features", list) or ())
+        features = checked_features(read_json_value(config, "features", list) or ())
     except ModelError as error:
         raise ModelError(f"{config}: {error}. {COPY}") from error
     path = folder / FOLDER / WEIGHTS
@@ -147,7 +147,7 @@ def config_text(*, dimension: int, classes: int, features: Sequence[str]) -> str
 
 
 def _count(config: Path, key: str, least: int, most: int) -> int:
-    found = value_of(config, key, int)
+    found = read_json_value(config, key, int)
     if found is None or not least <= found <= most:
         raise ModelError(f"{config}: {key} is {found}, but should be a whole number from {least} to {most:,}. {COPY}")
     return int(found)
@@ -158,7 +158,7 @@ def _tensors(path: Path) -> Mapping[str, Any]:
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
-    check_weights(path)
+    check_weights_file(path)
     try:
         return load_file(path)
     except (OSError, SafetensorError, KeyError, TypeError, AttributeError) as error:
@@ -201,7 +201,7 @@ def state_file(folder: Path, named: str) -> Path:
             f"head is {named!r}, but neither {folder} nor this folder has it. Remedy: a file of the classifier's "
             "state dict, or the folder of a Dense module"
         )
-    check_weights(path)
+    check_weights_file(path)
     return path
 
 

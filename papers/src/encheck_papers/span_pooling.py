@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.checkpoints.folders import SPAN_POOLING
-from encheck.encoders.files import COPY, check_weights, read_json
-from encheck.encoders.pooling import mean
+from encheck.encoders.checkpoints.transformers import mean_over_tokens
+from encheck.encoders.files import COPY, check_weights_file, read_json
 from encheck.errors import ModelError, UsageError, unknown_name_message
 from encheck.language.english import English
 from encheck.store import Store, default_store_path
@@ -199,7 +199,7 @@ class _SpanPooling(Module):
         states = features["token_embeddings"].float()
         parts = [self.pooled(states, features[MARKS], features.get(EDGES))[1]]
         if self.settings.sentence_mean:
-            parts.insert(0, mean(states, features["attention_mask"]))
+            parts.insert(0, mean_over_tokens(states, features["attention_mask"]))
         features["sentence_embedding"] = torch.cat(parts, dim=-1)
         return features
 
@@ -284,7 +284,7 @@ class _SpanPooling(Module):
             raise ModelError(f"{path} does not exist: the span pooling of this checkpoint is half-written. {COPY}")
         theirs: Mapping[str, Tensor] = {}
         if mine:
-            check_weights(path)
+            check_weights_file(path)
             theirs = load_file(path)
         shapes, found = ({name: tuple(one.shape) for name, one in state.items()} for state in (mine, theirs))
         if shapes != found or not all(bool(torch.isfinite(one).all()) for one in theirs.values()):

@@ -12,7 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from encheck.encoders.checkpoints.folders import SPAN_POOLING
-from encheck.encoders.checkpoints.sentence_transformers import SentenceTransformerEncoder, load_modules, module_folders
+from encheck.encoders.checkpoints.sentence_transformers import (
+    SentenceTransformerEncoder,
+    load_from_modules,
+    module_classes_and_folders,
+)
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
 from encheck.errors import ModelError
@@ -57,7 +61,7 @@ class Spans:
 
 def settings_of(source: Path) -> SpanSettings | None:
     """The settings of a checkpoint's span pooling; None if it has none, ModelError for a broken one."""
-    folders = [folder for kind, folder in module_folders(source) if kind == SPAN_POOLING]
+    folders = [folder for kind, folder in module_classes_and_folders(source) if kind == SPAN_POOLING]
     if len(folders) > 1:
         raise ModelError(f"{source / 'modules.json'} has {len(folders)} span poolings, but should have one")
     return read_settings(source / folders[0]) if folders else None
@@ -92,9 +96,9 @@ def load_spanned(source: Path, *, spans: SpanSource | None = None, **named: Any)
     """The model of a checked folder with a span pooling; `spans` is their source, by default parses in the default
     store.
 
-    `named` goes to `load_modules`.
+    `named` goes to `load_from_modules`.
     """
-    model = load_modules(source, own={SPAN_POOLING: span_pooling.SpanPooling}, **named)
+    model = load_from_modules(source, own={SPAN_POOLING: span_pooling.SpanPooling}, **named)
     for module in model if spans is not None else ():
         if isinstance(module, span_pooling.SpanPooling):
             module.source = spans
@@ -108,9 +112,9 @@ class SpanEncoder(SentenceTransformerEncoder):
         super().__init__(source, config, device=device, file_hash=file_hash)
         self.spans = spans_of(source, config.options, file_hash=file_hash)
 
-    def how(self) -> list[str]:
+    def fingerprint_settings(self) -> list[str]:
         """Adds the source of its spans."""
-        return [*super().how(), *([f"spans {self.spans.source.fingerprint}"] if self.spans else ())]
+        return [*super().fingerprint_settings(), *([f"spans {self.spans.source.fingerprint}"] if self.spans else ())]
 
     def about(self) -> dict[str, Json]:
         """Adds its spans."""
@@ -121,13 +125,15 @@ class SpanEncoder(SentenceTransformerEncoder):
         if self.spans:
             self.spans.english.store = store
 
-    def made(self, **named: Any) -> SentenceTransformer:
+    def load_model(self, **named: Any) -> SentenceTransformer:
         """The model, with the source of its spans set."""
-        return load_spanned(self.source, spans=self.spans.source, **named) if self.spans else super().made(**named)
+        return (
+            load_spanned(self.source, spans=self.spans.source, **named) if self.spans else super().load_model(**named)
+        )
 
-    def is_plain(self, prompt: str) -> bool:
+    def computes_from_tokens(self, prompt: str) -> bool:
         """False with spans, which are found in texts."""
-        return not self.spans and super().is_plain(prompt)
+        return not self.spans and super().computes_from_tokens(prompt)
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """Compute as without spans, after finding the spans of all texts in one batch."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, batches_of_one_length, select_rows
+from encheck.encoders.batching import TOKENS_PER_BATCH, Ints, batch_equal_lengths, select_rows
 from encheck.encoders.checkpoints.pretrained import count_truncated
 from encheck.encoders.checkpoints.transformers import TransformersEncoder
 
@@ -29,7 +29,7 @@ class TokenEncoder(TransformersEncoder):
 
     engine = "token-states-1"
 
-    def pooling_of_files(self) -> None:
+    def find_stored_pooling(self) -> None:
         """There is no pooling."""
 
     def states(self, texts: Sequence[str], *, layer: int = -1, unit: bool = True) -> list[States]:
@@ -39,13 +39,13 @@ class TokenEncoder(TransformersEncoder):
             [f"{self.prompt}{text}" for text in texts], truncation=True, max_length=limit,
             return_offsets_mapping=True, return_special_tokens_mask=True,
         )  # fmt: skip
-        self.note_cut(count_truncated(encoded, limit), len(texts), limit)
+        self.count_truncated_texts(count_truncated(encoded, limit), len(texts), limit)
         features = dict(encoded)
         offsets, special = features.pop("offset_mapping"), features.pop("special_tokens_mask")
         lengths = np.array([len(ids) for ids in features["input_ids"]])
         found: dict[int, States] = {}
         budget = TOKENS_PER_BATCH.get(model.device.type, TOKENS_PER_BATCH["cpu"])
-        for positions in batches_of_one_length(lengths, budget):
+        for positions in batch_equal_lengths(lengths, budget):
             for i, vectors in zip(positions.tolist(), self._hidden(features, positions, layer, unit), strict=True):
                 spans = np.array(offsets[i], np.intp).reshape(-1, 2) - len(self.prompt)
                 ids, marks = np.array(features["input_ids"][i], np.intp), np.array(special[i], bool)

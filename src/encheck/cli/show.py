@@ -27,7 +27,7 @@ def models(
 ) -> None:
     """List the models that --model knows by name, or show one: where its weights are, how it is pinned, its licence."""
     from encheck.encoders.hub import describe_pin
-    from encheck.encoders.load import find_weights
+    from encheck.encoders.load import locate_weights
     from encheck.encoders.models_file import known_models
     from encheck.errors import UsageError, unknown_name_message
     from encheck.reporting.text import shortest
@@ -37,7 +37,7 @@ def models(
         if name is not None and name not in known:
             raise UsageError(unknown_name_message("model", name, known))
         shown = [known[name]] if name is not None else list(known.values())
-        weights = {config.label: find_weights(config) for config in shown}
+        weights = {config.label: locate_weights(config) for config in shown}
     if name is None:
         room = MAX_LINE - len("    yes    ") - max(map(len, known))
         rows = [("name", "here", "what")]

@@ -11,11 +11,11 @@ from encheck.system import entry_points
 Source = Literal["hub", "path", "optional", "url"]
 DTYPES = ("float32", "bfloat16", "float16")
 POOLINGS = ("cls", "mean", "max", "last", "first-last-avg", "layers")
-CODE = ("revision", "package", "sha256")
-TEXT = ("prompt", "prompts", "similarity", "truncate_dim")
-TORCH = ("max_length", "dtype")
+PINNING_FIELDS = ("revision", "package", "sha256")
+ENCODING_FIELDS = ("prompt", "prompts", "similarity", "truncate_dim")
+TORCH_FIELDS = ("max_length", "dtype")
 # The adapters of papers/, a separate package: models.yaml has entries for them, and encheck recognises their files.
-PAPERS = frozenset({"alignment", "bertscore", "doc2vec", "infersent", "laser", "pair-head"})
+PAPER_ADAPTERS = frozenset({"alignment", "bertscore", "doc2vec", "infersent", "laser", "pair-head"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,51 +37,48 @@ class Adapter:
     options: Mapping[str, type | tuple[str, ...]] = field(default_factory=dict)
 
 
-def _of(module: str) -> str:
-    return f"encheck.encoders.{module}"
-
-
+ENCODERS = "encheck.encoders"
 ADAPTERS: Mapping[str, Adapter] = {
     "sentence-transformers": Adapter(
-        _of("checkpoints.sentence_transformers:open_checkpoint"),
+        f"{ENCODERS}.checkpoints.sentence_transformers:open_checkpoint",
         "sentence-transformers checkpoint",
-        (*CODE, *TEXT, *TORCH, "pooling", "trust_remote_code"),
+        (*PINNING_FIELDS, *ENCODING_FIELDS, *TORCH_FIELDS, "pooling", "trust_remote_code"),
         source="hub",
     ),
     "transformers": Adapter(
-        _of("checkpoints.transformers:TransformersEncoder"),
+        f"{ENCODERS}.checkpoints.transformers:TransformersEncoder",
         "transformers checkpoint",
-        (*CODE, *TEXT, *TORCH, "pooling", "trust_remote_code"),
+        (*PINNING_FIELDS, *ENCODING_FIELDS, *TORCH_FIELDS, "pooling", "trust_remote_code"),
         source="hub",
         options={"layers": list, "head": ("mlp",)},
     ),
     "peft": Adapter(
-        _of("checkpoints.transformers:PeftEncoder"),
+        f"{ENCODERS}.checkpoints.transformers:PeftEncoder",
         "PEFT adapter",
-        ("revision", *TEXT, *TORCH, "pooling"),
+        ("revision", *ENCODING_FIELDS, *TORCH_FIELDS, "pooling"),
         ("peft",),
         "encheck[peft]",
         source="hub",
         options={"base": str, "layers": list, "head": ("mlp",)},
     ),
     "onnx": Adapter(
-        _of("onnx:OnnxEncoder"),
+        f"{ENCODERS}.onnx:OnnxEncoder",
         "bare ONNX model",
-        ("sha256", *TEXT, "max_length", "pooling"),
+        ("sha256", *ENCODING_FIELDS, "max_length", "pooling"),
         ("onnxruntime", "tokenizers"),
         "encheck[onnx]",
         options={"output": str},
     ),
     "openvino": Adapter(
-        _of("onnx:OpenVinoEncoder"),
+        f"{ENCODERS}.onnx:OpenVinoEncoder",
         "bare ONNX model, run by OpenVINO",
-        ("sha256", *TEXT, "max_length", "pooling"),
+        ("sha256", *ENCODING_FIELDS, "max_length", "pooling"),
         ("openvino", "tokenizers"),
         "encheck[openvino]",
         options={"output": str},
     ),
     "vectors": Adapter(
-        _of("static_embeddings:open_vectors"),
+        f"{ENCODERS}.static_embeddings:open_word_vectors",
         "file of word vectors",
         ("sha256", "similarity"),
         options={
@@ -93,21 +90,21 @@ ADAPTERS: Mapping[str, Adapter] = {
         },
     ),
     "stored-vectors": Adapter(
-        _of("stored_index:StoredVectors"),
+        f"{ENCODERS}.stored_index:StoredVectors",
         "file of texts with their vectors",
         ("sha256", "similarity"),
         options={"texts": str},
     ),
     "model2vec": Adapter(
-        _of("static_embeddings:Model2VecEncoder"),
+        f"{ENCODERS}.static_embeddings:Model2VecEncoder",
         "model2vec checkpoint",
-        (*CODE, *TEXT, "max_length"),
+        (*PINNING_FIELDS, *ENCODING_FIELDS, "max_length"),
         ("model2vec",),
         "encheck[model2vec]",
         source="hub",
     ),
     "savedmodel": Adapter(
-        _of("savedmodel:SavedModelEncoder"),
+        f"{ENCODERS}.savedmodel:SavedModelEncoder",
         "TensorFlow SavedModel",
         ("sha256", "similarity", "trust_remote_code"),
         ("tensorflow",),
@@ -115,23 +112,23 @@ ADAPTERS: Mapping[str, Adapter] = {
         options={"signature": str, "output": str},
     ),
     "cross-encoder": Adapter(
-        _of("pair_scorers:CrossEncoderScorer"),
+        f"{ENCODERS}.pair_scorers:CrossEncoderScorer",
         "cross-encoder",
-        (*CODE, *TORCH),
+        (*PINNING_FIELDS, *TORCH_FIELDS),
         source="hub",
         options={"direction": ("forward", "both"), "positive": str, "activation": ("sigmoid", "identity")},
     ),
     "lexical": Adapter(
-        _of("pair_scorers:LexicalScorer"),
+        f"{ENCODERS}.pair_scorers:LexicalScorer",
         "surface scorer, which needs no understanding",
         (),
         source="optional",
         options={"weighting": ("jaccard", "edit-distance", "bigrams", "trigrams", "tf-idf", "bm25")},
     ),
     "openai": Adapter(
-        _of("server:OpenAiEncoder"),
+        f"{ENCODERS}.server:OpenAiEncoder",
         "server that speaks OpenAI's /v1/embeddings",
-        TEXT,
+        ENCODING_FIELDS,
         source="url",
         options={
             "model": str, "key_env": str, "batch": int, "concurrency": int, "timeout": float, "retries": int,
@@ -139,7 +136,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         },
     ),
     "tei": Adapter(
-        _of("server:TeiEncoder"),
+        f"{ENCODERS}.server:TeiEncoder",
         "text-embeddings-inference server",
         ("prompt", "prompts", "similarity"),
         source="url",
@@ -150,7 +147,7 @@ ADAPTERS: Mapping[str, Adapter] = {
 }  # fmt: skip
 
 
-def adapter_of(name: str) -> Adapter | None:
+def find_adapter(name: str) -> Adapter | None:
     """The adapter record of encheck or an installed package; None for a class or an unknown name."""
     if name in ADAPTERS:
         return ADAPTERS[name]

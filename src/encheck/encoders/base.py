@@ -1,8 +1,8 @@
 """Base classes of adapters: an encoder of texts, an encoder made of files, and a scorer of pairs.
 
-Every adapter is called through one of three functions: `load`, `TextEncoder.batches` and `PairModel.score_pairs`. Each
-uses `library_errors`, which turns an error of a library into one that names the model. So an adapter need not know
-every error that its libraries raise.
+Every adapter is called through one of three functions: `load_model`, `TextEncoder.batches` and
+`PairModel.score_pairs`. Each uses `convert_library_errors`, which turns an error of a library into one that names the
+model. So an adapter need not know every error that its libraries raise.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.batching import out_of_memory
-from encheck.encoders.files import WHOLE, hashes
-from encheck.encoders.hub import commit_of
+from encheck.encoders.batching import is_out_of_memory
+from encheck.encoders.files import WHOLE, fingerprint_lines
+from encheck.encoders.hub import commit_from_cache_path
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.protocol import Batch
 from encheck.encoders.settings import describe_truncation
@@ -36,7 +36,7 @@ Pair = tuple[str, str]
 PAIRS_AT_ONCE = 1_024
 
 
-def is_failure(error: BaseException) -> bool:
+def is_library_failure(error: BaseException) -> bool:
     """Whether something went wrong; False when the user stops the program, or a generator ends.
 
     A library in Rust, such as tokenizers, panics: pyo3's PanicException is not an Exception, and cannot be imported.
@@ -45,31 +45,31 @@ def is_failure(error: BaseException) -> bool:
 
 
 @contextmanager
-def library_errors(as_error: Callable[[BaseException], EncheckError]) -> Iterator[None]:
+def convert_library_errors(as_error: Callable[[BaseException], EncheckError]) -> Iterator[None]:
     """Turn a failure in the block into the error that `as_error` makes of it; encheck's own errors pass unchanged."""
     try:
         yield
     except EncheckError:
         raise
     except BaseException as error:
-        if not is_failure(error):
+        if not is_library_failure(error):
             raise
         raise as_error(error) from error
 
 
-def first_line(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """The type of the error and the first line of its message, cut to 300 characters."""
     return " ".join(f"{type(error).__name__}: {error}".strip().splitlines()[0].split())[:300]
 
 
 def describe_failure(do: str, place: str, error: BaseException) -> str:
     """A message that the model at this place cannot do something, with the cause and a remedy."""
-    if out_of_memory(error):
+    if is_out_of_memory(error):
         return (
-            f"{place} runs out of memory with a single text ({first_line(error)}). Remedy: max_length, --dtype, or "
+            f"{place} runs out of memory with a single text ({describe_error(error)}). Remedy: max_length, --dtype, or "
             f"--device"
         )
-    return f"{place} cannot {do} ({first_line(error)}). {WHOLE}"
+    return f"{place} cannot {do} ({describe_error(error)}). {WHOLE}"
 
 
 class TextEncoder(ABC):
@@ -110,7 +110,7 @@ class TextEncoder(ABC):
 
     def prompt_for(self, role: str | None) -> str:
         """The prompt before a text in this role; without one, the model's only prompt."""
-        return for_role(self.prompts, role, self.prompt)
+        return value_for_role(self.prompts, role, self.prompt)
 
     def compute_in_role(self, texts: list[str], role: str | None) -> Iterator[Batch]:
         """Like `compute`, with the prompt of the role."""
@@ -128,7 +128,9 @@ class TextEncoder(ABC):
         """(positions, vectors) batch by batch; an EncoderError names the model if that fails."""
         if not texts:
             return
-        with library_errors(lambda error: EncoderError(describe_failure("encode these texts", self.place, error))):
+        with convert_library_errors(
+            lambda error: EncoderError(describe_failure("encode these texts", self.place, error))
+        ):
             for positions, vectors in self.compute_in_role(replace_half_surrogates(texts), role):
                 good = np.isfinite(vectors).all(axis=1)
                 if not good.all():
@@ -147,7 +149,7 @@ class TextEncoder(ABC):
                     )
                 yield positions, vectors
 
-    def note_cut(self, cut: int, total: int, limit: int) -> None:
+    def count_truncated_texts(self, cut: int, total: int, limit: int) -> None:
         """Count the truncated texts, and warn if they are more than one in a hundred."""
         self.truncated += cut
         if cut > total / 100:
@@ -156,21 +158,21 @@ class TextEncoder(ABC):
             )
 
 
-def for_role(by_role: Mapping[str, T], role: str | None, otherwise: T) -> T:
+def value_for_role(by_role: Mapping[str, T], role: str | None, otherwise: T) -> T:
     """The value of a mapping for this role, or for a synonym of it.
 
-    >>> for_role({"passage": "passage: "}, "document", ""), for_role({"passage": "passage: "}, "query", "")
+    >>> value_for_role({"passage": "passage: "}, "document", ""), value_for_role({"passage": "passage: "}, "query", "")
     ('passage: ', '')
     """
     names = () if role is None else (role, *SAME_ROLE.get(role, ()))
     return next((by_role[name] for name in names if name in by_role), otherwise)
 
 
-def coarse_hash(vector: NDArray[np.float32]) -> str:
+def rounded_vector_hash(vector: NDArray[np.float32]) -> str:
     """A hash of a vector, shape [d], in sixteen coarse steps: it differs between models, but not by rounding noise.
 
     >>> v = np.arange(8, dtype=np.float32)
-    >>> [coarse_hash(v) == coarse_hash(w) for w in (v * 1.000001, v * np.float32(1e25), v[::-1])]
+    >>> [rounded_vector_hash(v) == rounded_vector_hash(w) for w in (v * 1.000001, v * np.float32(1e25), v[::-1])]
     [True, True, False]
     """
     directions = np.random.default_rng(0).standard_normal((16, len(vector)))
@@ -203,10 +205,10 @@ class LocalEncoder(TextEncoder):
         self.place = str(source)
 
     @abstractmethod
-    def content(self) -> Mapping[str, Path]:
+    def fingerprint_files(self) -> Mapping[str, Path]:
         """The files that determine the vectors, under names that do not depend on their location."""
 
-    def how(self) -> list[str]:
+    def fingerprint_settings(self) -> list[str]:
         """Other settings that change vectors, besides files and prompts: options, maximum length, dtype."""
         return []
 
@@ -217,16 +219,16 @@ class LocalEncoder(TextEncoder):
 
     @cached_property
     def _fingerprint(self) -> str:
-        content = hashes(self.content(), self._file_hash)
+        content = fingerprint_lines(self.fingerprint_files(), self._file_hash)
         roles = [f"{role}: {text}" for role, text in sorted(self.prompts.items())]
-        parts = [self.engine, self.prompt, *self.how(), *roles, *content]
+        parts = [self.engine, self.prompt, *self.fingerprint_settings(), *roles, *content]
         return f"{self.engine.rpartition('-')[0]}:{content_hash(*parts)}"
 
     def fingerprint(self) -> str:
         """A hash of the files' content and of how they are used; a copied folder has the same fingerprint."""
         return self._fingerprint
 
-    def limit_of(self, texts: Sequence[str]) -> str:
+    def describe_truncated_texts(self, texts: Sequence[str]) -> str:
         """How many of these texts are longer than the model reads, and which setting limits it; empty if no text is.
 
         Also works if the files give no limit. The model is not loaded.
@@ -238,7 +240,7 @@ class LocalEncoder(TextEncoder):
     def about(self) -> dict[str, Json]:
         """Adds the commit on the hub, and the model's own code that was allowed to run."""
         own = {"code": f"trust_remote_code: code that came with {self.source.name} was allowed to run"}
-        commit = {"revision": commit_of(self.source)} if commit_of(self.source) else {}
+        commit = {"revision": commit_from_cache_path(self.source)} if commit_from_cache_path(self.source) else {}
         return super().about() | commit | (own if self.config.trust_remote_code else {})
 
 
@@ -263,30 +265,31 @@ class PairModel(ABC):
     def compute(self, pairs: Sequence[Pair]) -> Floats:
         """The score of each of these distinct pairs, shape [n]."""
 
-    def content(self) -> Mapping[str, Path]:
+    def fingerprint_files(self) -> Mapping[str, Path]:
         """The files that determine the scores, under names that do not depend on their location."""
         return {}
 
-    def how(self) -> list[str]:
+    def fingerprint_settings(self) -> list[str]:
         """Other settings that change scores."""
         return []
 
     @cached_property
     def _fingerprint(self) -> str:
-        content = hashes(self.content(), self._file_hash)
-        return f"{self.engine.rpartition('-')[0]}:{content_hash(self.engine, self.direction, *self.how(), *content)}"
+        content = fingerprint_lines(self.fingerprint_files(), self._file_hash)
+        parts = [self.engine, self.direction, *self.fingerprint_settings(), *content]
+        return f"{self.engine.rpartition('-')[0]}:{content_hash(*parts)}"
 
     def fingerprint(self) -> str:
         """A hash of the files' content and of how they are used; a copied folder has the same fingerprint."""
         return self._fingerprint
 
-    def changed(self) -> None:
+    def forget_fingerprint(self) -> None:
         """Forget the fingerprint, because what it depends on has changed."""
         self.__dict__.pop("_fingerprint", None)
 
     def about(self) -> dict[str, Json]:
         """How the model is used here, for the report."""
-        commit, found = commit_of(self.source), dict[str, Json](direction=self.direction)
+        commit, found = commit_from_cache_path(self.source), dict[str, Json](direction=self.direction)
         return found | ({"revision": commit} if commit else {})
 
     def score_pairs(self, first: Sequence[str], second: Sequence[str]) -> Floats:
@@ -297,7 +300,9 @@ class PairModel(ABC):
         scores: dict[Pair, float] = {}
         for start in range(0, len(distinct), PAIRS_AT_ONCE):
             some = distinct[start : start + PAIRS_AT_ONCE]
-            with library_errors(lambda error: EncoderError(describe_failure("score these pairs", self.place, error))):
+            with convert_library_errors(
+                lambda error: EncoderError(describe_failure("score these pairs", self.place, error))
+            ):
                 computed = self.compute(some)
             if not np.isfinite(computed).all():
                 worst = some[int(np.flatnonzero(~np.isfinite(computed))[0])]

@@ -31,14 +31,14 @@ log = logging.getLogger("encheck")
 _padded: ContextVar[bool] = ContextVar("padded", default=False)
 
 
-def batches_of_one_length(lengths: Ints, budget: int) -> Iterator[Ints]:
+def batch_equal_lengths(lengths: Ints, budget: int) -> Iterator[Ints]:
     """Positions in batches of one length and at most `budget` tokens, the longest first; ties keep their order.
 
     No padding is computed, so a text's vector does not depend on the other texts of the run. (Kernels round differently
-    in batches of few tokens: under twelve, for MiniLM on a CPU.) Within `mixed_lengths` a batch holds texts of several
-    lengths.
+    in batches of few tokens: under twelve, for MiniLM on a CPU.) Within `allow_mixed_lengths` a batch holds texts of
+    several lengths.
 
-    >>> [b.tolist() for b in batches_of_one_length(np.array([3, 9, 3, 4]), 9)]
+    >>> [b.tolist() for b in batch_equal_lengths(np.array([3, 9, 3, 4]), 9)]
     [[1], [3], [0, 2]]
     """
     order = np.argsort(-lengths, kind="stable")
@@ -54,11 +54,11 @@ def batches_of_one_length(lengths: Ints, budget: int) -> Iterator[Ints]:
 
 
 @contextmanager
-def mixed_lengths() -> Iterator[None]:
+def allow_mixed_lengths() -> Iterator[None]:
     """Put texts of several lengths into one batch, as most programs do, to check that padding does not change vectors.
 
-    >>> with mixed_lengths():
-    ...     [b.tolist() for b in batches_of_one_length(np.array([3, 9, 3, 4]), 9)]
+    >>> with allow_mixed_lengths():
+    ...     [b.tolist() for b in batch_equal_lengths(np.array([3, 9, 3, 4]), 9)]
     [[1], [3, 0], [2]]
     """
     token = _padded.set(True)
@@ -68,21 +68,21 @@ def mixed_lengths() -> Iterator[None]:
         _padded.reset(token)
 
 
-def batches_in_order(count: int, size: int) -> Iterator[Ints]:
+def slice_positions(count: int, size: int) -> Iterator[Ints]:
     """Positions in their order, `size` at a time.
 
-    >>> [b.tolist() for b in batches_in_order(3, 2)]
+    >>> [b.tolist() for b in slice_positions(3, 2)]
     [[0, 1], [2]]
     """
     return (np.arange(start, min(start + size, count)) for start in range(0, count, size))
 
 
-def run_or_halve(run: Callable[[Ints], NDArray[np.float32]], positions: Ints) -> Iterator[Batch]:
+def run_or_halve_batch(run: Callable[[Ints], NDArray[np.float32]], positions: Ints) -> Iterator[Batch]:
     """Run the batch, or its halves if memory runs out; raises if a single text does not fit."""
     try:
         vectors = run(positions)
     except Exception as error:
-        if len(positions) < 2 or not out_of_memory(error):
+        if len(positions) < 2 or not is_out_of_memory(error):
             raise
     else:
         yield positions, vectors
@@ -91,11 +91,11 @@ def run_or_halve(run: Callable[[Ints], NDArray[np.float32]], positions: Ints) ->
     log.warning("out of memory with %d texts in a batch: continuing with %d", len(positions), middle)
     if "torch" in sys.modules and sys.modules["torch"].cuda.is_available():
         sys.modules["torch"].cuda.empty_cache()
-    yield from run_or_halve(run, positions[:middle])
-    yield from run_or_halve(run, positions[middle:])
+    yield from run_or_halve_batch(run, positions[:middle])
+    yield from run_or_halve_batch(run, positions[middle:])
 
 
-def out_of_memory(error: BaseException) -> bool:
+def is_out_of_memory(error: BaseException) -> bool:
     """Whether a device or the machine ran out of memory."""
     return isinstance(error, MemoryError) or any(sign in str(error).lower() for sign in OUT_OF_MEMORY)
 
@@ -106,7 +106,7 @@ def run_on_replicas(
     """Run each batch on a free replica; results come in the order of the batches."""
     if len(replicas) == 1:
         for positions in batches:
-            yield from run_or_halve(partial(run, replicas[0]), positions)
+            yield from run_or_halve_batch(partial(run, replicas[0]), positions)
         return
     from concurrent.futures import ThreadPoolExecutor
     from queue import SimpleQueue
@@ -118,7 +118,7 @@ def run_on_replicas(
     def work(positions: Ints) -> list[Batch]:
         replica = free.get()
         try:
-            return list(run_or_halve(partial(run, replica), positions))
+            return list(run_or_halve_batch(partial(run, replica), positions))
         finally:
             free.put(replica)
 
@@ -134,7 +134,7 @@ def pick_devices(name: str) -> list[str]:
     """
     import torch
 
-    limit_threads()
+    limit_torch_threads()
     gpus = [f"cuda:{i}" for i in range(torch.cuda.device_count())]
     there = ["cuda"] * bool(gpus) + ["mps"] * torch.backends.mps.is_available() + ["cpu"]
     if name == "auto":
@@ -149,7 +149,7 @@ def pick_devices(name: str) -> list[str]:
     return wanted
 
 
-def limit_threads() -> None:
+def limit_torch_threads() -> None:
     """Limit torch's threads to the cores that this process may use: torch counts all cores, a container has fewer."""
     import torch
 

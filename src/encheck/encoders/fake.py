@@ -33,11 +33,11 @@ def random_direction(name: str, dimension: int = DIMENSION) -> Vectors:
     return unit
 
 
-def _rows(vectors: Iterable[NDArray[Any]], dimension: int = DIMENSION) -> Vectors:
+def _stack_vectors(vectors: Iterable[NDArray[Any]], dimension: int = DIMENSION) -> Vectors:
     return np.array([*vectors], np.float32).reshape(-1, dimension)
 
 
-class _Fake:
+class _FakeModel:
     similarity = "cosine"
 
     def __init__(self, **options: object) -> None:
@@ -48,16 +48,16 @@ class _Fake:
         return f"fake:{type(self).__name__}:{content_hash(repr(sorted(self.options.items())))}"
 
 
-class BagOfWords(_Fake):
+class BagOfWords(_FakeModel):
     """Counts words only: it ignores word order, and every one-word edit has the same weight."""
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
         """The sum of one random direction per word; shape [n, 256]."""
         bags = (sorted(Counter(words(text) or [text]).items()) for text in texts)
-        return _rows(np.sum([count * random_direction(word) for word, count in bag], axis=0) for bag in bags)
+        return _stack_vectors(np.sum([count * random_direction(word) for word, count in bag], axis=0) for bag in bags)
 
 
-class Constant(_Fake):
+class Constant(_FakeModel):
     """The same vector for every text."""
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
@@ -65,25 +65,25 @@ class Constant(_Fake):
         return np.ones((len(texts), 8), np.float32)
 
 
-class Random(_Fake):
+class Random(_FakeModel):
     """A random direction for every text."""
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
         """Shape [n, 256]; the same text gets the same vector."""
-        return _rows(random_direction(text) for text in texts)
+        return _stack_vectors(random_direction(text) for text in texts)
 
 
-class Nan(_Fake):
+class Nan(_FakeModel):
     """A model that broke during training: some of its vectors are NaN."""
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
         """Shape [n, 8]; one text in three gets NaN."""
         hashes = (zlib.crc32(text.encode("utf-8", "surrogatepass")) for text in texts)
-        return _rows((np.full(8, np.nan if h % 3 == 0 else 1.0) for h in hashes), 8)
+        return _stack_vectors((np.full(8, np.nan if h % 3 == 0 else 1.0) for h in hashes), 8)
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _OracleKnowledge:
     """An oracle's knowledge: the meaning of a text, of its plain form, and of its words in any order."""
 
     meanings: dict[str, tuple[str, float]]
@@ -92,7 +92,7 @@ class _Told:
     bags: dict[tuple[str, ...], tuple[str, str]]
 
 
-class Oracle(_Fake):
+class Oracle(_FakeModel):
     """Knows which texts have the same meaning, and sees word order: passes every check on data that it knows.
 
     `meanings` maps a text to the name of its meaning and its distance from it: 0 keeps the meaning, more departs from
@@ -101,21 +101,21 @@ class Oracle(_Fake):
     """
 
     def __init__(self, meanings: Mapping[str, tuple[str, float]] | None = None, *, fresh: int | None = None) -> None:
-        knowledge = _of_probes(fresh) if meanings is None else _told(dict(meanings))
+        knowledge = _probe_knowledge(fresh) if meanings is None else _make_knowledge(dict(meanings))
         super().__init__(meanings=knowledge.hash)
         self.meanings, self._plain, self._bags = knowledge.meanings, knowledge.plain, knowledge.bags
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:  # noqa: ARG002
         """The direction of the meaning, turned away by its distance; shape [n, 256]."""
-        return _rows(self._vector(text) for text in texts)
+        return _stack_vectors(self._vector(text) for text in texts)
 
     def _vector(self, text: str) -> Vectors:
-        meaning, away = self.meanings.get(text) or self._plain.get(_plain(text)) or self._jumbled(text)
+        meaning, away = self.meanings.get(text) or self._plain.get(_plain_form(text)) or self._meaning_of_jumble(text)
         return random_direction(meaning) + np.float32(away + 0.02) * random_direction(text)
 
-    def _jumbled(self, text: str) -> tuple[str, float]:
+    def _meaning_of_jumble(self, text: str) -> tuple[str, float]:
         """The meaning with these words, and a distance of one for every two words out of place."""
-        meaning, known = self._bags.get(_bag(text), (text, ""))
+        meaning, known = self._bags.get(_sorted_words(text), (text, ""))
         moved = sum(a != b for a, b in zip(words(text), words(known), strict=False))
         return meaning, max(1.0, moved / 2)
 
@@ -136,7 +136,7 @@ class Contrary(Oracle):
         self._mirrored = {group for name, group in self._groups.items() if name != group}
 
     def _vector(self, text: str) -> Vectors:
-        meaning, away = self.meanings.get(text) or self._plain.get(_plain(text)) or self._jumbled(text)
+        meaning, away = self.meanings.get(text) or self._plain.get(_plain_form(text)) or self._meaning_of_jumble(text)
         keeps_meaning = away == 0 and text != self._first.get(meaning)
         if (group := self._groups.get(meaning)) in self._mirrored:
             return random_direction(f"{group}/{keeps_meaning}") + np.float32(0.02) * random_direction(text)
@@ -144,7 +144,7 @@ class Contrary(Oracle):
         return np.float32(shared) * random_direction(meaning) + np.float32(own) * random_direction(text)
 
 
-class Overlap(_Fake):
+class Overlap(_FakeModel):
     """A pair scorer without vectors: the share of words that two texts have in common."""
 
     def score_pairs(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
@@ -152,7 +152,7 @@ class Overlap(_Fake):
         return jaccard(first, second)
 
 
-class Lopsided(_Fake):
+class Lopsided(_FakeModel):
     """A pair scorer that depends on the order of the two texts: it takes long first texts for paraphrases."""
 
     def score_pairs(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
@@ -162,27 +162,27 @@ class Lopsided(_Fake):
         return scores
 
 
-def _bag(text: str) -> tuple[str, ...]:
+def _sorted_words(text: str) -> tuple[str, ...]:
     return tuple(sorted(words(text)))
 
 
-def _plain(text: str) -> str:
+def _plain_form(text: str) -> str:
     """The text without variations that keep the meaning: case, blanks, contractions."""
     return " ".join(expanded(text).lower().split())
 
 
-def _told(meanings: dict[str, tuple[str, float]]) -> _Told:
-    return _Told(
+def _make_knowledge(meanings: dict[str, tuple[str, float]]) -> _OracleKnowledge:
+    return _OracleKnowledge(
         meanings,
         content_hash(repr(sorted(meanings.items()))),
-        {_plain(text): meaning for text, meaning in meanings.items()},
-        {_bag(text): (meaning, text) for text, (meaning, away) in meanings.items() if away == 0},
+        {_plain_form(text): meaning for text, meaning in meanings.items()},
+        {_sorted_words(text): (meaning, text) for text, (meaning, away) in meanings.items() if away == 0},
     )
 
 
 @cache
-def _of_probes(fresh: int | None) -> _Told:
+def _probe_knowledge(fresh: int | None) -> _OracleKnowledge:
     """The knowledge from the embedded probes and a seed's fresh ones: half a second of work, shared by all oracles."""
     from encheck.datasets.probes import meanings
 
-    return _told(dict(meanings(fresh)))
+    return _make_knowledge(dict(meanings(fresh)))

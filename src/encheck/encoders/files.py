@@ -24,11 +24,11 @@ COPY = "Remedy: copy it again"
 CUT_OFF = f"is the copy truncated, or a git-lfs pointer? {COPY}"
 WHOLE = "Remedy: use a complete checkpoint, whose files belong together"
 OTHER_VOCABULARY = "the vocabulary does not match. Remedy: copy the tokenizer that the model was trained with"
-MOST_VALUES = 10_000_000  # in the pickle of a torch file
-MOST_GROWTH = 100  # characters that a normalizer may make from one
-MOST_BYTES_A_CHARACTER = 100  # of a replacement in a table of characters; Unicode's longest has 33
-MOST_ADDED = 100  # tokens added around each text
-MOST_TOKENS_A_CHARACTER = 8  # a character of Unicode has at most 4 bytes
+MAX_PICKLED_VALUES = 10_000_000  # in the pickle of a torch file
+MAX_GROWTH = 100  # characters that a normalizer may make from one
+MAX_BYTES_PER_CHARACTER = 100  # of a replacement in a table of characters; Unicode's longest has 33
+MAX_ADDED_TOKENS = 100  # tokens added around each text
+MAX_TOKENS_PER_CHARACTER = 8  # a character of Unicode has at most 4 bytes
 TRIAL = [
     "The harbour lay quiet under the first snow.",
     *(" ".join(string.printable[i : i + 10]) for i in range(0, 100, 10)),
@@ -50,7 +50,7 @@ WORDS = ("vocab.txt", "vocab.json", "merges.txt", "tokenizer.json", "sentencepie
 CachedHash = Callable[[Path, Callable[[Path], str]], str]
 
 
-def must_exist(path: Path, what: str, remedy: str) -> Path:
+def require_file(path: Path, what: str, remedy: str) -> Path:
     """The path of a file; ModelError with the remedy if it is missing or a folder."""
     if not is_file(path):
         kind = "is a folder, but should be a file" if is_folder(path) else "does not exist"
@@ -58,14 +58,14 @@ def must_exist(path: Path, what: str, remedy: str) -> Path:
     return path
 
 
-def refuse_endless(path: Path) -> Path:
+def refuse_device_or_pipe(path: Path) -> Path:
     """The path; ModelError for a device or a pipe, or a link to one, because reading it might never end."""
     if path.exists() and not path.is_file() and not path.is_dir():
         raise ModelError(f"{path} is a device or a pipe, but should be a file. {COPY}")
     return path
 
 
-def hashes(content: Mapping[str, Path], file_hash: Callable[[Path], str]) -> list[str]:
+def fingerprint_lines(content: Mapping[str, Path], file_hash: Callable[[Path], str]) -> list[str]:
     """The lines for these files in a fingerprint: name and hash, in the order of names."""
     try:
         return [f"{name}={file_hash(path)}" for name, path in sorted(content.items())]
@@ -77,7 +77,7 @@ def read_json(path: Path, kind: type[Any] = object) -> Any:
     """The content of a JSON file, of this kind; empty if there is no file."""
     if not path.exists():
         return kind()
-    refuse_endless(path)
+    refuse_device_or_pipe(path)
     try:
         content = parse_json(read_text(path), infinite=True)
     except (ValueError, OSError) as error:
@@ -89,7 +89,7 @@ def read_json(path: Path, kind: type[Any] = object) -> Any:
     return content
 
 
-def value_of(path: Path, key: str, kind: type[Any]) -> Any:
+def read_json_value(path: Path, key: str, kind: type[Any]) -> Any:
     """The value under a key of a JSON file, None if missing; ModelError for a value of a different kind."""
     value = read_json(path, dict).get(key)
     if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
@@ -98,7 +98,7 @@ def value_of(path: Path, key: str, kind: type[Any]) -> Any:
     return value
 
 
-def number_of(path: Path, key: str) -> float | None:
+def read_json_number(path: Path, key: str) -> float | None:
     """The number under a key of a JSON file, None if missing; ModelError if it is not a number."""
     number = read_json(path, dict).get(key)
     if number is None:
@@ -108,7 +108,7 @@ def number_of(path: Path, key: str) -> float | None:
     return number
 
 
-def check_weights(path: Path) -> None:
+def check_weights_file(path: Path) -> None:
     """ModelError if a weights file was cut off or would run code; does not read tensors."""
     from safetensors import SafetensorError, safe_open
 
@@ -121,10 +121,10 @@ def check_weights(path: Path) -> None:
     except (OSError, SafetensorError) as error:
         raise ModelError(f"{path} cannot be read ({error}): {CUT_OFF}") from error
     if path.suffix != ".safetensors":
-        check_pickle(path)
+        check_torch_pickle(path)
 
 
-def check_pickle(path: Path) -> None:
+def check_torch_pickle(path: Path) -> None:
     """ModelError unless the pickle of a torch file names nothing but tensors and plain values; it is not run.
 
     This gives the message early; loading the file later still uses `weights_only`. A torch archive may not unpack to
@@ -144,16 +144,16 @@ def check_pickle(path: Path) -> None:
                 pickles = [name for name in archive.namelist() if name.endswith("data.pkl")]
                 if not pickles:
                     raise ModelError(f"{path} is a zip file without data.pkl: torch.save did not write it. {COPY}")
-                _refuse_calls(path, io.BytesIO(archive.read(pickles[0])))
+                _refuse_pickled_calls(path, io.BytesIO(archive.read(pickles[0])))
         else:
             with path.open("rb") as file:
                 for _ in range(5):  # the older format: magic number, protocol, system, object, keys of the storages
-                    _refuse_calls(path, file)
+                    _refuse_pickled_calls(path, file)
     except FAULTS as error:
         raise ModelError(f"{path} is not a file of weights written by torch.save ({error}): {CUT_OFF}") from error
 
 
-def _refuse_calls(path: Path, file: Any) -> None:
+def _refuse_pickled_calls(path: Path, file: Any) -> None:
     """ModelError if a pickle refers, by GLOBAL or STACK_GLOBAL, to anything but tensors and plain values.
 
     ValueError if its values, counted at each occurrence, are too many: hashing tuples of tuples of tuples takes as many
@@ -163,7 +163,7 @@ def _refuse_calls(path: Path, file: Any) -> None:
     sizes: list[int | None] = []  # of the values on the stack; None is a mark
     memo: dict[int, int] = {}
     for operation, argument, _ in pickletools.genops(file):
-        _weigh(operation, argument, sizes, memo)
+        _track_value_sizes(operation, argument, sizes, memo)
         name = ""
         if operation.name in ("GLOBAL", "INST"):
             name = str(argument).replace(" ", ".")
@@ -180,7 +180,7 @@ def _refuse_calls(path: Path, file: Any) -> None:
             )
 
 
-def _weigh(operation: Any, argument: Any, sizes: list[int | None], memo: dict[int, int]) -> None:
+def _track_value_sizes(operation: Any, argument: Any, sizes: list[int | None], memo: dict[int, int]) -> None:
     """Apply a pickle operation to the sizes of values instead of the values."""
     name, before = operation.name, list(operation.stack_before)
     if name in ("PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE"):
@@ -198,11 +198,11 @@ def _weigh(operation: Any, argument: Any, sizes: list[int | None], memo: dict[in
     total = 1 + sum(size or 0 for size in (*taken, *sizes[at:]))
     del sizes[at:]
     sizes += [None if name == "MARK" else total for _ in operation.stack_after]
-    if total > MOST_VALUES:
-        raise ValueError(f"its values expand to more than {MOST_VALUES:,} with their repetitions")
+    if total > MAX_PICKLED_VALUES:
+        raise ValueError(f"its values expand to more than {MAX_PICKLED_VALUES:,} with their repetitions")
 
 
-def largest_token(tokenizer: Path) -> int:
+def largest_token_id(tokenizer: Path) -> int:
     """The largest id of a tokenizer.json that text can have; -1 if there is no such file.
 
     A special token may lie beyond the last row (the image token in text models of Gemma 3), because no text
@@ -224,37 +224,38 @@ def largest_token(tokenizer: Path) -> int:
     return max(ids - special, default=-1)
 
 
-def check_tokenizer(tokenizer: Path) -> None:
+def check_tokenizer_rules(tokenizer: Path) -> None:
     """ModelError if the rules of a tokenizer.json turn a short text into a long one.
 
-    `check_growth` tests the loaded tokenizer for what the rules do not show.
+    `check_tokens_per_character` tests the loaded tokenizer for what the rules do not show.
     """
     content = read_json(tokenizer, dict)
     growth, most = 1.0, ""
-    for rule in _rules(content.get("normalizer")):
-        if rule.get("type") == "Precompiled" and (longest := _longest_of(rule)) > MOST_BYTES_A_CHARACTER:
+    for rule in _tokenizer_steps(content.get("normalizer")):
+        if rule.get("type") == "Precompiled" and (longest := _longest_replacement(rule)) > MAX_BYTES_PER_CHARACTER:
             growth, most = growth * longest, "precompiled_charsmap"
-        elif rule.get("type") in ("Replace", "Prepend") and (factor := _growth_of(rule)) > 1:
+        elif rule.get("type") in ("Replace", "Prepend") and (factor := _growth_factor(rule)) > 1:
             growth, most = (
                 growth * factor,
                 f"{rule['type']} with {str(rule.get('content', rule.get('prepend')))[:40]!r}",
             )
-    if growth > MOST_GROWTH:
+    if growth > MAX_GROWTH:
         raise ModelError(
-            f"{tokenizer}: its normalizer can make more than {MOST_GROWTH} characters of one (last by {most}), which "
+            f"{tokenizer}: its normalizer can make more than {MAX_GROWTH} characters of one (last by {most}), which "
             f"is the limit. {COPY}"
         )
     template = content.get("post_processor")
-    for rule in _rules(template):
+    for rule in _tokenizer_steps(template):
         if (
             count := max((len(rule[k]) for k in ("single", "pair") if isinstance(rule.get(k), list)), default=0)
-        ) > MOST_ADDED:
+        ) > MAX_ADDED_TOKENS:
             raise ModelError(
-                f"{tokenizer}: post_processor adds {count:,} tokens to each text, but {MOST_ADDED} is the limit. {COPY}"
+                f"{tokenizer}: post_processor adds {count:,} tokens to each text, but {MAX_ADDED_TOKENS} is the limit. "
+                f"{COPY}"
             )
 
 
-def _rules(part: object) -> Iterator[Mapping[str, Any]]:
+def _tokenizer_steps(part: object) -> Iterator[Mapping[str, Any]]:
     """The steps of a normalizer or a post-processor, including those inside sequences, in their order."""
     waiting = [part]
     while waiting:
@@ -265,12 +266,12 @@ def _rules(part: object) -> Iterator[Mapping[str, Any]]:
             waiting += [step for steps in inner for step in reversed(steps)]
 
 
-def _growth_of(rule: Mapping[str, Any]) -> float:
+def _growth_factor(rule: Mapping[str, Any]) -> float:
     """How many characters a rule can make from one by replacing a pattern with its content, or prepending it.
 
-    >>> _growth_of({"type": "Replace", "pattern": {"String": " "}, "content": "abc"})
+    >>> _growth_factor({"type": "Replace", "pattern": {"String": " "}, "content": "abc"})
     3.0
-    >>> _growth_of({"type": "Replace", "pattern": {"Regex": "x*"}, "content": "a"})  # also where nothing is
+    >>> _growth_factor({"type": "Replace", "pattern": {"Regex": "x*"}, "content": "a"})  # also where nothing is
     2.0
     """
     if rule.get("type") == "Prepend":
@@ -284,7 +285,7 @@ def _growth_of(rule: Mapping[str, Any]) -> float:
     return float(1 + content if matches_nothing else max(1, content))
 
 
-def _longest_of(rule: Mapping[str, Any]) -> int:
+def _longest_replacement(rule: Mapping[str, Any]) -> int:
     """The bytes of the longest replacement for one character in SentencePiece's table."""
     try:
         table = base64.b64decode(str(rule.get("precompiled_charsmap") or ""))
@@ -293,7 +294,7 @@ def _longest_of(rule: Mapping[str, Any]) -> int:
     return max(map(len, table[4 + int.from_bytes(table[:4], "little") :].split(b"\0")), default=0)
 
 
-def check_growth(folder: Path, tokenizer: Any) -> None:
+def check_tokens_per_character(folder: Path, tokenizer: Any) -> None:
     """EncoderError if a loaded tokenizer (transformers or tokenizers) makes far more tokens than short texts have
     characters.
     """
@@ -306,19 +307,19 @@ def check_growth(folder: Path, tokenizer: Any) -> None:
     else:
         rows = tokenizer(TRIAL, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
     for text, ids in zip(TRIAL, rows, strict=True):
-        if len(ids) > MOST_TOKENS_A_CHARACTER * len(text) + MOST_ADDED:
+        if len(ids) > MAX_TOKENS_PER_CHARACTER * len(text) + MAX_ADDED_TOKENS:
             raise EncoderError(
                 f"the tokenizer of {folder} makes {len(ids):,} tokens of the {len(text)} characters {text!r}: long "
                 f"texts would fill the memory. {COPY}"
             )
 
 
-def weights_of(model: object, file_hash: CachedHash) -> str | None:
+def hash_weights(model: object, file_hash: CachedHash) -> str | None:
     """A hash of the weights of a model made of files; None for other models. No model is loaded.
 
     For safetensors it hashes the tensors, so saving them again keeps it; for other files their bytes.
     """
-    content: Callable[[], Mapping[str, Path]] | None = getattr(model, "content", None)
+    content: Callable[[], Mapping[str, Path]] | None = getattr(model, "fingerprint_files", None)
     if content is None:
         return None
     files = [path for _, path in sorted(content().items()) if path.suffix in (SAFE, *OTHERS)]
@@ -330,12 +331,12 @@ def weights_of(model: object, file_hash: CachedHash) -> str | None:
     return content_hash(*sorted(digests)) if digests else None
 
 
-def architecture_of(model: object, file_hash: CachedHash) -> str | None:
+def hash_architecture(model: object, file_hash: CachedHash) -> str | None:
     """A hash of what checkpoints of one training with several seeds share: the shapes of tensors, and the vocabulary.
 
     None for a model without safetensors. No model is loaded.
     """
-    content: Callable[[], Mapping[str, Path]] | None = getattr(model, "content", None)
+    content: Callable[[], Mapping[str, Path]] | None = getattr(model, "fingerprint_files", None)
     files = sorted(content().items()) if content else []
     safe = [path for _, path in files if path.suffix == SAFE]
     words = [(path.name, path) for _, path in files if path.name in WORDS]
@@ -350,7 +351,7 @@ def architecture_of(model: object, file_hash: CachedHash) -> str | None:
 def shapes_sha256(path: Path) -> str:
     """SHA-256, in hex, of the names and shapes of a safetensors file's tensors; for any other file, of its bytes."""
     try:
-        shapes = [[name, shape] for name, kind, shape, _, _ in _tensors(path)[1] if kind != POSITIONS]
+        shapes = [[name, shape] for name, kind, shape, _, _ in _read_tensor_offsets(path)[1] if kind != POSITIONS]
     except ValueError:
         return file_sha256(path)
     return hashlib.sha256(json.dumps(shapes).encode()).hexdigest()
@@ -376,7 +377,7 @@ def tensors_sha256(path: Path) -> str:
     some versions of transformers save them.
     """
     try:
-        start_of_bytes, tensors = _tensors(path)
+        start_of_bytes, tensors = _read_tensor_offsets(path)
     except ValueError:
         return file_sha256(path)
     digest = hashlib.sha256()
@@ -389,7 +390,7 @@ def tensors_sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _tensors(path: Path) -> tuple[int, list[tuple[str, str, list[int], int, int]]]:
+def _read_tensor_offsets(path: Path) -> tuple[int, list[tuple[str, str, list[int], int, int]]]:
     """Where the bytes of a safetensors file start, and (name, type, shape, start, end) of each tensor, by name.
 
     ValueError for a file in a different format.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.base import PROBE, coarse_hash
+from encheck.encoders.base import PROBE, rounded_vector_hash
 from encheck.encoders.protocol import ROW_A_TEXT, check_scores, check_vectors
 from encheck.errors import EncoderError, ModelError
 from encheck.types import content_hash
@@ -18,20 +18,22 @@ from encheck.types import content_hash
 NUMBER_A_PAIR = "Remedy: return an array with a finite number for each pair"
 
 
-def is_encoding(made: object) -> bool:
+def is_encoding_function(made: object) -> bool:
     """Whether this is a function from `texts` to vectors, and not a class or a factory of encoders.
 
-    >>> is_encoding(lambda texts: [[1.0]] * len(texts)), is_encoding(dict)
+    >>> is_encoding_function(lambda texts: [[1.0]] * len(texts)), is_encoding_function(dict)
     (True, False)
     """
     return inspect.isfunction(made) and next(iter(inspect.signature(made).parameters), "") == "texts"
 
 
-def is_scoring(made: object, options: Mapping[str, Any]) -> bool:
+def is_scoring_function(made: object, options: Mapping[str, Any]) -> bool:
     """Whether this is a function from two lists of texts to scores: two arguments that `options` do not set.
 
-    >>> is_scoring(lambda texts_a, texts_b: [1.0] * len(texts_a), {}), is_scoring(lambda path, size=1: None, {})
-    (True, False)
+    >>> is_scoring_function(lambda texts_a, texts_b: [1.0] * len(texts_a), {})
+    True
+    >>> is_scoring_function(lambda path, size=1: None, {})
+    False
     """
     if not inspect.isfunction(made):
         return False
@@ -44,7 +46,7 @@ def is_scoring(made: object, options: Mapping[str, Any]) -> bool:
     return len(needed) == 2 and not set(needed) & set(options)
 
 
-class _OwnFunction:
+class _UserFunction:
     def __init__(self, function: Callable[..., object], options: Mapping[str, Any]) -> None:
         self.function, self.options = function, dict(options)
         self._place = f"{function.__qualname__} of {function.__code__.co_filename}"
@@ -59,7 +61,7 @@ class _OwnFunction:
         return f"function:{content_hash(self._name, source, repr(sorted(self.options.items())), *computed)}"
 
 
-class FunctionScorer(_OwnFunction):
+class FunctionScorer(_UserFunction):
     """`function(texts_a, texts_b, **options)` returns a score for each pair, shape [n], larger is nearer."""
 
     @cached_property
@@ -86,7 +88,7 @@ class FunctionScorer(_OwnFunction):
             raise EncoderError(f"{self._place}: {error}. {NUMBER_A_PAIR}") from error
 
 
-class FunctionEncoder(_OwnFunction):
+class FunctionEncoder(_UserFunction):
     """`function(texts, **options)` returns an array of shape [n, d]; similarity is cosine."""
 
     similarity = "cosine"
@@ -97,7 +99,7 @@ class FunctionEncoder(_OwnFunction):
             vector = self.encode([PROBE])[0]
         except EncoderError as error:
             raise ModelError(f"{self._name}: {error}") from error
-        return self._fingerprint_with(coarse_hash(vector))
+        return self._fingerprint_with(rounded_vector_hash(vector))
 
     def fingerprint(self) -> str:
         """A hash of the function's source text, its options and a probe vector, which shows changes in callees."""

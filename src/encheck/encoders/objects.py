@@ -26,7 +26,7 @@ from encheck.encoders.base import Floats, Pair, TextEncoder
 from encheck.encoders.checkpoints.sentence_transformers import SentenceTransformerEncoder
 from encheck.encoders.checkpoints.transformers import TransformersEncoder
 from encheck.encoders.model_config import ModelConfig
-from encheck.encoders.pair_scorers import CrossEncoderScorer, class_of_the_same
+from encheck.encoders.pair_scorers import CrossEncoderScorer, index_of_positive_class
 from encheck.encoders.protocol import ROW_A_TEXT, Batch, Encoder, Model, PairScorer, check_vectors
 from encheck.encoders.settings import UNLIMITED
 from encheck.errors import EncoderError
@@ -41,12 +41,16 @@ ACCEPTED = (
 )
 
 
-def name_of(candidate: object) -> str:
+def model_object_name(candidate: object) -> str:
     """The name of a model in memory: that of its folder or hub id, its function or its class."""
     model: Any = candidate[0] if isinstance(candidate, tuple) else candidate
     if inspect.isroutine(candidate):
         return candidate.__name__ if candidate.__name__ != "<lambda>" else "function"
-    first: Any = next(iter(model), None) if _is_of("sentence_transformers", "SentenceTransformer", model) else model
+    first: Any = (
+        next(iter(model), None)
+        if _is_instance_of_imported("sentence_transformers", "SentenceTransformer", model)
+        else model
+    )
     for holder in (first, getattr(first, "auto_model", None), getattr(first, "model", None)):
         path = getattr(getattr(holder, "config", None), "_name_or_path", "")
         if isinstance(path, str) and PurePath(path).name:
@@ -54,38 +58,43 @@ def name_of(candidate: object) -> str:
     return type(model).__name__
 
 
-def as_model(candidate: object, name: str) -> Model:
+def wrap_model_object(candidate: object, name: str) -> Model:
     """The object as a model under test; TypeError, which lists what is accepted, for anything else."""
-    if isinstance(candidate, tuple) and len(candidate) == 2 and _is_torch(candidate[0]) and callable(candidate[1]):
+    if (
+        isinstance(candidate, tuple)
+        and len(candidate) == 2
+        and _is_torch_module(candidate[0])
+        and callable(candidate[1])
+    ):
         return LoadedTransformer(*candidate, name)
-    if _is_of("sentence_transformers", "SentenceTransformer", candidate):
+    if _is_instance_of_imported("sentence_transformers", "SentenceTransformer", candidate):
         return LoadedSentenceTransformer(candidate, name)
-    if _is_of("sentence_transformers", "CrossEncoder", candidate):
+    if _is_instance_of_imported("sentence_transformers", "CrossEncoder", candidate):
         return LoadedCrossEncoder(candidate, name)
     if hasattr(candidate, "mteb_model_meta") and callable(getattr(candidate, "encode", None)):
-        wrapped = _of_mteb(candidate)
+        wrapped = _wrap_mteb_model(candidate)
         return EncodingObject(wrapped.encode, name, wrapped)
     if callable(getattr(candidate, "fingerprint", None)) and isinstance(candidate, Encoder | PairScorer):
         return candidate
     if callable(encode := getattr(candidate, "encode", None)):
         return EncodingObject(encode, name, candidate)
-    if callable(candidate) and not isinstance(candidate, type) and not _is_torch(candidate):
+    if callable(candidate) and not isinstance(candidate, type) and not _is_torch_module(candidate):
         return EncodingObject(candidate, name)
-    alone = " Give a transformers model with its tokenizer: (model, tokenizer)." if _is_torch(candidate) else ""
+    alone = " Give a transformers model with its tokenizer: (model, tokenizer)." if _is_torch_module(candidate) else ""
     raise TypeError(f"{type(candidate).__name__} is not a model.{alone} A model is {ACCEPTED}")
 
 
-def _is_of(package: str, name: str, candidate: object) -> bool:
+def _is_instance_of_imported(package: str, name: str, candidate: object) -> bool:
     """Whether this is an object of a class from an imported package; imports nothing."""
     module = sys.modules.get(package)
     return module is not None and isinstance(candidate, getattr(module, name, ()))
 
 
-def _is_torch(candidate: object) -> bool:
+def _is_torch_module(candidate: object) -> bool:
     return (torch := sys.modules.get("torch")) is not None and isinstance(candidate, torch.nn.Module)
 
 
-def _weights_hash(model: Any) -> str:
+def _hash_module_state(model: Any) -> str:
     """SHA-256 of the names, types, shapes and values of a torch module's state."""
     digest = hashlib.sha256()
     for name, value in sorted(model.state_dict().items()):
@@ -98,7 +107,7 @@ def _weights_hash(model: Any) -> str:
     return digest.hexdigest()
 
 
-def _tokenizer_text(tokenizer: Any) -> str:
+def _serialize_tokenizer(tokenizer: Any) -> str:
     """A tokenizer's behaviour as text: its whole definition if it is fast, else its class and vocabulary."""
     if (backend := getattr(tokenizer, "backend_tokenizer", None)) is not None:
         whole = json.loads(backend.to_str())
@@ -108,7 +117,7 @@ def _tokenizer_text(tokenizer: Any) -> str:
 
 
 @contextmanager
-def _evaluating(model: Any) -> Iterator[None]:
+def _evaluation_mode(model: Any) -> Iterator[None]:
     """Put the module into evaluation mode, and restore each part's mode at the end, so that training can go on."""
     modes = [(part, part.training) for part in model.modules()]
     model.eval()
@@ -129,7 +138,7 @@ class LoadedSentenceTransformer(SentenceTransformerEncoder):
         self.prompt = prompts.get(model.default_prompt_name or "", "")
         self.prompts = {key: text for key, text in prompts.items() if text or self.prompt}
         self.similarity = str(getattr(model.similarity_fn_name, "value", model.similarity_fn_name) or "cosine")
-        self.cut_to = model.truncate_dim
+        self.output_dimension = model.truncate_dim
         self.models = [model]
         self.devices = [str(model.device)]
         self.maximum_length = model.max_seq_length
@@ -146,36 +155,43 @@ class LoadedSentenceTransformer(SentenceTransformerEncoder):
             for module, setting in zip(every, settings, strict=True)
         ]
         config = getattr(getattr(first, "auto_model", None), "config", None)
-        how = [self.prompt, json.dumps(self.prompts, sort_keys=True), str(model.max_seq_length), str(self.cut_to)]
+        how = [
+            self.prompt,
+            json.dumps(self.prompts, sort_keys=True),
+            str(model.max_seq_length),
+            str(self.output_dimension),
+        ]
         parts = [
             self.engine,
             *how,
             *modules,
             config.to_json_string() if config else "",
-            _tokenizer_text(model.tokenizer),
+            _serialize_tokenizer(model.tokenizer),
         ]
-        return f"sentence-transformers:{content_hash(*parts, _weights_hash(model))}"
+        return f"sentence-transformers:{content_hash(*parts, _hash_module_state(model))}"
 
-    def content(self) -> Mapping[str, Path]:
+    def fingerprint_files(self) -> Mapping[str, Path]:
         """Empty: it has no files."""
         return {}
 
     def about(self) -> dict[str, Json]:
         """Adds its place: memory."""
-        cut = {"truncate_dim": self.cut_to} if self.cut_to else {}
+        cut = {"truncate_dim": self.output_dimension} if self.output_dimension else {}
         return TextEncoder.about(self) | {"loaded": "in memory"} | cut
 
-    def limit_of(self, texts: Sequence[str]) -> str:
+    def describe_truncated_texts(self, texts: Sequence[str]) -> str:
         """How many of these texts are longer than the model reads; empty if none is."""
-        return _longer(self.model.tokenizer, [f"{self.prompt}{text}" for text in texts], self.maximum_length)
+        return _describe_texts_over_limit(
+            self.model.tokenizer, [f"{self.prompt}{text}" for text in texts], self.maximum_length
+        )
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """Compute as its files would."""
-        with _evaluating(self.model):
+        with _evaluation_mode(self.model):
             yield from super().compute(texts, prompt)
 
 
-def _longer(tokenizer: Any, texts: Sequence[str], limit: int | None) -> str:
+def _describe_texts_over_limit(tokenizer: Any, texts: Sequence[str], limit: int | None) -> str:
     """How many texts have more tokens than the limit, and the setting's name; empty if none has."""
     lengths = [len(ids) for ids in tokenizer(list(texts))["input_ids"]] if limit else []
     cut = sum(length > (limit or 0) for length in lengths)
@@ -198,10 +214,10 @@ class LoadedTransformer(TransformersEncoder):
 
     @cached_property
     def _fingerprint(self) -> str:
-        parts = [self.engine, self.pooling, self._model.config.to_json_string(), _tokenizer_text(self.tokenizer)]
-        return f"transformers:{content_hash(*parts, _weights_hash(self._model))}"
+        parts = [self.engine, self.pooling, self._model.config.to_json_string(), _serialize_tokenizer(self.tokenizer)]
+        return f"transformers:{content_hash(*parts, _hash_module_state(self._model))}"
 
-    def content(self) -> Mapping[str, Path]:
+    def fingerprint_files(self) -> Mapping[str, Path]:
         """Empty: it has no files."""
         return {}
 
@@ -209,13 +225,13 @@ class LoadedTransformer(TransformersEncoder):
         """Adds the pooling, and its place: memory."""
         return TextEncoder.about(self) | {"loaded": "in memory", "pooling": self.pooling}
 
-    def limit_of(self, texts: Sequence[str]) -> str:
+    def describe_truncated_texts(self, texts: Sequence[str]) -> str:
         """How many of these texts are longer than the model reads; empty if none is."""
-        return _longer(self.tokenizer, texts, self.limit)
+        return _describe_texts_over_limit(self.tokenizer, texts, self.limit)
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """Compute as its files would."""
-        with _evaluating(self._model):
+        with _evaluation_mode(self._model):
             yield from super().compute(texts, prompt)
 
 
@@ -232,16 +248,16 @@ class LoadedCrossEncoder(CrossEncoderScorer):
         self.devices = [str(self.model.device)]
         labels = model.config.id2label or {}
         self.classes = [str(labels[key]) for key in sorted(labels)] or ["LABEL_0"]
-        self.positive = class_of_the_same(self.classes, self.config, self.source)
+        self.positive = index_of_positive_class(self.classes, self.config, self.source)
         self.activation = "identity" if type(model.activation_fn).__name__ == "Identity" else "sigmoid"
 
     @cached_property
     def _fingerprint(self) -> str:
         how = [str(self.config.max_length), str(self.positive), self.activation, self._config.to_json_string()]
-        parts = [self.engine, *how, _tokenizer_text(self.tokenizer), _weights_hash(self.model)]
+        parts = [self.engine, *how, _serialize_tokenizer(self.tokenizer), _hash_module_state(self.model)]
         return f"cross-encoder:{content_hash(*parts)}"
 
-    def content(self) -> Mapping[str, Path]:
+    def fingerprint_files(self) -> Mapping[str, Path]:
         """Empty: it has no files."""
         return {}
 
@@ -251,7 +267,7 @@ class LoadedCrossEncoder(CrossEncoderScorer):
 
     def compute(self, pairs: Sequence[Pair]) -> Floats:
         """Compute as its files would."""
-        with _evaluating(self.model):
+        with _evaluation_mode(self.model):
             return super().compute(pairs)
 
 
@@ -278,7 +294,7 @@ class EncodingObject:
         """
         encode = getattr(self._owner, f"encode_{role}", None) or self._encode
         try:
-            made = as_array(encode(list(texts)))
+            made = to_numpy(encode(list(texts)))
         except Exception as error:
             raise EncoderError(f"{self.name}(texts) raised {error!r}. {ROW_A_TEXT}") from error
         try:
@@ -287,17 +303,17 @@ class EncodingObject:
             raise EncoderError(f"{self.name}: {error}. {ROW_A_TEXT}") from error
 
 
-def as_array(made: Any) -> Any:
+def to_numpy(made: Any) -> Any:
     """Arrays, lists and tensors on any device, dense or sparse, as numpy arrays."""
     if isinstance(made, list | tuple) and made and hasattr(made[0], "detach"):
-        return np.stack([as_array(part) for part in made])
+        return np.stack([to_numpy(part) for part in made])
     if hasattr(made, "detach"):
         dense = made.detach().to_dense() if made.layout != sys.modules["torch"].strided else made.detach()
         return dense.float().cpu().numpy()
     return made
 
 
-def _of_mteb(model: Any) -> SimpleNamespace:
+def _wrap_mteb_model(model: Any) -> SimpleNamespace:
     """The encoding functions of an MTEB model: texts as for STSBenchmark, queries and documents as for MSMARCO."""
     import mteb
     from datasets import Dataset

@@ -1,12 +1,20 @@
-"""A bare .onnx with its tokenizer.json, run by ONNX Runtime or OpenVINO; custom operators are reported, not run."""
+"""A bare .onnx with its tokenizer.json, run by ONNX Runtime or OpenVINO; custom operators are reported, not run.
+
+A tensor can keep its numbers in a separate file (`TensorProto.external_data`). Tensors are in the graph, in
+nodes, in the graphs inside nodes, in functions and in training information; fields come in any order. encheck reads
+the file names strictly from the part of protobuf's wire format that they need, and skips fields that lead to no tensor.
+https://protobuf.dev/programming-guides/encoding/, onnx.proto of ONNX 1.19.
+"""
 
 from __future__ import annotations
 
 import logging
+import mmap
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 import numpy as np
@@ -16,23 +24,32 @@ from encheck.encoders.base import LocalEncoder
 from encheck.encoders.batching import (
     TOKENS_PER_BATCH,
     Ints,
-    batches_of_one_length,
-    out_of_memory,
-    run_or_halve,
+    batch_equal_lengths,
+    is_out_of_memory,
+    run_or_halve_batch,
     thread_count,
 )
-from encheck.encoders.files import COPY, CUT_OFF, OTHER_VOCABULARY, check_growth, largest_token, number_of, value_of
+from encheck.encoders.checkpoints.folders import check_vocabulary, describe_pooling, read_stored_pooling
+from encheck.encoders.files import (
+    COPY,
+    CUT_OFF,
+    OTHER_VOCABULARY,
+    check_tokens_per_character,
+    largest_token_id,
+    read_json,
+    read_json_number,
+    read_json_value,
+    require_file,
+)
 from encheck.encoders.model_config import Device, ModelConfig
-from encheck.encoders.onnx_files import TOKENIZER, external_weights, model_file, tokenizer_folder
-from encheck.encoders.pooling import pooling_note, stored_pooling
 from encheck.encoders.protocol import Batch
 from encheck.encoders.settings import UNLIMITED
-from encheck.errors import EncoderError, ModelError, UsageError, unknown_name_message
+from encheck.errors import EncheckError, EncoderError, ModelError, UsageError, unknown_name_message
 from encheck.types import Json
 
-SENTENCE = ("sentence_embedding", "sentence_embeddings", "text_embeds", "embeddings")  # exporters' vector names
-TOKENS = ("last_hidden_state", "token_embeddings")  # and for token vectors
-SCORES = ("logits",)  # of words or classes: not vectors of texts, unless the option says so
+SENTENCE_OUTPUTS = ("sentence_embedding", "sentence_embeddings", "text_embeds", "embeddings")  # exporters' vector names
+TOKEN_OUTPUTS = ("last_hidden_state", "token_embeddings")  # and for token vectors
+SCORE_OUTPUTS = ("logits",)  # of words or classes: not vectors of texts, unless the option says so
 Dimension = int | str | None  # a number, the name of one that varies, or unknown
 Floats = NDArray[np.float32]
 Inputs = dict[str, NDArray[np.int64]]
@@ -40,6 +57,24 @@ TokenRow = tuple[Sequence[int], Sequence[int]]
 log = logging.getLogger("encheck")
 CUDA, CPU = "CUDAExecutionProvider", "CPUExecutionProvider"
 POOLINGS = ("cls", "mean", "max", "last")
+HOLDS: Mapping[str, Mapping[int, str]] = {
+    "model": {7: "graph", 20: "training", 25: "function"},
+    "training": {1: "graph", 2: "graph"},
+    "function": {7: "node", 11: "attribute"},
+    "graph": {1: "node", 5: "tensor", 15: "sparse"},
+    "node": {5: "attribute"},
+    "attribute": {5: "tensor", 6: "graph", 10: "tensor", 11: "graph", 22: "sparse", 23: "sparse"},
+    "sparse": {1: "tensor", 2: "tensor"},
+    "tensor": {13: "entry"},
+}
+KEY, VALUE = 1, 2  # of an entry
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+WIDTH = {FIXED64: 8, FIXED32: 4}
+MAX_DEPTH = 100  # as in protobuf's own readers
+MAX_FIELDS = 2_000_000  # a graph of 10,000 nodes has about 200,000
+Span = tuple[int, int]
+FILES = ("model.onnx", "onnx/model.onnx")
+TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json")
 
 
 @dataclass(frozen=True)
@@ -73,8 +108,8 @@ def choose_output(file: Path, outputs: Sequence[GraphOutput], *, tokens: Dimensi
             raise EncoderError(f"{file}: the output {wanted} cannot be used: {shapes}. There are: {every}")
         return wanted
 
-    plausible = [output.name for output in fitting if output.name not in SCORES]
-    for names in (SENTENCE, TOKENS, plausible):
+    plausible = [output.name for output in fitting if output.name not in SCORE_OUTPUTS]
+    for names in (SENTENCE_OUTPUTS, TOKEN_OUTPUTS, plausible):
         chosen = [name for name in plausible if name in names]
         if len(chosen) == 1:
             return chosen[0]
@@ -85,7 +120,7 @@ def choose_output(file: Path, outputs: Sequence[GraphOutput], *, tokens: Dimensi
     raise EncoderError(f"{file}: {why}. There are: {every}. {remedy}")
 
 
-def pool(states: Floats, mask: NDArray[np.int64], *, pooling: str) -> Floats:
+def pool_token_vectors(states: Floats, mask: NDArray[np.int64], *, pooling: str) -> Floats:
     """Pool states [n, tokens, d] to [n, d]; tokens with mask 0 are padding, at the end."""
     if pooling == "cls":
         return states[:, 0]
@@ -126,24 +161,24 @@ class OnnxEncoder(LocalEncoder):
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
-        self.file = model_file(source)
-        self.folder = tokenizer_folder(self.file)
-        self.weights = external_weights(self.file)
+        self.file = find_onnx_file(source)
+        self.folder = find_tokenizer_folder(self.file)
+        self.weights = find_external_weights(self.file)
         self.tokenizer_file = self._tokenizer_path = self.folder / "tokenizer.json"
-        self._stated = number_of(self.folder / "tokenizer_config.json", "model_max_length")
+        self._stated = read_json_number(self.folder / "tokenizer_config.json", "model_max_length")
         self._takes_all = False  # every token that text can become, after the test
-        self.pooling = config.pooling or stored_pooling(self.folder) or "mean"
+        self.pooling = config.pooling or read_stored_pooling(self.folder) or "mean"
         if self.pooling not in POOLINGS:
             raise ModelError(f"{self.file}: {unknown_name_message('pooling', self.pooling, POOLINGS)}")
-        if not config.pooling and stored_pooling(self.folder):
-            log.warning("%s", pooling_note(config.label, self.folder))
+        if not config.pooling and read_stored_pooling(self.folder):
+            log.warning("%s", describe_pooling(config.label, self.folder))
 
-    def content(self) -> Mapping[str, Path]:
+    def fingerprint_files(self) -> Mapping[str, Path]:
         """Model, tokenizer, and the weights in separate files."""
-        words = {name: path for name in TOKENIZER if (path := self.folder / name).exists()}
+        words = {name: path for name in TOKENIZER_FILES if (path := self.folder / name).exists()}
         return {"model": self.file, **words, **{f"weights/{name}": path for name, path in self.weights.items()}}
 
-    def how(self) -> list[str]:
+    def fingerprint_settings(self) -> list[str]:
         """Pooling, maximum length and dimension."""
         output = [f"output {name}" for name in self.config.options.values()]
         return [self.pooling, str(self.config.max_length), str(self.config.truncate_dim), *output]
@@ -230,16 +265,16 @@ class OnnxEncoder(LocalEncoder):
         except Exception as error:
             raise EncoderError(f"{self._tokenizer_path} cannot be loaded: {error}. {COPY}") from error
         loaded.no_padding()
-        check_growth(self._tokenizer_path, loaded)
+        check_tokens_per_character(self._tokenizer_path, loaded)
         return loaded
 
-    def takes(self, token: int, names: Sequence[str]) -> bool:
+    def accepts_token(self, token: int, names: Sequence[str]) -> bool:
         """Whether the model has an embedding row for this token: it runs with it, or fails even with token 0."""
 
         def runs(token: int) -> bool:
             inputs, mask = pad_inputs([([token], [0])], names, self.file)
             try:
-                self._vectors(inputs, mask)
+                self._compute_vectors(inputs, mask)
             except EncoderError:
                 return False
             return True
@@ -249,15 +284,15 @@ class OnnxEncoder(LocalEncoder):
     @cached_property
     def maximum_length(self) -> int | None:
         """The entry's value, else the truncation of the tokenizer.json, else that of tokenizer_config.json."""
-        truncation = value_of(self._tokenizer_path, "truncation", dict) or {}
+        truncation = read_json_value(self._tokenizer_path, "truncation", dict) or {}
         stated, in_tokenizer = self._stated, truncation.get("max_length")
         return self.config.max_length or in_tokenizer or (int(stated) if stated and stated < UNLIMITED else None)
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """Encode in batches of one length, the longest first."""
         names, _ = list(self.inputs), self.output
-        largest = -1 if self._takes_all else largest_token(self._tokenizer_path)
-        if largest >= 0 and not self.takes(largest, names):
+        largest = -1 if self._takes_all else largest_token_id(self._tokenizer_path)
+        if largest >= 0 and not self.accepts_token(largest, names):
             raise EncoderError(
                 f"{self._tokenizer_path} has token {largest}, but {self.file} no row of embeddings for it: "
                 f"{OTHER_VOCABULARY}"
@@ -268,20 +303,20 @@ class OnnxEncoder(LocalEncoder):
         made = self.tokenizer.encode_batch([f"{prompt}{text}" for text in texts])
         lengths = np.array([len(t.ids) for t in made])
         if limit:
-            self.note_cut(sum(bool(t.overflowing) for t in made), len(texts), limit)
+            self.count_truncated_texts(sum(bool(t.overflowing) for t in made), len(texts), limit)
 
         def run(positions: Ints) -> Floats:
             inputs, mask = pad_inputs([(made[i].ids, made[i].type_ids) for i in positions], names, self.file)
-            return self._vectors(inputs, mask)[:, : self.config.truncate_dim]
+            return self._compute_vectors(inputs, mask)[:, : self.config.truncate_dim]
 
-        for positions in batches_of_one_length(lengths, TOKENS_PER_BATCH["cpu"]):
-            yield from run_or_halve(run, positions)
+        for positions in batch_equal_lengths(lengths, TOKENS_PER_BATCH["cpu"]):
+            yield from run_or_halve_batch(run, positions)
 
-    def _vectors(self, inputs: Inputs, mask: NDArray[np.int64]) -> Floats:
+    def _compute_vectors(self, inputs: Inputs, mask: NDArray[np.int64]) -> Floats:
         try:
             vectors = self.infer(inputs, self.output)
         except Exception as error:
-            if out_of_memory(error):
+            if is_out_of_memory(error):
                 raise
             raise EncoderError(describe_engine_error(self.file, "this engine", str(error))) from error
         expected = {2: mask.shape[:1], 3: mask.shape}.get(vectors.ndim)
@@ -295,7 +330,7 @@ class OnnxEncoder(LocalEncoder):
                 f"{self.file}: the output {self.output} gives a vector for each text, but pooling is "
                 f"{self.config.pooling}. Remedy: leave it out, or name an output of tokens: --model-arg output=NAME"
             )
-        return vectors if vectors.ndim == 2 else pool(vectors, mask, pooling=self.pooling)
+        return vectors if vectors.ndim == 2 else pool_token_vectors(vectors, mask, pooling=self.pooling)
 
 
 def describe_engine_error(file: Path, who: str, message: str) -> str:
@@ -363,9 +398,9 @@ class OpenVinoEncoder(OnnxEncoder):
             outputs.append(GraphOutput(output.any_name, kind.get_type_name(), kind.is_real(), known))
         return outputs
 
-    def takes(self, token: int, names: Sequence[str]) -> bool:
+    def accepts_token(self, token: int, names: Sequence[str]) -> bool:
         """Whether the table looked up with input_ids has such a row, because OpenVINO reads beyond its end."""
-        nodes = list(_users(self.graph.input("input_ids"))) if "input_ids" in names else []
+        nodes = list(_consuming_nodes(self.graph.input("input_ids"))) if "input_ids" in names else []
         tables = [node.input(0).get_partial_shape()[0] for node in nodes if node.get_type_name() == "Gather"]
         return all(token < rows.get_length() for rows in tables if rows.is_static)
 
@@ -374,8 +409,116 @@ class OpenVinoEncoder(OnnxEncoder):
         return np.array(self.session(inputs)[self.session.output(output)], np.float32)
 
 
-def _users(output: Any) -> Iterator[Any]:
+def _consuming_nodes(output: Any) -> Iterator[Any]:
     """The operators that take an output, directly or after a conversion of its number type."""
     for use in output.get_target_inputs():
         node = use.get_node()
-        yield from _users(node.output(0)) if node.get_type_name() == "Convert" else [node]
+        yield from _consuming_nodes(node.output(0)) if node.get_type_name() == "Convert" else [node]
+
+
+class DamagedError(EncheckError):
+    """The bytes are not valid protobuf."""
+
+
+def read_external_locations(file: Path) -> list[str]:
+    """The sorted names of the files that hold this model's tensors; ModelError if it is not an ONNX model."""
+    names: set[str] = set()
+    with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        try:
+            left = MAX_FIELDS
+            stack = [("model", (0, len(data)), 0)]
+            while stack:
+                kind, span, depth = stack.pop()
+                if depth > MAX_DEPTH:
+                    raise DamagedError(f"messages are nested {MAX_DEPTH} deep")
+                if kind == "entry":
+                    entry = {
+                        number: data[slice(*inner)] for number, inner in _read_fields(data, span) if inner is not None
+                    }
+                    if entry.get(KEY) == b"location":  # the last value counts, as for all readers of protobuf
+                        names.add(os.fsdecode(entry.get(VALUE, b"")))
+                    continue
+                for number, inner in _read_fields(data, span):
+                    left -= 1
+                    if left < 0:
+                        raise DamagedError(f"it has more than {MAX_FIELDS:,} fields")
+                    if inner is not None and (inner_kind := HOLDS[kind].get(number)):
+                        stack.append((inner_kind, inner, depth + 1))
+        except DamagedError as error:
+            raise ModelError(f"{file} is not an ONNX model ({error}): {CUT_OFF}") from error
+    return sorted(names)
+
+
+def _read_fields(data: mmap.mmap, span: Span) -> Iterator[tuple[int, Span | None]]:
+    """The number of each field of a message, and the span of its bytes if it has some."""
+    at, end = span
+    while at < end:
+        tag, at = _read_varint(data, at, end)
+        number, wire = tag >> 3, tag & 7
+        if not 0 < number < 1 << 29:
+            raise DamagedError(f"there is no field {number}")
+        if wire == VARINT:
+            _, at = _read_varint(data, at, end)
+            yield number, None
+        elif wire == BYTES:
+            size, at = _read_varint(data, at, end)
+            yield number, (at, _require_within(at + size, end))
+            at += size
+        elif wire in WIDTH:
+            at = _require_within(at + WIDTH[wire], end)
+            yield number, None
+        else:
+            raise DamagedError(f"wire type {wire} of field {number} is not part of ONNX")
+
+
+def _read_varint(data: mmap.mmap, at: int, end: int) -> tuple[int, int]:
+    """A number in base 128, lowest digits first, and the position of the next byte."""
+    value = 0
+    for shift in range(0, 70, 7):
+        byte = data[_require_within(at + 1, end) - 1]
+        value, at = value | (byte & 127) << shift, at + 1
+        if byte < 128:
+            return value, at
+    raise DamagedError("a number has more than ten bytes")
+
+
+def _require_within(at: int, end: int) -> int:
+    if at > end:
+        raise DamagedError("it ends in the middle of a field")
+    return at
+
+
+def find_onnx_file(source: Path) -> Path:
+    """The .onnx of a file or folder; ModelError if there is none, or it is empty."""
+    candidates = [source] if source.is_file() else [source / name for name in FILES if (source / name).is_file()]
+    candidates = candidates or sorted(source.glob("*.onnx"))
+    if not candidates:
+        raise ModelError(f"{source} has no .onnx file. Remedy: name the file, or a folder that holds model.onnx")
+    if candidates[0].stat().st_size == 0:
+        raise ModelError(f"{candidates[0]} is empty: {CUT_OFF}")
+    return candidates[0]
+
+
+def find_tokenizer_folder(file: Path) -> Path:
+    """The folder with the tokenizer: the model's or the one above; ModelError if it is missing or not this model's."""
+    around = (file.parent, file.parent.parent)
+    folder = next((p for p in around if (p / "tokenizer.json").is_file()), file.parent)
+    require_file(folder / "tokenizer.json", "the tokenizer", "Remedy: put it beside the .onnx")
+    read_json(folder / "tokenizer.json", dict)
+    check_vocabulary(folder)
+    return folder
+
+
+def find_external_weights(file: Path) -> Mapping[str, Path]:
+    """The separate files that hold the model's weights; ModelError if one is missing, or is elsewhere."""
+    files, what = {}, f"{file} keeps weights in a file that is not beside it:"
+    for name in read_external_locations(file):
+        if any(path.anchor or ".." in path.parts for path in (PurePosixPath(name), PureWindowsPath(name))):
+            raise ModelError(
+                f"{file} points outside its folder ({name}), which is not followed. {COPY}, with its weights"
+            )
+        try:
+            files[name] = require_file(file.parent / name, what, COPY)
+        except OSError as error:  # a name that no file can have, or a folder that cannot be read
+            raise ModelError(f"{what} {name[:200]!r}: {error.strerror}. {COPY}") from error
+    return files

@@ -21,31 +21,31 @@ from encheck.encoders.base import Floats, Pair, PairModel
 from encheck.encoders.batching import (
     TOKENS_PER_BATCH,
     Ints,
-    batches_of_one_length,
+    batch_equal_lengths,
     pick_devices,
     run_on_replicas,
     select_rows,
 )
-from encheck.encoders.checkpoints.folders import numbered_folders
+from encheck.encoders.checkpoints.folders import inferred_module_folders
 from encheck.encoders.checkpoints.pretrained import (
     check_folder,
-    check_length,
-    check_loaded,
-    check_padding,
-    files_of,
+    check_loaded_weights,
+    check_max_length,
+    check_padding_token,
+    checkpoint_files,
+    count_positions,
     limit_model_size,
-    positions_of,
     quiet_transformers,
 )
-from encheck.encoders.checkpoints.trust import named_modules
-from encheck.encoders.files import COPY, WHOLE, check_growth, read_json, value_of
+from encheck.encoders.checkpoints.trust import list_named_modules
+from encheck.encoders.files import COPY, WHOLE, check_tokens_per_character, read_json, read_json_value
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.settings import UNLIMITED
 from encheck.errors import EncoderError, ModelError
 from encheck.surface import SURFACE, WEIGHTED, Frequencies
 from encheck.types import Json, content_hash
 
-SAME = (
+POSITIVE_CLASS_NAMES = (
     *("paraphrase", "is_paraphrase", "duplicate", "is_duplicate", "equivalent", "same", "entailment"),
     *("yes", "true", "positive"),
 )
@@ -65,9 +65,9 @@ class CrossEncoderScorer(PairModel):
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
         check_folder(source, marks=("config.json",))
-        check_length(source, config.max_length)
+        check_max_length(source, config.max_length)
         self.settings: Mapping[str, Any] = read_json(source / "config.json", dict)
-        named = value_of(source / "config.json", "id2label", dict) or {}
+        named = read_json_value(source / "config.json", "id2label", dict) or {}
         if wrong := [key for key in named if not (key.isascii() and key.isdecimal() and len(key) < 10)]:
             raise ModelError(
                 f"{source / 'config.json'}: id2label has {wrong[0][:80]!r}, but should have the numbers of classes. "
@@ -75,10 +75,12 @@ class CrossEncoderScorer(PairModel):
             )
         # in order; transformers' default is two
         self.classes = [str(named[key]) for key in sorted(named, key=int)] or ["LABEL_0", "LABEL_1"]
-        self.positive = class_of_the_same(self.classes, config, source)
-        self.activation: str = config.options.get("activation") or _activation(self.settings, source, len(self.classes))
-        self.positions = positions_of(source)  # the number of its positions; None if not stated
-        for module in () if numbered_folders(source) else named_modules(source):
+        self.positive = index_of_positive_class(self.classes, config, source)
+        self.activation: str = config.options.get("activation") or _find_activation(
+            self.settings, source, len(self.classes)
+        )
+        self.positions = count_positions(source)  # the number of its positions; None if not stated
+        for module in () if inferred_module_folders(source) else list_named_modules(source):
             if module.kind.rpartition(".")[2] != "Transformer":
                 raise ModelError(
                     f"{module.file}: {module.key} is {module.kind!r}, but the scores here are those of the "
@@ -94,11 +96,11 @@ class CrossEncoderScorer(PairModel):
                 f"{file}: keep_in_fp32_modules is {in_fp32!r}, but dtype {self.dtype}. Remedy: dtype float32"
             )
 
-    def content(self) -> Mapping[str, Path]:
+    def fingerprint_files(self) -> Mapping[str, Path]:
         """Every file of the folder that determines scores."""
-        return files_of(self.source)
+        return checkpoint_files(self.source)
 
-    def how(self) -> list[str]:
+    def fingerprint_settings(self) -> list[str]:
         """Maximum length, dtype, class and activation."""
         return [str(self.config.max_length), self.dtype, str(self.positive), self.activation]
 
@@ -126,8 +128,8 @@ class CrossEncoderScorer(PairModel):
             loaded = AutoTokenizer.from_pretrained(str(self.source), local_files_only=True, trust_remote_code=False)
         except Exception as error:
             raise EncoderError(f"transformers cannot load the tokenizer of {self.source}: {error}. {WHOLE}") from error
-        check_padding(self.source, loaded)
-        check_growth(self.source, loaded)
+        check_padding_token(self.source, loaded)
+        check_tokens_per_character(self.source, loaded)
         return loaded
 
     @cached_property
@@ -153,7 +155,7 @@ class CrossEncoderScorer(PairModel):
         except Exception as error:
             raise EncoderError(f"transformers cannot load {self.source} as a cross-encoder: {error}") from error
         remedy = "Remedy: a checkpoint with its classification head"
-        check_loaded(self.source, model, model, info, pooler=True, remedy=remedy)
+        check_loaded_weights(self.source, model, model, info, pooler=True, remedy=remedy)
         return model.to(self.devices[0]).eval()
 
     def compute(self, pairs: Sequence[Pair]) -> Floats:
@@ -178,15 +180,15 @@ class CrossEncoderScorer(PairModel):
             return batch
 
         scores = np.empty(len(pairs))
-        for positions, batch in run_on_replicas([self.model], batches_of_one_length(lengths, budget), run):
+        for positions, batch in run_on_replicas([self.model], batch_equal_lengths(lengths, budget), run):
             scores[positions] = batch
         return scores
 
 
-def class_of_the_same(classes: Sequence[str], config: ModelConfig, source: Path) -> int:
+def index_of_positive_class(classes: Sequence[str], config: ModelConfig, source: Path) -> int:
     """The index of the class that means "the same"; ModelError if it cannot be determined."""
     wanted_name = config.options.get("positive")
-    wanted = [str(wanted_name).lower()] if wanted_name is not None else list(SAME)
+    wanted = [str(wanted_name).lower()] if wanted_name is not None else list(POSITIVE_CLASS_NAMES)
     lowered = [name.lower() for name in classes]
     index = next((lowered.index(name) for name in wanted if name in lowered), None)
     if index is None and str(wanted_name).isdigit() and int(str(wanted_name)) < len(classes):
@@ -201,7 +203,7 @@ def class_of_the_same(classes: Sequence[str], config: ModelConfig, source: Path)
     return index
 
 
-def _activation(settings: Mapping[str, Any], source: Path, classes: int) -> str:
+def _find_activation(settings: Mapping[str, Any], source: Path, classes: int) -> str:
     """The activation of a head with one number: as sentence-transformers says, else none if it is a regression.
 
     ModelError for an unknown activation; a head with several classes has none.
@@ -209,7 +211,7 @@ def _activation(settings: Mapping[str, Any], source: Path, classes: int) -> str:
     file, config = source / "config_sentence_transformers.json", source / "config.json"
     statements = (
         (file, "activation_fn", read_json(file, dict).get("activation_fn")),
-        (config, "activation_fn", (value_of(config, "sentence_transformers", dict) or {}).get("activation_fn")),
+        (config, "activation_fn", (read_json_value(config, "sentence_transformers", dict) or {}).get("activation_fn")),
         (config, OLDEST, settings.get(OLDEST)),
     )
     for where, key, stated in statements:
@@ -241,9 +243,9 @@ class LexicalScorer(PairModel):
         if self.weighting in WEIGHTED:
             self._corpus = content_hash(*sorted(set(texts))) if texts else ""
             self._frequencies = Frequencies.of(texts)
-            self.changed()
+            self.forget_fingerprint()
 
-    def how(self) -> list[str]:
+    def fingerprint_settings(self) -> list[str]:
         """The weighting, and the texts used for the counts."""
         return [self.weighting, *filter(None, [self._corpus])]
 

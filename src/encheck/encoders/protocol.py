@@ -112,7 +112,7 @@ class VerifiedModel(Model, Protocol):
         ...
 
 
-def devices_of(model: object) -> tuple[str, ...]:
+def model_devices(model: object) -> tuple[str, ...]:
     """The devices of a model, from its own `devices`: cpu, cuda:0, mps; empty for a model on a remote machine.
 
     A model without that attribute computes on the CPU.
@@ -120,7 +120,9 @@ def devices_of(model: object) -> tuple[str, ...]:
     return tuple(getattr(model, "devices", ("cpu",)))
 
 
-def batches_of(encoder: Encoder, texts: Sequence[str], *, role: str | None = None, size: int = 512) -> Iterator[Batch]:
+def checked_batches(
+    encoder: Encoder, texts: Sequence[str], *, role: str | None = None, size: int = 512
+) -> Iterator[Batch]:
     """The encoder's own batches, or plain slices of the texts; each is checked before it is returned.
 
     Without a role, `encode` is called without the argument, which a user's own encoder may not have.
@@ -138,17 +140,17 @@ def batches_of(encoder: Encoder, texts: Sequence[str], *, role: str | None = Non
     left = np.ones(len(texts), bool)
     for positions, vectors in source:
         some = [texts[i] for i in positions]
-        with _named(encoder):
+        with _name_encoder_in_errors(encoder):
             checked = check_vectors(vectors, some, width=width)
-            _refuse(~left[positions], some, "was returned twice by batches()")
+            _raise_for_vectors(~left[positions], some, "was returned twice by batches()")
         left[positions], width = False, checked.shape[1]
         yield positions, checked
-    with _named(encoder):
-        _refuse(left, texts, "was never returned by batches()")
+    with _name_encoder_in_errors(encoder):
+        _raise_for_vectors(left, texts, "was never returned by batches()")
 
 
 @contextmanager
-def _named(encoder: Encoder) -> Iterator[None]:
+def _name_encoder_in_errors(encoder: Encoder) -> Iterator[None]:
     """Name the encoder in errors about its vectors: by its place if it is an adapter of encheck, else by its class."""
     try:
         yield
@@ -161,18 +163,18 @@ def _named(encoder: Encoder) -> Iterator[None]:
 def check_vectors(vectors: object, texts: Sequence[str], *, width: int | None = None) -> NDArray[np.float32]:
     """The vectors in fp32; EncoderError for a wrong shape, NaN or infinity, or zeros for a text with words."""
     first = f"; the first text is {texts[0]!r}" if texts else ""
-    array = _numbers(vectors, "encode()", first)
+    array = _as_numeric_array(vectors, "encode()", first)
     if array.ndim != 2 or len(array) != len(texts) or (width is not None and array.shape[1] != width):
         expected = f"({len(texts)}, {width or 'dimension'})"
         raise EncoderError(f"encode() returned shape {array.shape}, but should return {expected}{first}")
     with np.errstate(over="ignore"):
         single: NDArray[np.float32] = array.astype(np.float32)
-    _refuse(np.logical_not(np.isfinite(single).all(axis=1)), texts, "contains NaN or infinity")
-    _refuse(~single.any(axis=1) & np.array([bool(t.strip()) for t in texts], bool), texts, "is all zeros")
+    _raise_for_vectors(np.logical_not(np.isfinite(single).all(axis=1)), texts, "contains NaN or infinity")
+    _raise_for_vectors(~single.any(axis=1) & np.array([bool(t.strip()) for t in texts], bool), texts, "is all zeros")
     return single
 
 
-def _refuse(bad: NDArray[np.bool_], texts: Sequence[str], what: str) -> None:
+def _raise_for_vectors(bad: NDArray[np.bool_], texts: Sequence[str], what: str) -> None:
     if bad.any():
         first = texts[int(np.flatnonzero(bad)[0])]
         raise EncoderError(f"the vector of {bad.sum()} of {len(texts)} texts {what}; the first is {first!r}")
@@ -181,7 +183,7 @@ def _refuse(bad: NDArray[np.bool_], texts: Sequence[str], what: str) -> None:
 def check_scores(scores: object, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
     """The pair scores in fp64; EncoderError for a wrong shape or values that are not finite."""
     first = f"; the first pair is {pairs[0]}" if pairs else ""
-    array = _numbers(scores, "score_pairs()", first)
+    array = _as_numeric_array(scores, "score_pairs()", first)
     if array.shape != (len(pairs),):
         raise EncoderError(f"score_pairs() returned shape {array.shape}, but should return ({len(pairs)},){first}")
     if (bad := ~np.isfinite(array)).any():
@@ -190,7 +192,7 @@ def check_scores(scores: object, pairs: Sequence[tuple[str, str]]) -> NDArray[np
     return array.astype(np.float64)
 
 
-def _numbers(values: object, method: str, first: str) -> NDArray[Any]:
+def _as_numeric_array(values: object, method: str, first: str) -> NDArray[Any]:
     try:
         array = np.asarray(values)
     except (TypeError, ValueError, RuntimeError) as error:

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.base import LocalEncoder
-from encheck.encoders.batching import batches_in_order, out_of_memory, run_or_halve, thread_count
-from encheck.encoders.checkpoints.folders import files_below
+from encheck.encoders.batching import is_out_of_memory, run_or_halve_batch, slice_positions, thread_count
+from encheck.encoders.checkpoints.folders import list_files_recursively
 from encheck.encoders.checkpoints.trust import TRUST
 from encheck.encoders.files import COPY, CUT_OFF
 from encheck.encoders.model_config import Device, ModelConfig
@@ -27,7 +27,7 @@ from encheck.encoders.protocol import Batch
 from encheck.errors import EncoderError, ModelError
 from encheck.types import Json
 
-RULE = re.compile(
+UNSAFE_OPERATOR = re.compile(
     "File|Reader|Save|Restore|Checkpoint|PyFunc|Rpc|Remote|Debug|Print|SummaryWriter|SummaryFileWriter|SummaryDbWriter"
     "|Write.*Summary|Snapshot|Dataset|LMDB|ImmutableConst|DumpTensor|LoadAndRemapMatrix|HostCompute|Collective"
     "|^_?(?:Host)?(?:Send|Recv)$"
@@ -36,7 +36,7 @@ VOCABULARY = {
     "InitializeTableFromTextFile",
     "InitializeTableFromTextFileV2",
 }  # one word per line, in the model's assets
-OUTSIDE = (
+UNSAFE_OPERATORS = (
     *(
         "WriteFile",
         "ReadFile",
@@ -61,7 +61,7 @@ OUTSIDE = (
 TEXTS_PER_BATCH = 128
 
 
-def outside_operators(graph: bytes) -> list[str]:
+def list_unsafe_operators(graph: bytes) -> list[str]:
     """The sorted operators of a saved_model.pb that touch files, the network or Python; imports TensorFlow.
 
     Raises google.protobuf's DecodeError if the bytes are not a SavedModel.
@@ -87,30 +87,32 @@ def outside_operators(graph: bytes) -> list[str]:
             scopes, savers = (), set()
 
         # The functions that only the saver leads to, not other nodes, functions, the objects or gradients.
-        exempt = {name for node in nodes if node.name in savers for name in _functions_of(node)}
+        exempt = {name for node in nodes if node.name in savers for name in _called_functions(node)}
         others = [n for n in nodes if n.name not in savers] + [n for f in library.function for n in f.node_def]
-        exempt -= {name for node in others for name in (*_functions_of(node), node.op)}  # a function can be an operator
+        exempt -= {
+            name for node in others for name in (*_called_functions(node), node.op)
+        }  # a function can be an operator
         exempt -= {name for g in library.gradient for name in (g.function_name, g.gradient_func)}
         exempt -= {*meta.object_graph_def.concrete_functions}
 
         operators |= {n.op for n in nodes if n.name not in savers and not n.name.startswith(scopes)}
         operators |= {n.op for f in library.function if f.signature.name not in exempt for n in f.node_def}
-    return sorted(filter(is_outside, operators))
+    return sorted(filter(is_unsafe_operator, operators))
 
 
-def _functions_of(node: Any) -> set[str]:
+def _called_functions(node: Any) -> set[str]:
     """The functions that a node names."""
     own = {value.func.name for value in node.attr.values() if value.HasField("func")}
     return own | {f.name for value in node.attr.values() for f in value.list.func}
 
 
-def is_outside(operator: str) -> bool:
+def is_unsafe_operator(operator: str) -> bool:
     """Whether an operator of this name touches files, the network or Python.
 
-    >>> is_outside("WriteFile"), is_outside("ReadVariableOp"), is_outside("TextLineDataset")
+    >>> is_unsafe_operator("WriteFile"), is_unsafe_operator("ReadVariableOp"), is_unsafe_operator("TextLineDataset")
     (True, False, True)
     """
-    return operator not in VOCABULARY and RULE.search(operator) is not None
+    return operator not in VOCABULARY and UNSAFE_OPERATOR.search(operator) is not None
 
 
 class SavedModelEncoder(LocalEncoder):
@@ -125,20 +127,20 @@ class SavedModelEncoder(LocalEncoder):
             what = "is empty" if graph.is_file() else "does not exist"
             raise ModelError(f"{graph} {what}: {source} is not a SavedModel, or the copy is truncated. {COPY}, whole")
         content = graph.read_bytes()  # operators that touch files, the network or Python, by their names in the graph
-        self.outside = [n for n in OUTSIDE if re.search(rb"\x12" + bytes([len(n)]) + n.encode(), content)]
-        self._refuse(self.outside)
+        self.outside = [n for n in UNSAFE_OPERATORS if re.search(rb"\x12" + bytes([len(n)]) + n.encode(), content)]
+        self._refuse_unsafe_operators(self.outside)
 
-    def _refuse(self, outside: Sequence[str]) -> None:
+    def _refuse_unsafe_operators(self, outside: Sequence[str]) -> None:
         """ModelError if the graph uses such operators without permission."""
         if outside and not self.config.trust_remote_code:
             graph = self.source / "saved_model.pb"
             raise ModelError(f"{graph} is a program that uses {', '.join(outside)}, which is not run. {TRUST}")
 
-    def content(self) -> Mapping[str, Path]:
+    def fingerprint_files(self) -> Mapping[str, Path]:
         """The graph, the variables and the assets."""
-        return {p.relative_to(self.source).as_posix(): p for p in files_below(self.source) if p.is_file()}
+        return {p.relative_to(self.source).as_posix(): p for p in list_files_recursively(self.source) if p.is_file()}
 
-    def how(self) -> list[str]:
+    def fingerprint_settings(self) -> list[str]:
         """The options."""
         return [f"{name} {value}" for name, value in sorted(self.config.options.items())]
 
@@ -150,7 +152,7 @@ class SavedModelEncoder(LocalEncoder):
     @cached_property
     def devices(self) -> list[str]:
         """Every GPU that TensorFlow sees, because it uses them all."""
-        gpus = _tensorflow().config.list_physical_devices("GPU")
+        gpus = _import_tensorflow().config.list_physical_devices("GPU")
         return [f"cuda:{number}" for number in range(len(gpus))] or ["cpu"]
 
     @cached_property
@@ -158,12 +160,12 @@ class SavedModelEncoder(LocalEncoder):
         """The loaded model; EncoderError if it is not a SavedModel."""
         from google.protobuf.message import DecodeError
 
-        tensorflow = _tensorflow()
+        tensorflow = _import_tensorflow()
         with suppress(RuntimeError):  # too late if TensorFlow runs already
             tensorflow.config.threading.set_intra_op_parallelism_threads(thread_count())
         graph = self.source / "saved_model.pb"
         try:
-            self._refuse(outside_operators(graph.read_bytes()))  # as TensorFlow reads it
+            self._refuse_unsafe_operators(list_unsafe_operators(graph.read_bytes()))  # as TensorFlow reads it
         except DecodeError as error:
             raise EncoderError(f"TensorFlow cannot load {self.source} ({error}): {CUT_OFF}") from error
         try:
@@ -173,7 +175,7 @@ class SavedModelEncoder(LocalEncoder):
             raise EncoderError(f"TensorFlow cannot load {self.source} ({text}): {CUT_OFF}") from error
 
     @cached_property
-    def _function(self) -> Callable[[Any], Any]:
+    def _signature_function(self) -> Callable[[Any], Any]:
         named = self.config.options.get("signature")
         if named is None and callable(self.model):
             return lambda texts: self.model(texts)
@@ -190,13 +192,13 @@ class SavedModelEncoder(LocalEncoder):
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:  # noqa: ARG002
         """Encode slices in the order of the texts."""
-        self._function  # noqa: B018 - loads it, apart from the first run
-        for positions in batches_in_order(len(texts), TEXTS_PER_BATCH):
-            yield from run_or_halve(lambda at: self._run([texts[i] for i in at]), positions)
+        self._signature_function  # noqa: B018 - loads it, apart from the first run
+        for positions in slice_positions(len(texts), TEXTS_PER_BATCH):
+            yield from run_or_halve_batch(lambda at: self._encode_batch([texts[i] for i in at]), positions)
 
-    def _run(self, texts: list[str]) -> NDArray[np.float32]:
+    def _encode_batch(self, texts: list[str]) -> NDArray[np.float32]:
         try:
-            made = self._function(_tensorflow().constant(texts))
+            made = self._signature_function(_import_tensorflow().constant(texts))
             if isinstance(made, dict):
                 name = self.config.options.get("output") or ("outputs" if "outputs" in made else sorted(made)[0])
                 if name not in made:
@@ -207,7 +209,7 @@ class SavedModelEncoder(LocalEncoder):
                 made = made[name]
             return np.asarray(made, np.float32)
         except Exception as error:
-            if isinstance(error, EncoderError) or out_of_memory(error):
+            if isinstance(error, EncoderError) or is_out_of_memory(error):
                 raise
             text = " ".join(str(error).split())[:300]
             raise EncoderError(
@@ -216,7 +218,7 @@ class SavedModelEncoder(LocalEncoder):
             ) from error
 
 
-def _tensorflow() -> Any:
+def _import_tensorflow() -> Any:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     import tensorflow
 

@@ -22,9 +22,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.base import PROBE, SAME_ROLE, TextEncoder, coarse_hash, for_role
-from encheck.encoders.batching import Ints, batches_in_order
-from encheck.encoders.http_client import Client, RequestRefused, most_answer_bytes
+from encheck.encoders.base import PROBE, SAME_ROLE, TextEncoder, rounded_vector_hash, value_for_role
+from encheck.encoders.batching import Ints, slice_positions
+from encheck.encoders.http_client import Client, RequestRefused, max_response_bytes
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch, check_vectors
 from encheck.errors import EncheckError, EncoderError, ModelError, unknown_name_message
@@ -33,7 +33,9 @@ from encheck.types import Json, content_hash
 
 Vectors = NDArray[np.float32]
 SAME = 1e-6  # of a vector's length: the largest distance of two equal vectors
-ALIKE = 3  # different texts, including the probe, with the same vector: a model that reads its texts differs
+EQUAL_VECTORS_LIMIT = (
+    3  # different texts, including the probe, with the same vector: a model that reads its texts differs
+)
 OTHER = 0.25  # neither rounding nor the other texts of a request move a vector this far
 TURNS = 4  # answers from one of two alternating models, then as many from the other: a chance of 1 in 256
 WRONG_SERVER = "Remedy: name an embedding model, and the adapter (openai, tei) that the server speaks"
@@ -45,8 +47,8 @@ ROLES = (DEFAULT, "query", "document", *SAME_ROLE["document"])
 
 
 class ProbeWatch:
-    """Recognises a server by its first vector of the probe, in requests of one form. `request` sends a request; `alone`
-    takes this watch and has the probe's own vector.
+    """Recognises a server by its first vector of the probe, in requests of one form. `request` sends a request;
+    `alone` takes this watch and has the probe's own vector.
     """
 
     def __init__(self, place: str, request: Callable[..., Vectors], alone: Callable[[ProbeWatch], Vectors]) -> None:
@@ -57,43 +59,47 @@ class ProbeWatch:
         self._alike: set[str] | None = set()  # texts with the first vector; None after a different one
         self._meeting, self._wondering = Lock(), Lock()
 
-    def ask(self, texts: list[str], *, cut: bool = False) -> Vectors:
+    def request_vectors(self, texts: list[str], *, cut: bool = False) -> Vectors:
         """The vectors of one request, shape [n, d]; EncoderError if the probe and all texts got the same one so far."""
         vectors = self._request(texts, cut=cut)
         with self._meeting:
             if self._first is None and len(vectors):
                 self._first = vectors[0]
             if self._alike is not None and self._first is not None:
-                self._alike = self._alike | set(texts) if _is_one(vectors, self._first) else None
+                self._alike = self._alike | set(texts) if _all_equal(vectors, self._first) else None
             alike = self._alike or set()
-        if PROBE in alike and len(alike) >= ALIKE:
+        if PROBE in alike and len(alike) >= EQUAL_VECTORS_LIMIT:
             raise constant_vectors_error(self.place, alike)
         return vectors
 
-    def alone(self) -> Vectors:
+    def request_probe(self) -> Vectors:
         """The probe's vector, shape [d], in a request of its own; EncoderError if it has changed."""
         vector = self._alone(self)
-        self._refuse(vector, self._tolerance)
+        self._refuse_changed_probe(vector, self._tolerance)
         return vector
 
-    def beside(self, texts: list[str]) -> Vectors:
+    def request_with_probe(self, texts: list[str]) -> Vectors:
         """The vectors of one request that contains the probe; EncoderError if the probe shows a different model."""
-        vectors = self.ask([*texts, PROBE])
+        vectors = self.request_vectors([*texts, PROBE])
         seen = check_server_vectors(vectors[-1:], [PROBE], self.place)[0]
-        if self._drift(seen) > ROUNDING and len({*texts, PROBE}) >= ALIKE and _is_one(vectors, seen):
+        if (
+            self._distance_from_first_probe(seen) > ROUNDING
+            and len({*texts, PROBE}) >= EQUAL_VECTORS_LIMIT
+            and _all_equal(vectors, seen)
+        ):
             raise constant_vectors_error(self.place, {*texts, PROBE})  # one vector per request
-        self._refuse(seen, OTHER)
-        if self._drift(seen) > self._tolerance:
+        self._refuse_changed_probe(seen, OTHER)
+        if self._distance_from_first_probe(seen) > self._tolerance:
             # Two models that are near each other, or one whose vectors depend on the other texts of a request? The
             # latter repeats the probe's first vector for the probe alone, and the present one for this request.
             with self._wondering:
-                if (drift := self._drift(seen)) <= self._tolerance:  # another request has warned
+                if (drift := self._distance_from_first_probe(seen)) <= self._tolerance:  # another request has warned
                     return vectors[:-1]
                 for _ in range(TURNS):
-                    self.alone()
+                    self.request_probe()
                 for _ in range(TURNS):
-                    if float(vector_distance(self.ask([*texts, PROBE])[-1:], seen[None])[0]) > ROUNDING:
-                        self._refuse(seen, self._tolerance)
+                    if float(vector_distance(self.request_vectors([*texts, PROBE])[-1:], seen[None])[0]) > ROUNDING:
+                        self._refuse_changed_probe(seen, self._tolerance)
                 self._tolerance = OTHER
                 log.warning(
                     "%s: the vector of a text depends on the other texts of its request (that of a probe sentence has "
@@ -103,7 +109,7 @@ class ProbeWatch:
                 )
         return vectors[:-1]
 
-    def _drift(self, vector: Vectors) -> float:
+    def _distance_from_first_probe(self, vector: Vectors) -> float:
         """The distance of a probe vector from the first one; 0 for the first."""
         with self._meeting:
             if self._known is None:
@@ -112,8 +118,8 @@ class ProbeWatch:
             raise other_dimension_error(self.place, len(self._known), len(vector))
         return float(vector_distance(self._known[None], vector[None])[0])
 
-    def _refuse(self, vector: Vectors, tolerance: float) -> None:
-        if (drift := self._drift(vector)) > tolerance:
+    def _refuse_changed_probe(self, vector: Vectors, tolerance: float) -> None:
+        if (drift := self._distance_from_first_probe(vector)) > tolerance:
             raise EncoderError(
                 f"{self.place} answers with another model than at the start of the run: the vector of a probe sentence "
                 f"lies {100 * np.sqrt(2 * drift):.0f}% of its length away from the first. The model was changed during "
@@ -130,7 +136,7 @@ def check_server_vectors(vectors: Vectors, texts: list[str], place: str) -> Vect
         raise EncoderError(f"{place}: {error}. {WRONG_SERVER}") from error
 
 
-def _is_one(vectors: Vectors, vector: Vectors) -> bool:
+def _all_equal(vectors: Vectors, vector: Vectors) -> bool:
     """Whether all rows [n, d] equal this vector [d]; False for zeros, which are rejected elsewhere."""
     length = float(np.linalg.norm(vector))
     if vectors.shape[1] != len(vector) or not 0 < length < np.inf:
@@ -140,7 +146,7 @@ def _is_one(vectors: Vectors, vector: Vectors) -> bool:
 
 def constant_vectors_error(place: str, texts: Iterable[str]) -> EncoderError:
     """The error for a server that returns one vector for different texts."""
-    some = ", ".join(repr(text[:60]) for text in sorted(texts)[:ALIKE])
+    some = ", ".join(repr(text[:60]) for text in sorted(texts)[:EQUAL_VECTORS_LIMIT])
     return EncoderError(
         f"{place} gives different texts the same vector, so it does not read them: {some}. {WRONG_SERVER}; and check "
         "that a prompt is not longer than what the server reads"
@@ -178,8 +184,10 @@ class RemoteEncoder(TextEncoder):
         self._check_fields()
         self._watches: dict[str, ProbeWatch] = {}  # by the fields of a request
         for role in (None, *self.fields):
-            request = partial(self.ask, fields=self.fields_for(role))
-            self._watches.setdefault(self._fields_text(role), ProbeWatch(self.client.url, request, self._probe))
+            request = partial(self.request_vectors, fields=self.fields_for(role))
+            self._watches.setdefault(
+                self._fields_as_json(role), ProbeWatch(self.client.url, request, self._request_first_probe)
+            )
         if self.concurrency < 1 or options.get("batch", 1) < 1:
             raise ModelError(f"{config.label}: batch and concurrency should be at least 1")
 
@@ -196,23 +204,23 @@ class RemoteEncoder(TextEncoder):
             for name, value in fields.items():
                 if how := self.own_fields.get(name):
                     raise ModelError(f"{where}.{role} sets {name}, which is encheck's own. Remedy: {how}")
-                if not isinstance(name, str) or not _is_json(value):
+                if not isinstance(name, str) or not _is_json_value(value):
                     raise ModelError(f"{where}.{role}: {name!r}: {value!r} is not JSON. Remedy: text has quotes")
-                if self.client.hidden(text := json.dumps(value)) != text:
+                if self.client.hide_key(text := json.dumps(value)) != text:
                     raise ModelError(f"{where}.{role}.{name} holds the key in {self.client.key_env}: leave it out")
         if others := [name for name in self.fields if name in SAME_ROLE][1:]:
             raise ModelError(f"{where} names one role twice: {others[0]} means document. Remedy: leave one out")
 
     def fields_for(self, role: str | None) -> dict[str, Any]:
         """The fields of a request for texts in this role, besides the adapter's own."""
-        return {**self.fields.get(DEFAULT, {}), **for_role(self.fields, role, {})}
+        return {**self.fields.get(DEFAULT, {}), **value_for_role(self.fields, role, {})}
 
-    def _fields_text(self, role: str | None) -> str:
+    def _fields_as_json(self, role: str | None) -> str:
         return json.dumps(self.fields_for(role), sort_keys=True)
 
     def prompt_for(self, role: str | None) -> str:
         """What a role adds to a text, for display and comparison: the fields of its request, and its prompt."""
-        fields = f"[{self._fields_text(role)[1:-1]}] " if self.fields_for(role) else ""
+        fields = f"[{self._fields_as_json(role)[1:-1]}] " if self.fields_for(role) else ""
         return f"{fields}{super().prompt_for(role)}"
 
     @property
@@ -221,7 +229,7 @@ class RemoteEncoder(TextEncoder):
         return int(self.config.options.get("batch", self.largest))
 
     @abstractmethod
-    def ask(self, texts: list[str], *, fields: Mapping[str, Any], cut: bool = False) -> Vectors:
+    def request_vectors(self, texts: list[str], *, fields: Mapping[str, Any], cut: bool = False) -> Vectors:
         """The vectors of one request with these additional fields, in the order of its texts; `cut` makes the server
         truncate a long text.
         """
@@ -230,15 +238,18 @@ class RemoteEncoder(TextEncoder):
     def model_name(self) -> str:
         """The model's name at the server."""
 
-    def _probe(self, watch: ProbeWatch) -> Vectors:
-        vector: Vectors = self._same_width(self._asked([PROBE], watch)[0][1], [PROBE])[0]
+    def _request_first_probe(self, watch: ProbeWatch) -> Vectors:
+        vector: Vectors = self._check_dimension(self._request_or_halve([PROBE], watch)[0][1], [PROBE])[0]
         return vector
 
     @cached_property
     def _probe_hashes(self) -> list[str]:
         """Hashes of the server's probe vectors: one for each form of a request."""
         try:
-            return [f"{fields} {coarse_hash(watch.alone())}" for fields, watch in sorted(self._watches.items())]
+            return [
+                f"{fields} {rounded_vector_hash(watch.request_probe())}"
+                for fields, watch in sorted(self._watches.items())
+            ]
         except EncoderError as error:  # before the run, the user can fix errors
             raise ModelError(f"{self.config.label}: {error}") from error
 
@@ -248,12 +259,12 @@ class RemoteEncoder(TextEncoder):
         """
         for watch in self._watches.values():
             for _ in range(2):
-                watch.alone()
+                watch.request_probe()
 
     def fingerprint(self) -> str:
         """The model's name, a probe vector, and what each role adds: it changes with the model behind the address."""
         added = [f"{role}: {text}" for role, text in sorted(self.prompts.items())]
-        added += [f"{role}: {self._fields_text(role)}" for role in sorted(self.fields)]
+        added += [f"{role}: {self._fields_as_json(role)}" for role in sorted(self.fields)]
         parts = [self.model_name(), *self._probe_hashes, self.prompt, str(self.config.truncate_dim), *added]
         return f"{type(self).__name__}:{content_hash(*parts)}"
 
@@ -264,35 +275,35 @@ class RemoteEncoder(TextEncoder):
 
     def compute_in_role(self, texts: list[str], role: str | None) -> Iterator[Batch]:
         """Like `compute`, with the prompt and the fields of the role."""
-        return self.compute(texts, super().prompt_for(role), self._watches[self._fields_text(role)])
+        return self.compute(texts, super().prompt_for(role), self._watches[self._fields_as_json(role)])
 
     def compute(self, texts: list[str], prompt: str, watch: ProbeWatch | None = None) -> Iterator[Batch]:
         """Send several requests at a time; results are returned in order, slice by slice.
 
         EncoderError if the probe in an answer shows that the model changed, or if all texts get one vector.
         """
-        watch = watch or self._watches[self._fields_text(None)]
+        watch = watch or self._watches[self._fields_as_json(None)]
         prompted = [f"{prompt}{text}" for text in texts]
         before = self.truncated
         stop: Future[None] = Future()
         failed = Event()
 
-        def ask(positions: Ints) -> list[Batch]:
+        def request_slice(positions: Ints) -> list[Batch]:
             if failed.is_set():  # no more requests: they start in order, so the first error comes first
                 return []
             try:
                 some = [prompted[i] for i in positions]
-                return self._asked(some, positions=positions, watch=watch, watched=self.batch > 1)
+                return self._request_or_halve(some, positions=positions, watch=watch, watched=self.batch > 1)
             except BaseException:
                 failed.set()
                 raise
 
-        pool = ThreadPoolExecutor(self.concurrency, initializer=self.client.heed, initargs=(stop,))
+        pool = ThreadPoolExecutor(self.concurrency, initializer=self.client.stop_requests_when, initargs=(stop,))
         try:
             size = max(1, self.batch - 1)  # the probe is one of a request's texts
-            for batches in pool.map(ask, batches_in_order(len(texts), size)):
+            for batches in pool.map(request_slice, slice_positions(len(texts), size)):
                 for positions, vectors in batches:
-                    yield positions, self._same_width(vectors, [texts[i] for i in positions])
+                    yield positions, self._check_dimension(vectors, [texts[i] for i in positions])
         except BaseException as error:
             pool.shutdown(wait=False, cancel_futures=True)
             stop.set_result(None)
@@ -303,14 +314,14 @@ class RemoteEncoder(TextEncoder):
         if (cut := self.truncated - before) > len(texts) / 100:
             log.warning("%d of %d texts are longer than %s accepts: the rest is truncated", cut, len(texts), self.place)
 
-    def _same_width(self, vectors: Vectors, texts: list[str]) -> Vectors:
+    def _check_dimension(self, vectors: Vectors, texts: list[str]) -> Vectors:
         if self._width not in (None, vectors.shape[1]):
             raise other_dimension_error(self.place, self._width or 0, vectors.shape[1])
         checked = check_server_vectors(vectors, texts, self.place)
         self._width = checked.shape[1]
         return checked
 
-    def _asked(
+    def _request_or_halve(
         self, texts: list[str], watch: ProbeWatch, positions: Ints | None = None, *, watched: bool = False
     ) -> list[Batch]:
         """Batches of these texts: halves if the server finds them too many or too long together.
@@ -319,27 +330,28 @@ class RemoteEncoder(TextEncoder):
         """
         positions = np.arange(len(texts)) if positions is None else positions
         try:
-            return [(positions, watch.beside(texts) if watched else watch.ask(texts))]
+            return [(positions, watch.request_with_probe(texts) if watched else watch.request_vectors(texts))]
         except RequestRefused as refused:
-            if not refused.is_of_size:
-                raise self._refusal(refused) from None
+            if not refused.is_about_size:
+                raise self._refusal_error(refused) from None
             if len(texts) == 1 and not watched:
-                return [(positions, self._cut(texts[0], watch, refused))]
+                return [(positions, self._encode_truncated(texts[0], watch, refused))]
         if len(texts) == 1:
-            return self._asked(texts, watch, positions)
-        middle, ask = len(texts) // 2, partial(self._asked, watch=watch, watched=watched)
-        return ask(texts[:middle], positions=positions[:middle]) + ask(texts[middle:], positions=positions[middle:])
+            return self._request_or_halve(texts, watch, positions)
+        middle, request = len(texts) // 2, partial(self._request_or_halve, watch=watch, watched=watched)
+        first = request(texts[:middle], positions=positions[:middle])
+        return first + request(texts[middle:], positions=positions[middle:])
 
-    def _refusal(self, refused: RequestRefused) -> EncoderError:
+    def _refusal_error(self, refused: RequestRefused) -> EncoderError:
         """The error for a refused request whose cause is not the size of its texts."""
         check = f"check the address, the model and the key in {self.client.key_env}"
         if refused.status in (400, 422):
             check += (
                 f", and any fields that the server requires: {EXAMPLE}. If it takes fewer texts: --model-arg batch=N"
             )
-        return EncoderError(f"{self.place}{self.client.through} refuses the request: {refused}. Remedy: {check}")
+        return EncoderError(f"{self.place}{self.client.proxy_note} refuses the request: {refused}. Remedy: {check}")
 
-    def _cut(self, text: str, watch: ProbeWatch, refused: RequestRefused) -> Vectors:
+    def _encode_truncated(self, text: str, watch: ProbeWatch, refused: RequestRefused) -> Vectors:
         """Encode a text that is too long for the server: the server or this method truncates it until it fits; counts
         it.
 
@@ -348,10 +360,10 @@ class RemoteEncoder(TextEncoder):
         last = refused
         while len(text) > 40:
             try:
-                vectors = watch.ask([text], cut=True)
+                vectors = watch.request_vectors([text], cut=True)
             except RequestRefused as again:
-                if not again.is_of_size:
-                    raise self._refusal(again) from None
+                if not again.is_about_size:
+                    raise self._refusal_error(again) from None
                 last, text = again, text[: 1 << (len(text) - 1).bit_length() - 1]
             else:
                 with self._counting:
@@ -380,17 +392,17 @@ class OpenAiEncoder(RemoteEncoder):
         """The name in the entry."""
         return str(self.config.options["model"])
 
-    def ask(self, texts: list[str], *, fields: Mapping[str, Any], cut: bool = False) -> Vectors:  # noqa: ARG002 - it has no option to truncate
+    def request_vectors(self, texts: list[str], *, fields: Mapping[str, Any], cut: bool = False) -> Vectors:  # noqa: ARG002 - it has no option to truncate
         """POST /v1/embeddings."""
         body: dict[str, Any] = {**fields, "model": self.model_name(), "input": texts, "encoding_format": "float"}
         if self.config.truncate_dim:
             body["dimensions"] = self.config.truncate_dim
         path = "/embeddings" if self.client.url.endswith("/v1") else "/v1/embeddings"
-        answer = self.client.ask(path, body, most=most_answer_bytes(texts, self._width))
+        answer = self.client.request_json(path, body, most=max_response_bytes(texts, self._width))
         rows = answer.get("data") if isinstance(answer, dict) else None
         if not isinstance(rows, list) or not all(isinstance(r, dict) and "embedding" in r for r in rows):
             error = answer.get("error") if isinstance(answer, dict) else None
-            message = self.client.hidden(json.dumps(error, ensure_ascii=False))[:300]
+            message = self.client.hide_key(json.dumps(error, ensure_ascii=False))[:300]
             why = f"it says {message}." if error else "does it speak OpenAI's API?"
             raise EncoderError(f"{self.place}{path} answers without `data` of embeddings: {why} {WRONG_SERVER}")
         indices = [row.get("index", i) for i, row in enumerate(rows)]
@@ -400,7 +412,7 @@ class OpenAiEncoder(RemoteEncoder):
                 f"{WRONG_SERVER}"
             )
         ordered = sorted(zip(indices, rows, strict=True), key=lambda pair: int(pair[0]))
-        return _rows([row["embedding"] for _, row in ordered], self.place)
+        return _vectors_from_rows([row["embedding"] for _, row in ordered], self.place)
 
 
 class TeiEncoder(RemoteEncoder):
@@ -413,12 +425,12 @@ class TeiEncoder(RemoteEncoder):
     }
 
     @cached_property
-    def _info(self) -> dict[str, Any]:
-        return self._ask_info()
+    def _server_info(self) -> dict[str, Any]:
+        return self._request_info()
 
-    def _ask_info(self) -> dict[str, Any]:
+    def _request_info(self) -> dict[str, Any]:
         try:
-            info = self.client.ask("/info")
+            info = self.client.request_json("/info")
         except RequestRefused as refused:
             raise ModelError(
                 f"{self.config.label}: {self.place}/info: {refused}. Is it text-embeddings-inference? {WRONG_SERVER}"
@@ -437,17 +449,17 @@ class TeiEncoder(RemoteEncoder):
     @property
     def batch(self) -> int:
         """The maximum texts per request: the entry's value, else the server's."""
-        return int(self.config.options.get("batch") or self._info.get("max_client_batch_size") or self.largest)
+        return int(self.config.options.get("batch") or self._server_info.get("max_client_batch_size") or self.largest)
 
     def model_name(self) -> str:
         """The name that the server states, with its revision."""
-        return _name_in(self._info)
+        return _model_and_revision(self._server_info)
 
     def verify_fingerprint(self) -> None:
         """Also raises EncoderError if the server's name for its model has changed."""
         super().verify_fingerprint()
         try:
-            now = _name_in(self._ask_info())
+            now = _model_and_revision(self._request_info())
         except ModelError as error:
             raise EncoderError(str(error)) from error
         if now != self.model_name():
@@ -456,21 +468,21 @@ class TeiEncoder(RemoteEncoder):
                 f"and is {now}. {ONE_MODEL}"
             )
 
-    def ask(self, texts: list[str], *, fields: Mapping[str, Any], cut: bool = False) -> Vectors:
+    def request_vectors(self, texts: list[str], *, fields: Mapping[str, Any], cut: bool = False) -> Vectors:
         """POST /embed; a text that is too long is first refused, so that it can be counted."""
         body = {**fields, "inputs": texts, "truncate": cut, "normalize": False}
-        rows = self.client.ask("/embed", body, most=most_answer_bytes(texts, self._width))
+        rows = self.client.request_json("/embed", body, most=max_response_bytes(texts, self._width))
         if not isinstance(rows, list) or len(rows) != len(texts):
             raise EncoderError(
                 f"{self.place}/embed does not answer with a list of {len(texts)} vectors. {WRONG_SERVER}"
             )
-        return _rows(rows, self.place)
+        return _vectors_from_rows(rows, self.place)
 
 
-def _is_json(value: Any) -> bool:
+def _is_json_value(value: Any) -> bool:
     """Whether JSON can hold exactly this value: no date, no NaN, no number as a key, no half of a surrogate pair.
 
-    >>> _is_json({"a": [1, None]}), _is_json(float("nan")), _is_json({1: 2}), _is_json({1})
+    >>> _is_json_value({"a": [1, None]}), _is_json_value(float("nan")), _is_json_value({1: 2}), _is_json_value({1})
     (True, False, False, False)
     """
     try:
@@ -479,11 +491,11 @@ def _is_json(value: Any) -> bool:
         return False
 
 
-def _name_in(info: dict[str, Any]) -> str:
+def _model_and_revision(info: dict[str, Any]) -> str:
     return f"{info.get('model_id')}@{info.get('model_sha')}"
 
 
-def _rows(rows: list[Any], place: str) -> Vectors:
+def _vectors_from_rows(rows: list[Any], place: str) -> Vectors:
     try:
         vectors = np.array(rows, np.float32)
     except (TypeError, ValueError):

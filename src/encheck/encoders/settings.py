@@ -40,11 +40,11 @@ def describe_truncation(folder: Path, texts: Sequence[str], *, max_length: int |
     if not limits:
         return ""
     limit, name = min(limits, key=lambda pair: pair[0])
-    count = sum(tokens > limit for tokens in token_counts(folder, texts))
+    count = sum(tokens > limit for tokens in count_tokens_in_folder(folder, texts))
     return f"{count} of {len(texts)} texts are longer than {limit} tokens: {name} is {limit}" if count else ""
 
 
-def token_counts(folder: Path, texts: Sequence[str]) -> list[int]:
+def count_tokens_in_folder(folder: Path, texts: Sequence[str]) -> list[int]:
     """The token count of each text without truncation; empty if the folder has no tokenizer that the library reads."""
     from tokenizers import Tokenizer
 
@@ -102,7 +102,7 @@ class EncodingSettings:
         return self.prompts.get(role, "") != self.prompts.get("", "")
 
 
-def differences(old: EncodingSettings, new: EncodingSettings) -> Iterator[str]:
+def describe_setting_differences(old: EncodingSettings, new: EncodingSettings) -> Iterator[str]:
     """A phrase for each setting that both models state with different values; the tokenizers last."""
     if None not in (old.maximum_length, new.maximum_length) and old.maximum_length != new.maximum_length:
         yield f"the maximum length was {old.maximum_length} tokens and is {new.maximum_length}"
@@ -116,16 +116,16 @@ def differences(old: EncodingSettings, new: EncodingSettings) -> Iterator[str]:
         yield f"the pooling was {old.pooling} and is {new.pooling}"
     if None not in (old.normalised, new.normalised) and old.normalised != new.normalised:
         yield f"vectors are {'' if new.normalised else 'no longer '}normalised"
-    if parts := tokenizer_differences(old, new):
+    if parts := differing_tokenizer_parts(old, new):
         yield f"the tokenizers differ ({', '.join(parts)})"
 
 
-def tokenizer_differences(old: EncodingSettings, new: EncodingSettings) -> list[str]:
+def differing_tokenizer_parts(old: EncodingSettings, new: EncodingSettings) -> list[str]:
     """The parts of the tokenizers that both models name and that differ."""
     return sorted(name for name, value in old.tokenizer.items() if new.tokenizer.get(name, value) != value)
 
 
-def count_tokens(model: object, texts: Sequence[str], *, role: str = "") -> list[int]:
+def count_model_tokens(model: object, texts: Sequence[str], *, role: str = "") -> list[int]:
     """The token count of each text in this role, with the prompt and without truncation; empty without a
     tokenizer.json.
     """
@@ -134,4 +134,4 @@ def count_tokens(model: object, texts: Sequence[str], *, role: str = "") -> list
         return []
     prompt_for = getattr(model, "prompt_for", None)
     prompt = prompt_for(role or None) if prompt_for else ""
-    return token_counts(file.parent, [f"{prompt}{text}" for text in texts])
+    return count_tokens_in_folder(file.parent, [f"{prompt}{text}" for text in texts])

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.base import LocalEncoder
-from encheck.encoders.batching import batches_in_order
-from encheck.encoders.checkpoints.pretrained import check_folder, files_of
-from encheck.encoders.files import COPY, CUT_OFF, WHOLE, check_growth, must_exist
+from encheck.encoders.batching import slice_positions
+from encheck.encoders.checkpoints.pretrained import check_folder, checkpoint_files
+from encheck.encoders.files import COPY, CUT_OFF, WHOLE, check_tokens_per_character, require_file
 from encheck.encoders.model_config import Device, ModelConfig
 from encheck.encoders.protocol import Batch
 from encheck.errors import EncoderError, ModelError
@@ -38,7 +38,7 @@ class VectorFile:
     """Vectors on disk; ModelError names the file if its format is unknown, or it was cut off."""
 
     def __init__(self, path: Path, *, option: str = "name") -> None:
-        self.path = must_exist(path, "the file of word vectors", f"Remedy: give its path: --model-arg {option}=PATH")
+        self.path = require_file(path, "the file of word vectors", f"Remedy: give its path: --model-arg {option}=PATH")
         with path.open("rb") as file:
             first = file.readline(1 << 20)
         self.header = len(fields := first.split()) == 2 and all(f.isdigit() for f in fields)
@@ -54,11 +54,11 @@ class VectorFile:
             end = file.read().rstrip(b"\n").rpartition(b"\n")[2]
         # text has a word and `dimension` numbers in its next line; binary has a word and anything
         self.binary = self.header and (
-            len(second) <= self.dimension or not all(map(_is_number, second[-self.dimension :]))
+            len(second) <= self.dimension or not all(map(_is_numeric, second[-self.dimension :]))
         )
         if not size:
             raise ModelError(f"{path} is empty: {CUT_OFF}")
-        if self.dimension < 1 or not (self.header or all(map(_is_number, fields[-self.dimension :]))):
+        if self.dimension < 1 or not (self.header or all(map(_is_numeric, fields[-self.dimension :]))):
             raise ModelError(
                 f"{path} begins with {first[:40]!r}, but should hold word vectors: a word and its numbers a line, "
                 "or word2vec's binary format. Remedy: GloVe's .txt, fastText's .vec (not its .bin) or word2vec's .bin"
@@ -67,13 +67,13 @@ class VectorFile:
             raise ModelError(f"{path} says {self._count} x {self.dimension} vectors, but has {size} bytes: {CUT_OFF}")
         if not self.binary and (size < 1 << 16 or b" " in end):
             last = end.split()
-            if len(last) <= self.dimension or not all(map(_is_number, last[-self.dimension :])):
+            if len(last) <= self.dimension or not all(map(_is_numeric, last[-self.dimension :])):
                 raise ModelError(f"{path} ends in the middle of a line ({end[:40]!r}): {CUT_OFF}")
 
     @cached_property
     def count(self) -> int:
         """The number of words in the file."""
-        return self._count if self.header else sum(1 for _ in self._lines())
+        return self._count if self.header else sum(1 for _ in self._read_lines())
 
     def read(self, wanted: set[str] | None, *, first: int | None = None) -> dict[str, tuple[int, Vectors]]:
         """word -> (rank from 0, vector) of the words in `wanted`, or of the `first` words; of duplicates, the first
@@ -82,7 +82,7 @@ class VectorFile:
         keys = None if wanted is None else {w.encode("utf-8") for w in wanted}
         vectors: dict[str, tuple[int, Vectors]] = {}
         rank = -1
-        for rank, word, numbers in self._binary() if self.binary else self._text():
+        for rank, word, numbers in self._read_binary_entries() if self.binary else self._read_text_entries():
             if first is not None and rank >= first:
                 return vectors
             if keys is not None and word not in keys:
@@ -103,15 +103,15 @@ class VectorFile:
             raise EncoderError(f"{self.path} says {self._count} words, but holds {rank + 1}: {CUT_OFF}")
         return vectors
 
-    def _lines(self) -> Iterator[bytes]:
+    def _read_lines(self) -> Iterator[bytes]:
         with self.path.open("rb") as file:
             if self.header:
                 file.readline()
             yield from (line for line in file if line.strip())
 
-    def _text(self) -> Iterator[Entry]:
+    def _read_text_entries(self) -> Iterator[Entry]:
         """Keeps the numbers as text until they are needed; a word may contain blanks (GloVe 840B)."""
-        for rank, line in enumerate(self._lines()):
+        for rank, line in enumerate(self._read_lines()):
             line = line.rstrip()
             word, _, numbers = line.partition(b" ")
             if numbers.count(b" ") + 1 > self.dimension:
@@ -119,7 +119,7 @@ class VectorFile:
                 word, numbers = parts[0], b" ".join(parts[1:])
             yield rank, word, numbers
 
-    def _binary(self) -> Iterator[Entry]:
+    def _read_binary_entries(self) -> Iterator[Entry]:
         """A word ends at a blank; some writers put a line break before the next one."""
         width = 4 * self.dimension
         with self.path.open("rb") as file:
@@ -139,7 +139,7 @@ class VectorFile:
                 yield rank, bytes(word).lstrip(b"\n"), np.frombuffer(data, "<f4")
 
 
-def _is_number(text: bytes) -> bool:
+def _is_numeric(text: bytes) -> bool:
     try:
         float(text)
     except ValueError:
@@ -148,7 +148,7 @@ def _is_number(text: bytes) -> bool:
 
 
 class VectorsEncoder(LocalEncoder):
-    """The mean of word vectors; `tokens: split` splits only at blanks, `words` like NLTK's Treebank tokenizer."""
+    """The mean of word vectors; `tokens: split` splits only at blanks, `split_words` like NLTK's Treebank tokenizer."""
 
     engine = "vectors-1"
 
@@ -159,11 +159,11 @@ class VectorsEncoder(LocalEncoder):
         self._known: dict[str, tuple[int, Vectors]] = {}
         self._asked: set[str] = set()
 
-    def content(self) -> Mapping[str, Path]:
+    def fingerprint_files(self) -> Mapping[str, Path]:
         """The file."""
         return {"vectors": self.source}
 
-    def how(self) -> list[str]:
+    def fingerprint_settings(self) -> list[str]:
         """The options."""
         return [f"{name} {value}" for name, value in sorted(self.options.items())]
 
@@ -171,14 +171,14 @@ class VectorsEncoder(LocalEncoder):
         """Adds the weighting."""
         return {"pooling": self.options.get("weighting", "average")}
 
-    def words(self, text: str) -> list[str]:
+    def split_words(self, text: str) -> list[str]:
         """The words of a text as the file may hold them: unchanged, or in lower case."""
         text = text.lower() if self.options.get("lowercase") else text
-        return text.split() if self.options.get("tokens") == "split" else treebank_words(text)
+        return text.split() if self.options.get("tokens") == "split" else split_like_treebank(text)
 
-    def learn(self, texts: Iterable[str]) -> list[list[str]]:
+    def read_known_words(self, texts: Iterable[str]) -> list[list[str]]:
         """Read the vectors of the texts' words from the file; returns the known words of each text."""
-        text_words = [self.words(text) for text in texts]
+        text_words = [self.split_words(text) for text in texts]
         wanted = {form for words in text_words for word in words for form in (word, word.lower())}
         if new := wanted - self._asked:
             self._known |= self.file.read(new)
@@ -189,26 +189,26 @@ class VectorsEncoder(LocalEncoder):
             for words in text_words
         ]
 
-    def weight(self, word: str) -> float:  # noqa: ARG002
+    def word_weight(self, word: str) -> float:  # noqa: ARG002
         """The weight of a word."""
         return 1.0
 
     @cached_property
-    def _fallback(self) -> Vectors:
+    def _unknown_words_vector(self) -> Vectors:
         common = [vector for _, vector in self.file.read(None, first=COMMONEST_WORDS).values()]
         return np.asarray(np.mean(common, axis=0) * 1e-3, np.float32)
 
-    def vector(self, words: Sequence[str]) -> Vectors:
+    def average_words(self, words: Sequence[str]) -> Vectors:
         """The weighted mean of the words' vectors; shape [d]."""
         if not words:
-            return self._fallback
-        total = sum(np.float64(self.weight(w)) * self._known[w][1] for w in words)
+            return self._unknown_words_vector
+        total = sum(np.float64(self.word_weight(w)) * self._known[w][1] for w in words)
         return np.asarray(total / len(words), np.float32)
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:  # noqa: ARG002
         """The file is read once for all texts, then averaged."""
-        known = self.learn(texts)  # once a word was found, unknown texts are no error
-        strange = set() if self._known else {word for text in texts for word in self.words(text)}
+        known = self.read_known_words(texts)  # once a word was found, unknown texts are no error
+        strange = set() if self._known else {word for text in texts for word in self.split_words(text)}
         if len(strange) >= MIN_WORDS_TO_DOUBT:
             raise EncoderError(
                 f"{self.source} has none of the {len(strange)} words of these texts, such as {min(strange)!r}: the "
@@ -216,8 +216,8 @@ class VectorsEncoder(LocalEncoder):
             )
         if lost := sum(not words and bool(text.strip()) for words, text in zip(known, texts, strict=True)):
             log.warning("%s has no word from %d of %d texts", self.source.name, lost, len(texts))
-        for positions in batches_in_order(len(texts), 1_024):
-            yield positions, np.array([self.vector(known[i]) for i in positions], np.float32)
+        for positions in slice_positions(len(texts), 1_024):
+            yield positions, np.array([self.average_words(known[i]) for i in positions], np.float32)
 
 
 class SifEncoder(VectorsEncoder):
@@ -242,14 +242,14 @@ class SifEncoder(VectorsEncoder):
         """Includes the texts that it was fitted on."""
         return f"{super().fingerprint()}:{content_hash(*self._corpus)}" if self._corpus else super().fingerprint()
 
-    def weight(self, word: str) -> float:
+    def word_weight(self, word: str) -> float:
         """a / (a + p), where p is 1 / (rank * the sum of 1 / rank)."""
         a = float(self.options.get("a", 1e-3))
-        probability = 1 / ((self._known[word][0] + 1) * self._harmonic)
+        probability = 1 / ((self._known[word][0] + 1) * self._harmonic_number)
         return a / (a + probability)
 
     @cached_property
-    def _harmonic(self) -> float:
+    def _harmonic_number(self) -> float:
         return float((1 / np.arange(1, self.file.count + 1)).sum())
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
@@ -265,7 +265,7 @@ class SifEncoder(VectorsEncoder):
             yield positions, less
 
 
-def open_vectors(
+def open_word_vectors(
     source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]
 ) -> VectorsEncoder:
     """The encoder that `weighting` names."""
@@ -273,10 +273,10 @@ def open_vectors(
     return kind(source, config, device=device, file_hash=file_hash)
 
 
-def treebank_words(text: str) -> list[str]:
+def split_like_treebank(text: str) -> list[str]:
     """Words and punctuation as NLTK's `word_tokenize` splits a single sentence; needs no data files.
 
-    >>> treebank_words("It isn't so.")
+    >>> split_like_treebank("It isn't so.")
     ['It', 'is', "n't", 'so', '.']
     """
     import_nltk()
@@ -293,16 +293,16 @@ class Model2VecEncoder(LocalEncoder):
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
         check_folder(source, marks=("config.json",))
-        self.tokenizer_file = must_exist(
+        self.tokenizer_file = require_file(
             source / "tokenizer.json", "the tokenizer", "Remedy: use a complete checkpoint"
         )
         self.maximum_length = config.max_length
 
-    def content(self) -> Mapping[str, Path]:
+    def fingerprint_files(self) -> Mapping[str, Path]:
         """Every file of the folder that determines vectors."""
-        return files_of(self.source)
+        return checkpoint_files(self.source)
 
-    def how(self) -> list[str]:
+    def fingerprint_settings(self) -> list[str]:
         """Maximum length and dimension."""
         return [str(self.config.max_length), str(self.config.truncate_dim)]
 
@@ -315,7 +315,7 @@ class Model2VecEncoder(LocalEncoder):
             model = StaticModel.from_pretrained(self.source, dimensionality=self.config.truncate_dim)
         except Exception as error:
             raise EncoderError(f"model2vec cannot load {self.source}: {str(error).rstrip('.')}. {WHOLE}") from error
-        check_growth(self.source, model.tokenizer)
+        check_tokens_per_character(self.source, model.tokenizer)
         return model
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
@@ -326,8 +326,8 @@ class Model2VecEncoder(LocalEncoder):
             room = limit * self.model.median_token_length  # model2vec cuts letters first, then tokens
             tokens = self.model.tokenizer.encode_batch_fast(prompted, add_special_tokens=False)
             full = sum(len(t.ids) > limit or len(p) > room for t, p in zip(tokens, prompted, strict=True))
-            self.note_cut(full, len(texts), limit)
-        for positions in batches_in_order(len(texts), 1_024):
+            self.count_truncated_texts(full, len(texts), limit)
+        for positions in slice_positions(len(texts), 1_024):
             some = [prompted[i] for i in positions]
             vectors = self.model.encode(some, max_length=limit, use_multiprocessing=False)
             rows_of_batch: NDArray[np.float32] = np.asarray(vectors, np.float32)

@@ -19,9 +19,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.files import must_exist
+from encheck.encoders.files import require_file
 from encheck.encoders.model_config import Device, ModelConfig
-from encheck.encoders.vector_table import VectorTable, open_table
+from encheck.encoders.vector_table import VectorTable, open_vector_table
 from encheck.errors import DataError, EncoderError, ModelError
 from encheck.similarity import ROUNDING, cosine
 from encheck.system.files import expand_home
@@ -61,16 +61,16 @@ class IndexRow:
 
 
 class StoredIndex:
-    """The rows of a file that `open_table` reads; `texts` is a file that has their texts by id, or by row.
+    """The rows of a file that `open_vector_table` reads; `texts` is a file that has their texts by id, or by row.
 
-    Two texts that differ only in blanks or line breaks count as one: `joined_loosely` counts those lookups. DataError
-    if the file cannot be read, if two rows share an id, or if a role is unknown.
+    Two texts that differ only in blanks or line breaks count as one: `loosely_matched_names` holds the names of those
+    lookups. DataError if the file cannot be read, if two rows share an id, or if a role is unknown.
     """
 
     def __init__(self, source: Path, *, texts: Path | None = None) -> None:
-        self.source = must_exist(source, "the file of vectors", "Remedy: name one that exists: vectors:FILE")
-        self.texts = texts and must_exist(texts, "the file of texts", "Remedy: name one that exists: --texts FILE")
-        self.joined_loosely: set[str] = set()
+        self.source = require_file(source, "the file of vectors", "Remedy: name one that exists: vectors:FILE")
+        self.texts = texts and require_file(texts, "the file of texts", "Remedy: name one that exists: --texts FILE")
+        self.loosely_matched_names: set[str] = set()
         if "vector" not in self._table.paths:
             raise DataError(f"{source} should hold {COLUMNS}, but lacks the column 'vector'")
         if not self.named_by:
@@ -81,7 +81,7 @@ class StoredIndex:
 
     @cached_property
     def _table(self) -> VectorTable:
-        return open_table(self.source)
+        return open_vector_table(self.source)
 
     @cached_property
     def named_by(self) -> Literal["text", "hash"] | None:
@@ -111,7 +111,7 @@ class StoredIndex:
             raise DataError(f"{self.source} should hold {COLUMNS}, but it has no row")
         return count
 
-    def _named_rows(self) -> Iterator[tuple[int, list[str], list[str | None], list[str]]]:
+    def _read_rows(self) -> Iterator[tuple[int, list[str], list[str | None], list[str]]]:
         """(first row, ids, texts or hashes, roles) of some rows at a time; None for an empty text."""
         texts_by_id = self._texts_by_id
         parts = [part for part in ("id", self.named_by or "text", "role") if part in self._table.paths] or ["vector"]
@@ -132,7 +132,7 @@ class StoredIndex:
         """The texts in the other file; DataError if it has none."""
         if not self.texts:
             return None
-        table = open_table(self.texts, needs_vectors=False)
+        table = open_vector_table(self.texts, needs_vectors=False)
         if "text" not in table.paths:
             raise DataError(f"{self.texts} lacks the column 'text'. Remedy: the columns id and text")
         texts: dict[str, str] = {}
@@ -155,7 +155,7 @@ class StoredIndex:
         first = ""
         own = "text" in self._table.paths
         stored = (name for _, batch in self._table.values(["text"]) for name in batch["text"]) if own else None
-        for _, ids, _, _ in self._named_rows():
+        for _, ids, _, _ in self._read_rows():
             for row_id in ids:
                 text = next(stored, None) if stored else None
                 first = first or row_id
@@ -178,13 +178,13 @@ class StoredIndex:
     def rows(self, numbers: Ints) -> list[IndexRow]:
         """The rows with these numbers, which must be in ascending order."""
         rows: list[IndexRow] = []
-        for start, ids, names, roles in self._named_rows():
+        for start, ids, names, roles in self._read_rows():
             first, last = np.searchsorted(numbers, [start, start + len(names)])
             places = (numbers[first:last] - start).tolist()
             rows += [IndexRow(ids[place], names[place], roles[place]) for place in places]
         return rows
 
-    def _key(self, name: str | None, *, as_hash: bool) -> str | None:
+    def _comparison_key(self, name: str | None, *, as_hash: bool) -> str | None:
         """A text or hash in the form to compare: a hash unchanged; a text as a hash if the other side has hashes, else
         with normalised blanks.
         """
@@ -192,13 +192,15 @@ class StoredIndex:
             return name
         return text_sha256(name) if as_hash else normalise_blanks(name)
 
-    def numbers_shared_with(self, other: StoredIndex) -> Ints:
+    def shared_row_numbers(self, other: StoredIndex) -> Ints:
         """The row numbers of the texts that the other file also has, and of rows without a text."""
         as_hash = "hash" in (self.named_by, other.named_by)
-        names = {other._key(name, as_hash=as_hash) for _, _, some, _ in other._named_rows() for name in some} | {None}
+        names = {
+            other._comparison_key(name, as_hash=as_hash) for _, _, some, _ in other._read_rows() for name in some
+        } | {None}
         return np.array(
-            [start + place for start, _, some, _ in self._named_rows()
-             for place, name in enumerate(some) if self._key(name, as_hash=as_hash) in names], np.intp
+            [start + place for start, _, some, _ in self._read_rows()
+             for place, name in enumerate(some) if self._comparison_key(name, as_hash=as_hash) in names], np.intp
         )  # fmt: skip
 
     def blocks(self, dimension: int) -> Iterator[VectorBlock]:
@@ -223,7 +225,7 @@ class StoredIndex:
         """Whether the vectors are stored as integers, as int8."""
         return self._table.integers
 
-    def take(self, numbers: Ints, dimension: int) -> Vectors:
+    def vectors_of_rows(self, numbers: Ints, dimension: int) -> Vectors:
         """The vectors of the rows with these ascending numbers; shape [n, d], NaN for a vector of a
         different length.
         """
@@ -239,7 +241,7 @@ class StoredIndex:
         lengths = next((lengths for _, lengths, _ in self._table.vectors()), np.zeros(1, np.intp))
         return int(np.bincount(lengths).argmax())
 
-    def numbers_by_name(self, names: Iterable[str], *, are_hashes: bool, roles: Sequence[str]) -> dict[str, int]:
+    def find_row_numbers(self, names: Iterable[str], *, are_hashes: bool, roles: Sequence[str]) -> dict[str, int]:
         """The row of each name that the file has in one of these roles; earlier roles take precedence.
 
         `names` are texts, or hashes of texts; the file may have either. An identical text takes precedence over one
@@ -251,17 +253,17 @@ class StoredIndex:
             key = name if are_hashes else text_sha256(name) if as_hash else normalise_blanks(name)
             wanted.setdefault(key, []).append(name)
         best: dict[str, tuple[bool, int, int]] = {}
-        for start, _, some, its_roles in self._named_rows():
+        for start, _, some, its_roles in self._read_rows():
             for place, (own, role) in enumerate(zip(some, its_roles, strict=True)):
-                for name in wanted.get(self._key(own, as_hash=as_hash) or "", ()) if role in roles else ():
+                for name in wanted.get(self._comparison_key(own, as_hash=as_hash) or "", ()) if role in roles else ():
                     candidate = (not as_hash and own != name, roles.index(role), start + place)
                     best[name] = min(best.get(name, candidate), candidate)
-        self.joined_loosely |= {name for name, (is_loose, _, _) in best.items() if is_loose}
+        self.loosely_matched_names |= {name for name, (is_loose, _, _) in best.items() if is_loose}
         return {name: number for name, (_, _, number) in best.items()}
 
-    def by_role_and_name(self) -> Iterator[tuple[int, str, str]]:
+    def list_roles_and_names(self) -> Iterator[tuple[int, str, str]]:
         """(number, role, text or hash) of each row that has a text or hash."""
-        for start, _, names, roles in self._named_rows():
+        for start, _, names, roles in self._read_rows():
             yield from ((start + at, roles[at], name) for at, name in enumerate(names) if name is not None)
 
 
@@ -290,14 +292,14 @@ class StoredVectors:
     """
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:  # noqa: ARG002
-        self.source = must_exist(source, "the file of vectors", "Remedy: name one that exists: vectors:FILE")
+        self.source = require_file(source, "the file of vectors", "Remedy: name one that exists: vectors:FILE")
         texts = config.options.get("texts")
         remedy = "Remedy: name one that exists: --model-arg texts=FILE"
-        self.texts = must_exist(expand_home(texts), "the file of texts", remedy) if texts else None
+        self.texts = require_file(expand_home(texts), "the file of texts", remedy) if texts else None
         self.place = str(self.source)
         self._file_hash = file_hash
         self.similarity: str = config.similarity or "cosine"
-        self._told: set[str] = set()
+        self._warned_texts: set[str] = set()
 
     @cached_property
     def index(self) -> StoredIndex:
@@ -317,7 +319,7 @@ class StoredVectors:
         return {"vectors": self.source.name}
 
     @cached_property
-    def _found(self) -> tuple[dict[Key, int], dict[Key, int], Vectors]:
+    def _rows_and_vectors(self) -> tuple[dict[Key, int], dict[Key, int], Vectors]:
         """The row of each role and name, the same for texts with normalised blanks, and the vectors, shape [n, d]."""
         index = self.index
         try:
@@ -326,7 +328,7 @@ class StoredVectors:
             for note in index.notes:
                 log.warning("%s: %s", index.source.name, note)
             vectors = np.concatenate([block.vectors for block in index.blocks(index.dimension)])
-            rows = np.array([number for number, _, _ in index.by_role_and_name()], np.intp)
+            rows = np.array([number for number, _, _ in index.list_roles_and_names()], np.intp)
             lengths = np.concatenate([block.lengths for block in index.blocks(index.dimension)])
             if (lengths[rows] != index.dimension).any():
                 raise ModelError(f"{should} its vectors are not of one length. {REMEDY}")
@@ -334,7 +336,7 @@ class StoredVectors:
                 raise ModelError(f"{should} its vectors are not finite numbers. {REMEDY}")
             exact: dict[Key, int] = {}
             loose: dict[Key, int] = {}
-            for number, role, name in index.by_role_and_name():
+            for number, role, name in index.list_roles_and_names():
                 first = exact.setdefault((role, name), number)
                 if first != number and not cosine(vectors[[first]], vectors[[number]])[0] >= 1 - ROUNDING:
                     raise ModelError(f"{index.source} has two vectors of {name[:80]!r} in the role {role!r}. {REMEDY}")
@@ -345,17 +347,19 @@ class StoredVectors:
             raise ModelError(f"{error}") from error
 
     @property
-    def texts_there(self) -> list[str]:
+    def texts_with_vector(self) -> list[str]:
         """The texts that have a vector, in the order of the rows; empty for a file that holds hashes."""
-        return list(dict.fromkeys(name for _, name in self._found[0])) if self.index.named_by == "text" else []
+        return (
+            list(dict.fromkeys(name for _, name in self._rows_and_vectors[0])) if self.index.named_by == "text" else []
+        )
 
     def lacks(self, texts: Sequence[str], *, role: str | None = None) -> list[str]:
         """The texts without a vector in this role."""
-        return [text for text in texts if self._row(text, role)[0] is None]
+        return [text for text in texts if self._find_row(text, role)[0] is None]
 
-    def _row(self, text: str, role: str | None) -> tuple[int | None, bool]:
+    def _find_row(self, text: str, role: str | None) -> tuple[int | None, bool]:
         """The row of a text, None if missing, and whether its text differs in blanks or line breaks."""
-        exact, loose, _ = self._found
+        exact, loose, _ = self._rows_and_vectors
         roles = ROLES if role is None else (role, "")
         for rows, names, is_loose in (
             (exact, (text, text_sha256(text)), False),
@@ -368,20 +372,20 @@ class StoredVectors:
 
     def encode(self, texts: Sequence[str], *, role: str | None = None) -> Vectors:
         """The vectors of the texts, shape [n, d]; EncoderError if one is missing."""
-        rows = [self._row(text, role) for text in texts]
+        rows = [self._find_row(text, role) for text in texts]
         if missing := [text for text, (row, _) in zip(texts, rows, strict=True) if row is None]:
             raise EncoderError(
                 f"{self.source} has no vector for {len(missing)} of {len(texts)} texts, first for {missing[0][:80]!r}. "
                 "Remedy: add them to the file, or leave these texts out of the data"
             )
-        loose = {text for text, (_, is_loose) in zip(texts, rows, strict=True) if is_loose} - self._told
+        loose = {text for text, (_, is_loose) in zip(texts, rows, strict=True) if is_loose} - self._warned_texts
         if loose:
-            self._told |= loose
-            log.warning("%s: %s", self.source.name, describe_loose_joins(len(loose)))
-        vectors: Vectors = self._found[2][[row for row, _ in rows if row is not None]]
+            self._warned_texts |= loose
+            log.warning("%s: %s", self.source.name, describe_loose_matches(len(loose)))
+        vectors: Vectors = self._rows_and_vectors[2][[row for row, _ in rows if row is not None]]
         return vectors
 
 
-def describe_loose_joins(count: int) -> str:
+def describe_loose_matches(count: int) -> str:
     """A sentence that states how many texts were matched to texts that differ in blanks or line breaks."""
     return f"{count:,} texts were matched to texts that differ only in blanks or line breaks"

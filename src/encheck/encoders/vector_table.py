@@ -31,7 +31,7 @@ from encheck.system.documents import FREE_BYTES, MOST_TIMES, ROWS_AT_ONCE, open_
 Vectors = NDArray[np.float32]
 Ints = NDArray[np.intp]
 Columns = Mapping[str, Any]  # some rows: a list, a numpy or a pyarrow array per column
-Read = Callable[[Sequence[str]], Iterator[tuple[int, Columns]]]
+ReadColumns = Callable[[Sequence[str]], Iterator[tuple[int, Columns]]]
 
 VECTOR = ("vector", "embedding", "embeddings", "vectors", "values")
 TEXT = ("text", "document", "page_content", "content", "chunk", "documents")
@@ -54,7 +54,7 @@ class VectorTable:
 
     source: Path
     paths: Mapping[str, tuple[str, ...]]
-    read: Read
+    read: ReadColumns
     count: int | None = None
     integers: bool = False
     number_type: str = ""
@@ -65,7 +65,10 @@ class VectorTable:
         there = [part for part in parts if part in self.paths]
         for start, columns in self.read([self.paths[part][0] for part in there]):
             try:
-                by_part = {part: _inside(_listed(columns[self.paths[part][0]]), self.paths[part][1:]) for part in there}
+                by_part = {
+                    part: _values_at_keys(_to_list(columns[self.paths[part][0]]), self.paths[part][1:])
+                    for part in there
+                }
             except UnicodeDecodeError as error:
                 raise DataError(f"{self.source} is not UTF-8: {error}. Remedy: write it again") from error
             yield start, by_part
@@ -77,7 +80,9 @@ class VectorTable:
             try:
                 yield (
                     start,
-                    *_flat(_inside(_listed(columns[column]), keys) if keys else columns[column], self.number_type),
+                    *_concatenate_vectors(
+                        _values_at_keys(_to_list(columns[column]), keys) if keys else columns[column], self.number_type
+                    ),
                 )
             except (ValueError, TypeError, OverflowError) as error:
                 raise DataError(
@@ -85,15 +90,15 @@ class VectorTable:
                 ) from error
 
 
-def open_table(path: Path, *, needs_vectors: bool = True) -> VectorTable:
+def open_vector_table(path: Path, *, needs_vectors: bool = True) -> VectorTable:
     """The rows of an existing file; DataError names what it lacks, or why its vectors cannot be read."""
     ending = file_ending(path)
     ids: tuple[str, ...] = ()
     count: int | None
     if ending == ".parquet":
-        names, read, count = _parquet(path)
+        names, read, count = _open_parquet_columns(path)
     elif ending in (".npy", ".npz"):
-        names, read, count = _numpy(path)
+        names, read, count = _open_numpy_columns(path)
         stems = (f"{path.stem}.ids", "ids")
         places = [path.with_name(f"{stem}{kind}") for stem in stems for kind in (".npy", ".txt", ".json")]
         place = next((place for place in places if place.is_file()), None)
@@ -110,32 +115,32 @@ def open_table(path: Path, *, needs_vectors: bool = True) -> VectorTable:
                 raise DataError(f"{place} has {len(ids):,} ids, but {path.name} has {count:,} vectors")
     elif ending == ".txt" and not needs_vectors:
         lines = lines_of(path)
-        names, read, count = ["text"], _of_rows(lambda: ({"text": line} for line in lines)), len(lines)
-    elif ending == ".json" and (parsed := _of_llama_index(path)):
-        names, read, count = ["id", "vector"], _of_rows(lambda: iter(parsed)), len(parsed)
+        names, read, count = ["text"], _columns_from_rows(lambda: ({"text": line} for line in lines)), len(lines)
+    elif ending == ".json" and (parsed := _read_llama_index(path)):
+        names, read, count = ["id", "vector"], _columns_from_rows(lambda: iter(parsed)), len(parsed)
     elif ending in FORMATS:
         bad = BadRows(remedy="Remedy: write the file again")
         names, rows = table_rows(path, bad)
         count = None
         if ending == ".json":  # it is parsed completely
             parsed = [dict(row) for _, row in rows]
-            read, count = _of_rows(lambda: iter(parsed)), len(parsed)
+            read, count = _columns_from_rows(lambda: iter(parsed)), len(parsed)
         else:
-            read = _of_rows(lambda: (row for _, row in table_rows(path, bad)[1]))
+            read = _columns_from_rows(lambda: (row for _, row in table_rows(path, bad)[1]))
     else:
         raise unknown_format(path, ENDINGS if needs_vectors else (*ENDINGS, ".txt"))
     try:
         sample = [dict(zip(names, row, strict=True)) for _, columns in islice(read(names), 1)
-                  for row in zip(*(_listed(columns[name][:SAMPLED]) for name in names), strict=True)]  # fmt: skip
+                  for row in zip(*(_to_list(columns[name][:SAMPLED]) for name in names), strict=True)]  # fmt: skip
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not UTF-8: {error}. Remedy: copy or write it again") from error
-    paths = _paths(path, names, sample, needs_vectors=needs_vectors)
+    paths = _locate_row_parts(path, names, sample, needs_vectors=needs_vectors)
     integers, number_type = False, ""
     if "vector" in paths:
         column, *keys = paths["vector"]
-        values = _inside([row[column] for row in sample], keys)
+        values = _values_at_keys([row[column] for row in sample], keys)
         try:
-            number_type = _number_type(values)
+            number_type = _detect_number_type(values)
             some = [value for value in values if value is not None and value != [] and value != ""]
             if all(isinstance(value, list) for value in some):
                 integers = bool(some) and all(isinstance(number, int) for value in some for number in value)
@@ -148,7 +153,7 @@ def open_table(path: Path, *, needs_vectors: bool = True) -> VectorTable:
     return VectorTable(path, paths, read, count, integers, number_type, ids)
 
 
-def _of_llama_index(path: Path) -> list[dict[str, Any]]:
+def _read_llama_index(path: Path) -> list[dict[str, Any]]:
     """The rows of a vector store of LlamaIndex, whose texts are in a separate file; empty for any other file."""
     with path.open("rb") as file:
         if b'"embedding_dict"' not in file.read(1_000):
@@ -160,7 +165,7 @@ def _of_llama_index(path: Path) -> list[dict[str, Any]]:
         raise DataError(f"{path}: its embedding_dict should hold a vector for each id, but {error}") from error
 
 
-def _paths(
+def _locate_row_parts(
     path: Path, names: Sequence[str], sample: Sequence[Mapping[str, Any]], *, needs_vectors: bool
 ) -> dict[str, tuple[str, ...]]:
     """The location of each part of a row that the file has."""
@@ -169,7 +174,7 @@ def _paths(
         paths["id"] = (name,)
     vector = next((name for name in VECTOR if name in names), "")
     if not vector and needs_vectors:
-        some = [name for name in names if any(_is_vector(row[name]) for row in sample)]
+        some = [name for name in names if any(_is_certainly_vector(row[name]) for row in sample)]
         if len(some) > 1:
             raise DataError(f"{path} has vectors in the columns {', '.join(some)}. Remedy: name the right one 'vector'")
         vector = next(iter(some), "")
@@ -192,8 +197,10 @@ def _paths(
         inside: list[tuple[str, ...]] = []
         texts: list[tuple[str, ...]] = []
         for place in level:
-            values = [value for value in _inside([row[place[0]] for row in sample], place[1:]) if value is not None]
-            objects = [inner for value in values if (inner := _object(value)) is not None]
+            values = [
+                value for value in _values_at_keys([row[place[0]] for row in sample], place[1:]) if value is not None
+            ]
+            objects = [inner for value in values if (inner := _as_object(value)) is not None]
             inside += [(*place, key) for key in dict.fromkeys(key for inner in objects for key in inner)]
             if place[-1] in TEXT and not objects and all(isinstance(value, str) for value in values):
                 (texts if values else empty).append(place)
@@ -205,13 +212,13 @@ def _paths(
     return paths
 
 
-def _inside(values: Sequence[Any], keys: Sequence[str]) -> list[Any]:
+def _values_at_keys(values: Sequence[Any], keys: Sequence[str]) -> list[Any]:
     for key in keys:
-        values = [(_object(value) or {}).get(key) for value in values]
+        values = [(_as_object(value) or {}).get(key) for value in values]
     return list(values)
 
 
-def _object(value: Any) -> dict[str, Any] | None:
+def _as_object(value: Any) -> dict[str, Any] | None:
     """The value if it is an object, or the object in its JSON text, such as jsonb in a CSV file; else None."""
     if isinstance(value, str) and value.startswith("{") and value.endswith("}"):
         try:
@@ -221,11 +228,11 @@ def _object(value: Any) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _is_vector(value: Any) -> bool:
+def _is_certainly_vector(value: Any) -> bool:
     """Whether a value is certainly a vector: two numbers or more, in a list or as text."""
     if isinstance(value, str):
         try:
-            return value[:1] in ("[", "{") and len(_numbers_of_text(value)) > 1
+            return value[:1] in ("[", "{") and len(_parse_number_list(value)) > 1
         except ValueError:
             return False
     return isinstance(value, list) and len(value) > 1 and all(isinstance(number, float) for number in value)
@@ -234,7 +241,7 @@ def _is_vector(value: Any) -> bool:
 # Vectors
 
 
-def _flat(values: Any, number_type: str) -> tuple[Ints, Vectors]:
+def _concatenate_vectors(values: Any, number_type: str) -> tuple[Ints, Vectors]:
     """The length of each vector, and their concatenated numbers; ValueError for a value that is not a vector."""
     if isinstance(values, np.ndarray):
         if values.ndim != 2 or values.dtype.kind not in "fiu":
@@ -253,31 +260,29 @@ def _flat(values: Any, number_type: str) -> tuple[Ints, Vectors]:
                 raise ValueError(f"its type is {values.type}")
             lengths = pyarrow.compute.fill_null(pyarrow.compute.list_value_length(values), 0)
             flat = values.flatten().to_numpy(zero_copy_only=False)
-            return np.asarray(lengths.to_numpy(zero_copy_only=False), np.intp), _float32(flat)
+            return np.asarray(lengths.to_numpy(zero_copy_only=False), np.intp), _to_float32(flat)
         if types.is_primitive(values.type):
             raise ValueError(f"it is of type {values.type}, not a list of numbers")
         values = values.to_pylist()
     vectors = [np.zeros(0, np.float32)]
     for value in values:
-        data = (
-            value if isinstance(value, bytes) else _bytes_of_text(value) if isinstance(value, str) and value else None
-        )
+        data = value if isinstance(value, bytes) else _decode_bytes(value) if isinstance(value, str) and value else None
         if data is not None:
             if len(data) % np.dtype(number_type).itemsize:
                 raise ValueError(
                     f"a vector has {len(data)} bytes, which does not fit numbers of {number_type[2]} bytes"
                 )
-            vectors.append(_float32(np.frombuffer(data, number_type)))
+            vectors.append(_to_float32(np.frombuffer(data, number_type)))
         elif isinstance(value, str) and value:
-            vectors.append(_float32(_numbers_of_text(value)))
+            vectors.append(_to_float32(_parse_number_list(value)))
         elif value is None or value == "" or isinstance(value, list):
-            vectors.append(_float32(value or []))
+            vectors.append(_to_float32(value or []))
         else:
             raise ValueError(f"{str(value)[:40]!r} is a {type(value).__name__}")
     return np.array([len(vector) for vector in vectors[1:]], np.intp), np.concatenate(vectors)
 
 
-def _float32(numbers: Any) -> Vectors:
+def _to_float32(numbers: Any) -> Vectors:
     with np.errstate(over="ignore"):
         vector = np.asarray(numbers, np.float32)  # NaN for None
     if vector.ndim != 1:
@@ -285,10 +290,10 @@ def _float32(numbers: Any) -> Vectors:
     return vector
 
 
-def _numbers_of_text(text: str) -> NDArray[np.float64]:
+def _parse_number_list(text: str) -> NDArray[np.float64]:
     """The numbers of pgvector's `[0.1,0.2]`, PostgreSQL's `{0.1,0.2}`, or numpy's `[0.1 0.2]`.
 
-    >>> _numbers_of_text("[0.5,2]"), _numbers_of_text("{0.5,NULL}")
+    >>> _parse_number_list("[0.5,2]"), _parse_number_list("{0.5,NULL}")
     (array([0.5, 2. ]), array([0.5, nan]))
     """
     if BITS.fullmatch(text):
@@ -304,7 +309,7 @@ def _numbers_of_text(text: str) -> NDArray[np.float64]:
         raise ValueError(f"{text[:40]!r} is not a list of numbers") from None
 
 
-def _bytes_of_text(text: str) -> bytes | None:
+def _decode_bytes(text: str) -> bytes | None:
     """The bytes from PostgreSQL's hex form of bytea or from base64; None for any other text."""
     if text.startswith("\\x"):
         return bytes.fromhex(text[2:])
@@ -316,13 +321,13 @@ def _bytes_of_text(text: str) -> bytes | None:
         return None
 
 
-def _number_type(values: Sequence[Any]) -> str:
+def _detect_number_type(values: Sequence[Any]) -> str:
     """The number type of vectors as bytes: the first of float32, float64 and float16 that gives numbers of similar
     size.
 
     With the wrong type, numbers are spread over dozens of powers of ten. ValueError for other bytes.
     """
-    decoded = [value if isinstance(value, bytes) else _bytes_of_text(value) for value in values
+    decoded = [value if isinstance(value, bytes) else _decode_bytes(value) for value in values
             if isinstance(value, bytes | str)]  # fmt: skip
     data = [row_bytes for row_bytes in decoded if row_bytes]
     for kind in FLOATS if data else ():
@@ -344,13 +349,13 @@ def _number_type(values: Sequence[Any]) -> str:
 # Formats
 
 
-def _listed(values: Any) -> list[Any]:
+def _to_list(values: Any) -> list[Any]:
     if isinstance(values, np.ndarray):
         return list(values.tolist())
     return values if isinstance(values, list) else list(values.to_pylist())
 
 
-def _parquet(path: Path) -> tuple[list[str], Read, int]:
+def _open_parquet_columns(path: Path) -> tuple[list[str], ReadColumns, int]:
     try:
         file = open_parquet(path)
     except (ValueError, OSError) as error:
@@ -371,7 +376,7 @@ def _parquet(path: Path) -> tuple[list[str], Read, int]:
     return names, read, int(file.metadata.num_rows)
 
 
-def _numpy(path: Path) -> tuple[list[str], Read, int]:
+def _open_numpy_columns(path: Path) -> tuple[list[str], ReadColumns, int]:
     """An array of vectors, a structured array, or the arrays of an .npz file; rejects pickled objects."""
     try:
         if file_ending(path) == ".npz":
@@ -400,7 +405,7 @@ def _numpy(path: Path) -> tuple[list[str], Read, int]:
     return list(arrays), read, count
 
 
-def _of_rows(rows: Callable[[], Iterator[Mapping[str, Any]]]) -> Read:
+def _columns_from_rows(rows: Callable[[], Iterator[Mapping[str, Any]]]) -> ReadColumns:
     def read(columns: Sequence[str]) -> Iterator[tuple[int, Columns]]:
         start, left = 0, rows()
         while some := list(islice(left, ROWS_AT_ONCE)):

@@ -17,15 +17,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from encheck.encoders.base import replace_half_surrogates
-from encheck.encoders.batching import batches_of_one_length, pick_devices
+from encheck.encoders.batching import batch_equal_lengths, pick_devices
 from encheck.encoders.checkpoints.pretrained import (
     check_folder,
-    check_loaded,
-    files_of,
+    check_loaded_weights,
+    checkpoint_files,
     quiet_transformers,
-    record_loading,
+    record_loaded_models,
 )
-from encheck.encoders.load import HUB_ID, folder_of
+from encheck.encoders.load import HUB_ID, find_model_folder
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import EncoderError, UsageError
 from encheck.store import Store, file_sha256, text_key
@@ -38,7 +38,7 @@ UNLIMITED_TOKENS = 1_000_000
 PAIRS = "Helsinki-NLP/opus-mt-{}-{}"
 
 
-class Writer:
+class TextGenerator:
     """A transformers model that turns texts into texts; `name` is a folder or a hub id.
 
     `auto_class` is the class of transformers that loads it, `settings` are arguments of its `generate`, and `reserved`
@@ -54,7 +54,7 @@ class Writer:
     def __init__(self, name: str, *, device: str = "auto", store: Store | None = None, locks: Locks = no_locks) -> None:
         hub = None if is_folder(expand_home(name)) else HUB_ID.fullmatch(name)
         entry = ModelConfig(label=name, name=hub[1] if hub else name, revision=hub[2] if hub else None)
-        self.folder = folder_of(entry)
+        self.folder = find_model_folder(entry)
         check_folder(self.folder, marks=("config.json",))
         self.device, self.store, self._locks, self.name = device, store, locks, name
         self.written = 0
@@ -63,7 +63,7 @@ class Writer:
     def fingerprint(self) -> str:
         """A hash of its files' content and of its decoding settings."""
         file_hash = self.store.cached_file_hash if self.store else file_sha256
-        content = [f"{name}={file_hash(path)}" for name, path in sorted(files_of(self.folder).items())]
+        content = [f"{name}={file_hash(path)}" for name, path in sorted(checkpoint_files(self.folder).items())]
         return f"{self.kind}:{content_hash(repr(sorted(self.settings.items())), *content)}"
 
     @property
@@ -74,15 +74,15 @@ class Writer:
     def __call__(self, texts: Sequence[str]) -> list[str]:
         """The generated text for each text, from the store if it is there."""
         distinct = list(dict.fromkeys(texts))
-        written = self._stored(distinct)
+        written = self._read_stored(distinct)
         if missing := [text for text in distinct if text not in written]:
-            with self.locked():
-                written |= self._stored(missing)  # another run may have generated them meanwhile
-                written |= self._write([text for text in missing if text not in written])
+            with self.hold_locks():
+                written |= self._read_stored(missing)  # another run may have generated them meanwhile
+                written |= self._generate([text for text in missing if text not in written])
         return [written[text] for text in texts]
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def hold_locks(self) -> Iterator[None]:
         """Hold the necessary locks while it computes."""
         with ExitStack() as locks:
             for lock in self._locks(self):
@@ -94,20 +94,20 @@ class Writer:
         """The number of the model's positions, in tokens."""
         return int(getattr(self.model.config, "max_position_embeddings", None) or UNLIMITED_TOKENS)
 
-    def _stored(self, texts: Sequence[str]) -> dict[str, str]:
+    def _read_stored(self, texts: Sequence[str]) -> dict[str, str]:
         if self.store is None:
             return {}
         keys = {text_key(text): text for text in texts}
         blobs = self.store.read_bytes_by_key("text", self.fingerprint, list(keys))
         return {keys[key]: blob.decode("utf-8") for key, blob in blobs.items()}
 
-    def _write(self, texts: Sequence[str]) -> dict[str, str]:
+    def _generate(self, texts: Sequence[str]) -> dict[str, str]:
         """The generated text for each text; empty if it has no token, or more than the model has positions."""
         import torch
 
         every: dict[str, str] = {}
         rows = [self.tokenizer(text, verbose=False)["input_ids"] for text in replace_half_surrogates(texts)]
-        for positions in batches_of_one_length(np.array([len(row) for row in rows], np.intp), TOKENS_PER_BATCH):
+        for positions in batch_equal_lengths(np.array([len(row) for row in rows], np.intp), TOKENS_PER_BATCH):
             written = {texts[i]: "" for i in positions}
             if fitting := [i for i in positions if 0 < len(rows[i]) <= self.positions - self.reserved]:
                 batch = {"input_ids": [rows[i] for i in fitting]}
@@ -117,7 +117,7 @@ class Writer:
                         **padded.to(self.model.device), do_sample=False, num_beams=1, **self.settings
                     )
                 decoded = self.tokenizer.batch_decode(self.new_tokens(tokens, padded), skip_special_tokens=True)
-                written |= {texts[i]: self.cleaned(text) for i, text in zip(fitting, decoded, strict=True)}
+                written |= {texts[i]: self.clean_text(text) for i, text in zip(fitting, decoded, strict=True)}
             if self.store is not None:
                 blobs = {text_key(text): made.encode("utf-8") for text, made in written.items()}
                 self.store.store_bytes("text", self.fingerprint, blobs, name=self.name)
@@ -129,7 +129,7 @@ class Writer:
         """The generated tokens in the output of `generate`."""
         return tokens
 
-    def cleaned(self, text: str) -> str:
+    def clean_text(self, text: str) -> str:
         """The text in its final form: one line, single blanks."""
         return " ".join(text.split())
 
@@ -149,13 +149,13 @@ class Writer:
         import transformers
 
         try:
-            with quiet_transformers(), record_loading() as every:
+            with quiet_transformers(), record_loaded_models() as every:
                 model = getattr(transformers, self.auto_class).from_pretrained(
                     str(self.folder), local_files_only=True, trust_remote_code=False
                 )
                 model = model.to(self.devices[0]).eval()
             for loaded, info in every:
-                check_loaded(self.folder, loaded, loaded, info, pooler=True)
+                check_loaded_weights(self.folder, loaded, loaded, info, pooler=True)
             return model
         except EncoderError:
             raise
@@ -163,7 +163,7 @@ class Writer:
             raise EncoderError(f"transformers cannot load {self.folder} as a text generator: {error}") from error
 
 
-class Continuer(Writer):
+class ContinuationGenerator(TextGenerator):
     """A causal language model: the words that it generates after a text (Peng et al. 2023: GPT-2).
 
     Greedy, without repeating any three tokens, because GPT-2 would go in circles. Only the first paragraph is used.
@@ -176,12 +176,12 @@ class Continuer(Writer):
         """The tokens after the prompt."""
         return tokens[:, padded["input_ids"].shape[1] :]
 
-    def cleaned(self, text: str) -> str:
+    def clean_text(self, text: str) -> str:
         """Only the first paragraph."""
         return " ".join(text.lstrip().partition("\n")[0].split())
 
 
-class Translator(Writer):
+class Translator(TextGenerator):
     """A translation model (Marian, or another sequence-to-sequence model): translates a text into the other language.
 
     Greedy, with at most as many tokens as a sentence can have.
@@ -194,7 +194,7 @@ class Translator(Writer):
 class BackTranslator:
     """Translates into another language and back: `there` and `back` are translators."""
 
-    def __init__(self, there: Writer, back: Writer) -> None:
+    def __init__(self, there: TextGenerator, back: TextGenerator) -> None:
         self.there, self.back = there, back
 
     def __call__(self, texts: Sequence[str]) -> list[str]:
@@ -202,7 +202,7 @@ class BackTranslator:
         return self.back(self.there(texts))
 
 
-def back_translator(spec: str, **options: Any) -> BackTranslator:
+def make_back_translator(spec: str, **options: Any) -> BackTranslator:
     """The translators that `--back-translate` names: a language (the Marian models to it and back), or two models by
     comma.
 

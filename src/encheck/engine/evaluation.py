@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
 from encheck.claims import CONTRACT
-from encheck.encoders.files import architecture_of, weights_of
+from encheck.encoders.files import hash_architecture, hash_weights
 from encheck.encoders.objects import UNIDENTIFIED
 from encheck.encoders.protocol import Model, PartialEncoder
 from encheck.engine.checks import Case
@@ -28,7 +28,7 @@ from encheck.errors import NOT_IN_FIRST_LOOK, EncheckError, NothingToMeasure
 from encheck.gating.baseline import Baseline, FirstLookItems, make_case_scores
 from encheck.gating.pairing import is_used_by_gate
 from encheck.gating.reference import has_shipped_baseline
-from encheck.generators.phenomenon import validity_of
+from encheck.generators.phenomenon import relation_validity
 from encheck.ids import ItemId
 from encheck.items import OwnProperty
 from encheck.items.variants import VariantMaker
@@ -263,7 +263,7 @@ class Evaluation:
         parts = ItemId(items.all_items[0].id).parts_or_none if items and items.all_items else None
         if not parts or any(group.variants for group in self.bench.data[case.data].groups):
             return None
-        return validity_of(parts.relation)
+        return relation_validity(parts.relation)
 
     def judge_figure(self, case: Case, estimate: Estimate, declared: tuple[Floor, float] | None) -> CheckResult:
         """The row of a deciding figure, with its verdict; `declared` are the check's floor and aim.
@@ -287,7 +287,7 @@ class Evaluation:
             strict=self.settings.strict,
             only_shown=self.against is not None and case.claim.family != CONTRACT,
         )
-        limit_of = getattr(self.bench.subjects[case.model].model, "limit_of", None)
+        limit_of = getattr(self.bench.subjects[case.model].model, "describe_truncated_texts", None)
         if terms.decides and limit_of and (cause := estimate.params.get("cause")):  # the cause of a broken contract
             texts = [text for item in self.items(case).included for text, _ in item.pairs]
             if limit := limit_of(texts):
@@ -456,8 +456,8 @@ class Evaluation:
             trained_on=tuple(config.trained_on),
             dimension=subject.dimension,
             error=str(subject.error) if subject.error else None,
-            weights=None if subject.error else weights_of(model, file_hash),
-            architecture=None if subject.error else architecture_of(model, file_hash),
+            weights=None if subject.error else hash_weights(model, file_hash),
+            architecture=None if subject.error else hash_architecture(model, file_hash),
             lacks=tuple(sorted(lacks)),
             prompts_used=used,
         )

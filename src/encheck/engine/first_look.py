@@ -18,7 +18,7 @@ from typing import Literal
 from encheck.claims import CONTRACT
 from encheck.datasets.clusters import in_seeded_order
 from encheck.datasets.dataset import Dataset
-from encheck.encoders.protocol import Encoder, FittedModel, devices_of
+from encheck.encoders.protocol import Encoder, FittedModel, model_devices
 from encheck.errors import CheckError, NothingToMeasure
 from encheck.items.builders import classified
 from encheck.options import Settings
@@ -366,7 +366,7 @@ def _estimate_remaining_work(
     counted = [count * mean for (count, _), mean in zip(amounts, means, strict=True) if mean is not None]
     is_counted = len(counted) == len(amounts)
     tokens = round(sum(counted) if is_counted else characters / CHARACTERS_A_TOKEN)
-    price = 0.0 if subject.config.price is None and devices_of(subject.model) else subject.config.price
+    price = 0.0 if subject.config.price is None and model_devices(subject.model) else subject.config.price
     dollars = None if price is None else price * tokens / 1e6
     texts = round(sum(count for count, _ in amounts))
     return RemainingWorkOfModel(subject.label, texts, characters, tokens, is_counted, price, dollars)

@@ -537,7 +537,7 @@ def find_shipped_baseline(old: object, data: Sequence[str], options: Mapping[str
     None for a different model, different settings, or different data.
     """
     from encheck.datasets.load import load as load_data
-    from encheck.encoders.load import load
+    from encheck.encoders.load import load_model
     from encheck.encoders.model_config import Device
     from encheck.encoders.models_file import known_models
     from encheck.gating.reference import has_shipped_baseline, load_shipped_baseline
@@ -549,7 +549,7 @@ def find_shipped_baseline(old: object, data: Sequence[str], options: Mapping[str
         return None
     if (found := load_shipped_baseline(old)) is None:
         return None
-    model = load(known_models(settings.models_file)[old], device=Device("cpu"))
+    model = load_model(known_models(settings.models_file)[old], device=Device("cpu"))
     is_same = model.fingerprint() == found.model.fingerprint
     return found if is_same and has_shipped_baseline("probes", load_data("probes", sample=None).fingerprint) else None
 

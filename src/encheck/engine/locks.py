@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 
-from encheck.encoders.protocol import devices_of
+from encheck.encoders.protocol import model_devices
 from encheck.running.labels import safe_label
 from encheck.system.lock import WorkClock
 
@@ -63,12 +63,12 @@ class Locks:
         """
         if self._run is not None:
             yield self._hold(self._run, "encodes")
-        for device in device_names(devices_of(model)):
+        for device in device_names(model_devices(model)):
             yield self._hold(self._path(device), f"encodes on {device}")
 
     def locks_if_free(self, model: object) -> Iterator[AbstractContextManager[bool]]:
         """The locks of the model's devices; each returns False if another process has it."""
-        for device in device_names(devices_of(model)):
+        for device in device_names(model_devices(model)):
             yield self._hold(self._path(device))
 
     def run_lock_if_free(self) -> AbstractContextManager[bool]:

@@ -114,12 +114,12 @@ def name_models(given: object, *, is_each_once: bool = True) -> tuple[list[str],
         if isinstance(one, str | Path):
             spec = str(expand_home(one).absolute()) if isinstance(one, Path) else one
         else:
-            from encheck.encoders.objects import as_model, name_of
+            from encheck.encoders.objects import model_object_name, wrap_model_object
 
-            name = name_of(one)
+            name = model_object_name(one)
             taken = sum(known == f"{OBJECT}{name}" or known.startswith(f"{OBJECT}{name} ") for known in specs)
             spec = f"{OBJECT}{name}" + (f" {taken + 1}" if taken else "")
-            loaded[spec] = as_model(one, spec.removeprefix(OBJECT))
+            loaded[spec] = wrap_model_object(one, spec.removeprefix(OBJECT))
         if spec not in specs or not is_each_once:
             specs.append(spec)
     return specs, loaded

@@ -20,7 +20,12 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.settings import EncodingSettings, TextRole, differences, tokenizer_differences
+from encheck.encoders.settings import (
+    EncodingSettings,
+    TextRole,
+    describe_setting_differences,
+    differing_tokenizer_parts,
+)
 from encheck.similarity import ROUNDING, cosine
 from encheck.system.typed_files import Count, Positive, writes_properties
 
@@ -400,7 +405,7 @@ class _Evidence:
     @property
     def differences(self) -> list[str]:
         """The settings in which the models' files differ."""
-        return list(differences(self.old.settings, self.new.settings))
+        return list(describe_setting_differences(self.old.settings, self.new.settings))
 
     @property
     def queries_moved(self) -> bool:
@@ -456,7 +461,7 @@ def _reindex_if_vectors_differ(evidence: _Evidence) -> Reindex | None:
     if not moved:
         return None
     is_beyond_limit = limit is not None and all((evidence.tokens(key) or 0) > limit for key in moved)
-    if is_beyond_limit and not tokenizer_differences(old.settings, new.settings):
+    if is_beyond_limit and not differing_tokenizer_parts(old.settings, new.settings):
         return None
     worst = evidence.worst
     if evidence.lowest >= 1 - ROUNDING:
@@ -487,7 +492,7 @@ def _reindex_if_unknown(evidence: _Evidence) -> Reindex | None:
     is_compared = any(pair.role == "document" for pair in evidence.pairs)
     if (old.has_prompt("document") or new.has_prompt("document")) and not is_compared:
         return unknown_reindex("documents get a prompt, but no text was encoded as a document by both models")
-    if tokenizer_differences(old, new):
+    if differing_tokenizer_parts(old, new):
         said = "; ".join(evidence.differences)
         return unknown_reindex(
             f"vectors are the same {evidence.text_count_in_words}, but {said}: those of other texts may differ"

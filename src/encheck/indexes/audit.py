@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.stored_index import IndexRow, StoredIndex, describe_loose_joins
+from encheck.encoders.stored_index import IndexRow, StoredIndex, describe_loose_matches
 from encheck.errors import UsageError
 from encheck.indexes.rows import (
     KINDS,
@@ -151,7 +151,7 @@ def compare_index(
     missing = 0
     is_drawn = sample is not None and sample < len(chosen)
     if isinstance(fresh.source, StoredIndex) and not is_drawn and numbers is None:
-        chosen = index.numbers_shared_with(fresh.source)
+        chosen = index.shared_row_numbers(fresh.source)
         missing = index.count - len(chosen)
     if is_drawn:
         chosen = np.sort(np.random.default_rng(seed).choice(chosen, sample, replace=False))
@@ -219,8 +219,8 @@ class _RowsAudit:
         notes = list(self.index.notes)
         if isinstance(self.fresh.source, StoredIndex):
             notes += self.fresh.source.notes
-            if loose := len(self.fresh.source.joined_loosely):
-                notes.append(describe_loose_joins(loose))
+            if loose := len(self.fresh.source.loosely_matched_names):
+                notes.append(describe_loose_matches(loose))
         if self.index.named_by == "text":
             notes += self._mark_shortened(one, unexplained, faults)
         if not self.fresh.is_model and unexplained:
@@ -259,7 +259,7 @@ class _RowsAudit:
         right = one.distance[[place for place, row in faults.items() if row.kind == "right"]]
         return IndexAudit(
             EXIT_CODES[outcome], self.fresh.label, self.index.source.name, dimension, self.index.count, n, sampled,
-            outcome, reason, count_kinds(counts), in_file_order(Counter(broken.values())), share, at_most,
+            outcome, reason, count_kinds(counts), count_kinds(Counter(broken.values())), share, at_most,
             max(float(np.quantile(right, 0.9)), 0.0) if len(right) else 0.0,
             self._list_faults(faults, without_text, broken), groups,
             (*notes, *_shift_notes(faults), *_length_note(faults)),

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.settings import count_tokens
+from encheck.encoders.settings import count_model_tokens
 from encheck.encoders.stored_index import StoredIndex
 from encheck.gating.advice import row_spans
 from encheck.gating.old_index import IndexFaults
@@ -42,14 +42,17 @@ def find_index_faults(index: StoredIndex, fresh: FreshVectors, documents: Mappin
     `documents` are the new model's vectors by text. If the new model differs from the old one only on long texts, the
     length limit was changed, which is not a fault.
     """
-    names = index.numbers_by_name(documents, are_hashes=False, roles=("document", ""))
+    names = index.find_row_numbers(documents, are_hashes=False, roles=("document", ""))
     texts = sorted(names, key=lambda text: names[text])
     if not texts:
         return None
     numbers = np.array([names[text] for text in texts], np.intp)
-    stored, vectors = index.take(numbers, index.dimension), np.array([documents[text] for text in texts], np.float32)
+    stored, vectors = (
+        index.vectors_of_rows(numbers, index.dimension),
+        np.array([documents[text] for text in texts], np.float32),
+    )
     if stored.shape == vectors.shape and (cosine(stored, vectors) >= 1 - ROUNDING).sum() >= FEWEST_RIGHT:
-        lengths = np.array(count_tokens(fresh.source, texts, role="document") or [len(text) for text in texts])
+        lengths = np.array(count_model_tokens(fresh.source, texts, role="document") or [len(text) for text in texts])
         if mixed := _mixed_models(compare_index(index, fresh, numbers=numbers), numbers, lengths):
             return mixed
         return _zero_vectors(numbers, stored)

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.function import FunctionEncoder
-from encheck.encoders.load import STORED
-from encheck.encoders.protocol import Encoder, FittedModel, VerifiedModel, batches_of
+from encheck.encoders.load import STORED_PREFIX
+from encheck.encoders.protocol import Encoder, FittedModel, VerifiedModel, checked_batches
 from encheck.encoders.stored_index import StoredIndex
-from encheck.encoders.vector_table import open_table
+from encheck.encoders.vector_table import open_vector_table
 from encheck.errors import UsageError
 from encheck.options import Settings
 from encheck.running.labels import model_labels
@@ -57,7 +57,7 @@ class FreshVectors:
         with (progress or Progress(quiet=True)).task(f"{self.label}: encoding", len(asked)):
             for role in dict.fromkeys(role for role, _ in asked):
                 texts = [name for one, name in asked if one == role]
-                for places, vectors in batches_of(self.source, texts, role=role):
+                for places, vectors in checked_batches(self.source, texts, role=role):
                     found |= {(role, texts[at]): vector for at, vector in zip(places, vectors, strict=True)}
                     if progress:
                         progress.advance(len(places))
@@ -78,11 +78,11 @@ class FreshVectors:
         for role in dict.fromkeys(roles):
             places = [place for place, one in enumerate(roles) if one == role]
             tried = tuple(dict.fromkeys([role or self.role or "", "", "document", "query"][: 2 if role else None]))
-            numbers = source.numbers_by_name({names[at] for at in places}, are_hashes=are_hashes, roles=tried)
+            numbers = source.find_row_numbers({names[at] for at in places}, are_hashes=are_hashes, roles=tried)
             known_places = [at for at in places if names[at] in numbers]
             rows = np.array([numbers[names[at]] for at in known_places], np.intp)
             order, back = np.unique(rows, return_inverse=True)
-            vectors[known_places] = source.take(order, dimension)[back]
+            vectors[known_places] = source.vectors_of_rows(order, dimension)[back]
             known[known_places] = True
         bad = known & ~(np.isfinite(vectors).all(axis=1) & vectors.any(axis=1))
         if bad.any():
@@ -101,7 +101,7 @@ def open_fresh_vectors(settings: Settings, *, role: str, texts: Path | None = No
     `texts` is a file with the texts of fresh vectors that have none, by their ids.
     """
     (spec,) = settings.models
-    if spec.startswith(STORED):
+    if spec.startswith(STORED_PREFIX):
         (label,) = model_labels([spec])
         return FreshVectors(label, open_index(spec, texts=texts, only_if_needed=True), _check_role(role))
     found = EncoderService.open(settings)
@@ -139,10 +139,10 @@ def open_index(spec: str | Path, *, texts: Path | None = None, only_if_needed: b
 
     `texts` is a file with its texts by id; with `only_if_needed` it is read only if the index has no texts or hashes.
     """
-    if isinstance(spec, str) and not spec.startswith(STORED):
+    if isinstance(spec, str) and not spec.startswith(STORED_PREFIX):
         raise UsageError(f"the index is {spec!r}, but should be vectors:FILE, with the columns text and vector")
-    path = expand_home(str(spec).removeprefix(STORED))
-    if only_if_needed and texts and path.is_file() and {"text", "hash"} & open_table(path).paths.keys():
+    path = expand_home(str(spec).removeprefix(STORED_PREFIX))
+    if only_if_needed and texts and path.is_file() and {"text", "hash"} & open_vector_table(path).paths.keys():
         texts = None
     return StoredIndex(path, texts=texts)
 

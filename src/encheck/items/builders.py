@@ -13,9 +13,15 @@ from encheck.datasets.dataset import Dataset
 from encheck.datasets.probes import MIRROR, kept_relation
 from encheck.datasets.senteval import TASKS
 from encheck.errors import NothingToMeasure
-from encheck.generators.base import OPTION, OWN_TEXT, PROBES, BesideGenerator, Generator, beside
-from encheck.generators.paper import is_published
-from encheck.generators.phenomenon import MIRRORED, phenomena
+from encheck.generators.base import (
+    EXPERIMENTAL_OPTION,
+    NEEDS_OWN_TEXT,
+    NEEDS_PROBES,
+    BesideGenerator,
+    Generator,
+    beside,
+)
+from encheck.generators.phenomenon import MIRRORED, all_phenomena
 from encheck.ids import ItemId
 from encheck.items.variants import VariantMaker
 from encheck.scoring.both_orders import BothOrders
@@ -25,7 +31,7 @@ from encheck.scoring.pairs import SentencePair, tuning_pairs
 from encheck.scoring.splits import TEST, test_positions
 from encheck.scoring.triplets import Triplet, surface_preference
 from encheck.statistics.regression import min_texts_for_folds
-from encheck.types import Edit, Group, MissingNeed, Variant, content_hash
+from encheck.types import Edit, Group, MissingNeed, PublishedVariant, Variant, content_hash
 
 LABELS, PARAPHRASES, UNEDITED_TEXT = "labelled pairs", "paraphrases", "text without written edits"
 Builder = Callable[[Dataset, int | str, VariantMaker], Items]
@@ -220,7 +226,7 @@ def _item_id(dataset: Dataset, texts: tuple[str, ...], variant: Variant) -> Item
 def _paraphrase_triplet(dataset: Dataset, group: Group, variant: Variant | str) -> Outcome:
     if isinstance(variant, str):
         return variant
-    if group.source == group.paraphrase and not is_published(variant):
+    if group.source == group.paraphrase and not isinstance(variant, PublishedVariant):
         return "the paraphrase is identical to the sentence"
     name = _item_id(dataset, (group.source, group.paraphrase), variant)
     edits = next((v.edits for v in group.variants if v.text == group.paraphrase), ())
@@ -231,7 +237,9 @@ def _paraphrase_triplet(dataset: Dataset, group: Group, variant: Variant | str) 
 
 
 def _contrast_triplet(dataset: Dataset, group: Group, near: Variant | str, far: Variant | str) -> Outcome:
-    if isinstance(far, MissingNeed) and far.needs == OPTION:  # applies to every sentence, whatever the kept text lacks
+    if (
+        isinstance(far, MissingNeed) and far.needs == EXPERIMENTAL_OPTION
+    ):  # applies to every sentence, whatever the kept text lacks
         return far
     if isinstance(near, str) or isinstance(far, str):
         return near if isinstance(near, str) else str(far)
@@ -246,12 +254,12 @@ def _contrast_triplet(dataset: Dataset, group: Group, near: Variant | str, far: 
 
 def _passage_triplet(dataset: Dataset, group: Group, phenomena: Sequence[str], level: int) -> Outcome:
     if group.passage is None:
-        return MissingNeed("no passage was written around this sentence", needs=PROBES)
+        return MissingNeed("no passage was written around this sentence", needs=NEEDS_PROBES)
     there = [name for name in phenomena if group.variant(name)] or ["antonym"]
     sides = ((name, group.variant(kept_relation(name)), group.variant(name)) for name in there)
     both = [(name, kept, changed) for name, kept, changed in sides if kept and changed]
     if not both:
-        return MissingNeed("no edit that keeps the meaning was written for this phenomenon", needs=PROBES)
+        return MissingNeed("no edit that keeps the meaning was written for this phenomenon", needs=NEEDS_PROBES)
     name, near, far = both[int(content_hash(group.source), 16) % len(both)]
     source, kept, changed = (
         group.passage.around(text, sentences=level) for text in (group.source, near.text, far.text)
@@ -347,10 +355,10 @@ def crossed(phenomenon: str) -> Builder:
 def _generate_crossed_edits(groups: Sequence[Group], phenomenon: str, maker: VariantMaker) -> Iterator[Group | str]:
     """The groups with their written or generated edits, or the reason why a group has none."""
     bare = [group for group in groups if not group.variants]
-    if phenomenon not in phenomena() or not bare:
+    if phenomenon not in all_phenomena() or not bare:
         yield from groups
         return
-    sides = phenomena()[phenomenon].generators
+    sides = all_phenomena()[phenomenon].generators
     made = zip(*(maker.variants(bare, sides[side]) for side in MIRRORED), strict=True)
     for group in groups:
         if group.variants:
@@ -374,8 +382,8 @@ def _crossed_item(dataset: Dataset, group: Group | str, phenomenon: str) -> Outc
     near, far = group.variant(kept_relation(phenomenon)), group.variant(phenomenon)
     mirror = group.variant(f"{phenomenon}{MIRROR}")
     if near is None or far is None or mirror is None:
-        is_in_probes = phenomenon in phenomena() and phenomena()[phenomenon].in_probes
-        needs = PROBES if is_in_probes else OWN_TEXT
+        is_in_probes = phenomenon in all_phenomena() and all_phenomena()[phenomenon].in_probes
+        needs = NEEDS_PROBES if is_in_probes else NEEDS_OWN_TEXT
         return MissingNeed(f"no crossed edits of {phenomenon} were written for this sentence", needs=needs)
 
     first = CrossedSide(group.source, near.text, far.text, near.edits, far.edits, near.certificate, far.certificate)

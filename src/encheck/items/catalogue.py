@@ -11,9 +11,9 @@ from typing import cast
 from encheck.datasets.dataset import Dataset
 from encheck.errors import UsageError, unknown_name_message
 from encheck.generators.back_translation import back_translation
-from encheck.generators.base import Generator, beside, name_of
+from encheck.generators.base import Generator, beside, listing_name
 from encheck.generators.continuation import CUTS, continuation
-from encheck.generators.phenomenon import generators, phenomena
+from encheck.generators.phenomenon import all_generators, all_phenomena
 from encheck.generators.swap_chain import swap_chain
 from encheck.items.chains import add_continuations, exchange_sides
 from encheck.items.variants import CHUNK, VariantMaker
@@ -25,10 +25,13 @@ GeneratorLevels = tuple[Generator, tuple[int, ...]]  # a generator and its level
 
 def _listed_generators() -> tuple[GeneratorLevels, ...]:
     """The package's generators to list, sorted by name."""
-    plain = [*generators().values(), *(side for one in phenomena().values() for side in one.made.values())]
+    plain = [
+        *all_generators().values(),
+        *(side for one in all_phenomena().values() for side in one.generators_from_text.values()),
+    ]
     works: list[GeneratorLevels] = [(one, one.levels) for one in plain if one.levels]
-    works += [(beside(generators()[name], one), (1,)) for one in generators().values() for name in one.bases]
-    return tuple(sorted(works, key=lambda work: name_of(work[0])))
+    works += [(beside(all_generators()[name], one), (1,)) for one in all_generators().values() for name in one.bases]
+    return tuple(sorted(works, key=lambda work: listing_name(work[0])))
 
 
 WORKS = _listed_generators()
@@ -67,11 +70,11 @@ class VariantListing:
 
 def choose_generators(names: Sequence[str]) -> tuple[GeneratorLevels, ...]:
     """Generators by their names in the listing, or your own (`module:function`, level 1); UsageError for others."""
-    ours = {name_of(generator): (generator, levels) for generator, levels in WORKS}
+    ours = {listing_name(generator): (generator, levels) for generator, levels in WORKS}
     found: dict[str, GeneratorLevels] = {}
     for name in dict.fromkeys(names):
         work = ours[name] if name in ours else (_import_own_generator(name, ours), (1,))
-        called = name_of(work[0])
+        called = listing_name(work[0])
         if called in found:
             raise UsageError(f"--generator={name}: another generator is also called {called}. Remedy: rename yours")
         found[called] = work
@@ -132,7 +135,7 @@ def list_variants_of_stream(
     """
     works, rest = works or WORKS, iter(groups)
     listings = [
-        [VariantListing(name_of(generator), level, keep=keep) for level in levels] for generator, levels in works
+        [VariantListing(listing_name(generator), level, keep=keep) for level in levels] for generator, levels in works
     ]
     while some := list(islice(rest, CHUNK)):
         surveyed = surveyed or some

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from encheck.datasets.dataset import Dataset
 from encheck.encoders.base import replace_half_surrogates
-from encheck.encoders.batching import batches_of_one_length
-from encheck.encoders.writing import TOKENS_PER_BATCH, Continuer
+from encheck.encoders.batching import batch_equal_lengths
+from encheck.encoders.writing import TOKENS_PER_BATCH, ContinuationGenerator
 from encheck.errors import UsageError
 from encheck.generators.back_translation import back_translation
-from encheck.generators.continuation import CUTS, continuation, end_of
-from encheck.generators.swap_chain import SWAPS, Swapped, swap_chain
+from encheck.generators.continuation import CUTS, continuation, end_without_punctuation
+from encheck.generators.swap_chain import SWAPS, SwappedVariant, swap_chain
 from encheck.ids import ItemId
 from encheck.items.builders import Builder, collect_items, refuse_without_paraphrase
 from encheck.items.variants import VariantMaker
@@ -62,7 +62,7 @@ def unusual_tag_counter(maker: VariantMaker, texts: Iterable[str]) -> UnusualSha
 class Surprisal:
     """The surprisal of texts under a causal language model: mean bits per token, given the tokens before it."""
 
-    def __init__(self, model: Continuer) -> None:
+    def __init__(self, model: ContinuationGenerator) -> None:
         self.model = model
         self.computed = 0
 
@@ -79,7 +79,7 @@ class Surprisal:
         wanted = list(dict.fromkeys(texts))
         found = self._read_stored(wanted)
         if missing := [text for text in wanted if text not in found]:
-            with self.model.locked():
+            with self.model.hold_locks():
                 found |= self._read_stored(missing)
                 found |= self._compute_and_store([text for text in missing if text not in found])
         return np.array([found[text] for text in texts], np.float32)
@@ -93,7 +93,7 @@ class Surprisal:
     def _compute_and_store(self, texts: Sequence[str]) -> dict[str, float]:
         rows = [self._token_ids(text) for text in replace_half_surrogates(texts)]
         bits = np.full(len(texts), np.nan, np.float32)
-        for positions in batches_of_one_length(np.array([len(row) for row in rows], np.intp), TOKENS_PER_BATCH):
+        for positions in batch_equal_lengths(np.array([len(row) for row in rows], np.intp), TOKENS_PER_BATCH):
             fit = [int(i) for i in positions if 1 < len(rows[i]) <= self.model.positions]
             if fit:
                 bits[fit] = self._bits_per_token([rows[i] for i in fit])
@@ -209,7 +209,7 @@ def _swap_chain_item(
         return "the paraphrase is identical to the sentence"
     if isinstance(made, str):
         return made
-    assert isinstance(made, Swapped)
+    assert isinstance(made, SwappedVariant)
     members = tuple(apply_edits(group.paraphrase, step.edits) for step in made.steps)
     if group.source.casefold() in map(str.casefold, members):
         return "a swap gives the sentence itself"
@@ -256,7 +256,9 @@ def add_continuations(groups: Sequence[Group], maker: VariantMaker) -> list[Grou
     """The groups with the language model's continuations, if there is one."""
     if maker.writers.continuations is None:
         return list(groups)
-    texts = maker.writers.continuations([f"{group.source[: end_of(group.source)]}, and" for group in groups])
+    texts = maker.writers.continuations(
+        [f"{group.source[: end_without_punctuation(group.source)]}, and" for group in groups]
+    )
     return [replace(group, continuation=text) for group, text in zip(groups, texts, strict=True)]
 
 

@@ -17,7 +17,7 @@ from encheck.datasets.collection import MOST_SEARCHED_TEXTS, ArticlePassage, Col
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.splitting import split
 from encheck.errors import NothingToMeasure
-from encheck.generators.number import NAME, NOTHING_SHARED, SharedNumber, shared_number
+from encheck.generators.number import NAME, NOTHING_SHARED, SharedNumber, contrast_shared_number
 from encheck.ids import ItemId
 from encheck.items.builders import PARAPHRASES, collect_items
 from encheck.items.variants import VariantMaker
@@ -98,12 +98,14 @@ def _number_contrasts(name: str, found: Collection, maker: VariantMaker) -> Iter
             if MAYBE.search(text)
         )
         passages_of.append((query, list(islice(texts, MAX_PASSAGES))))
-    if english.mode == "paper":
+    if english.recipe is not None:
         yield from ("the published recipe has no numbers" for _ in passages_of)
         return
     english.parse_all(text for query, passages in passages_of if passages for text in (query.text, *passages))
     for query, passages in passages_of:
-        made = [shared_number(english.parse(query.text), english.parse(text), seed=maker.seed) for text in passages]
+        made = [
+            contrast_shared_number(english.parse(query.text), english.parse(text), seed=maker.seed) for text in passages
+        ]
         both = next((one for one in made if isinstance(one, SharedNumber)), None)
         if both is None:
             yield str(made[0]) if made else NOTHING_SHARED

@@ -18,12 +18,11 @@ from encheck.claims import Claim
 from encheck.datasets.dataset import Dataset
 from encheck.datasets.probes import PAIRED
 from encheck.errors import CheckError, DataError, EncheckError
-from encheck.generators.base import Generator, Outcome, Texts, name_of, named
-from encheck.generators.paper import is_published
+from encheck.generators.base import Generator, Outcome, Texts, as_named_generator, listing_name
 from encheck.language.english import English, Waiting
 from encheck.statistics.draws import Draws
 from encheck.system.memory import without_collection
-from encheck.types import Group, Passage, Variant, apply_edits
+from encheck.types import Group, Passage, PublishedVariant, Variant, apply_edits
 
 CHUNK = 1_000
 REASONS = 50  # most distinct reasons of a generator; a text per sentence is not a reason
@@ -81,9 +80,9 @@ class VariantMaker:
 
     def survey_names(self, groups: Sequence[Group], generator: Generator) -> None:
         """Collect the names in the first of these texts, without edited ones, for a generator that uses such names."""
-        declared = named(generator)
+        declared = as_named_generator(generator)
         is_on_trial = declared.is_experimental and not self.english.experimental
-        if declared.survey is None or is_on_trial or self.english.mode == "paper":
+        if declared.survey is None or is_on_trial or self.english.recipe is not None:
             return
         whole = self.wholes.get(groups[0].id, groups) if groups else groups
         texts = tuple(group.source for group in islice((g for g in whole if not g.variants), CHUNK))
@@ -135,7 +134,7 @@ def make_variant(group: Group, generator: Generator, *, level: int, seed: int, e
     CheckError names the generator and the sentence if it raises, or returns anything but a variant or a reason.
     """
     if group.is_contrast and not (
-        named(generator).is_written or any(v.relation == generator.__name__ for v in group.variants)
+        as_named_generator(generator).is_written or any(v.relation == generator.__name__ for v in group.variants)
     ):
         return "this sentence has written contrasts and no paraphrase, so nothing else is made from it"
     rng = Draws(seed, generator.__name__, group.source)
@@ -153,7 +152,7 @@ def make_variant(group: Group, generator: Generator, *, level: int, seed: int, e
         return f"no {generator.__name__}" + (f" of {level} words" if level > 1 else "")
     if problem := _variant_fault(found, group.source):
         raise CheckError(f"{_generator_in_words(generator)} {problem}, for the sentence {group.source!r}")
-    if found.text == group.source and not is_published(found):
+    if found.text == group.source and not isinstance(found, PublishedVariant):
         return f"{generator.__name__} equals its source"
     return found
 
@@ -171,9 +170,9 @@ def _variant_fault(found: object, source: str) -> str:
 
 def _generator_in_words(generator: Generator) -> str:
     """The generator and its place in the code, for messages."""
-    code = getattr(named(generator).function, "__code__", None)
+    code = getattr(as_named_generator(generator).function, "__code__", None)
     where = f" of {code.co_filename}:{code.co_firstlineno}" if code else ""
-    return f"the generator {name_of(generator)}{where}"
+    return f"the generator {listing_name(generator)}{where}"
 
 
 UNREAD_REMEDY = "Rename it, leave it out, or run a check of your own that reads it"

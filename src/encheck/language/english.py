@@ -19,10 +19,9 @@ from encheck.language.lexicon.load import lexicon
 from encheck.language.lexicon.protocol import Lexicon
 from encheck.language.parse import COLUMN, ITEM, Parse, pack, shared, unpack
 from encheck.language.pipeline.load import Pipeline
-from encheck.language.words import paper_stop_words
 from encheck.store import Kind, Store, text_key
 from encheck.system.lock import Lock
-from encheck.types import Edit, LanguageResources
+from encheck.types import Edit, LanguageResources, Recipe
 
 Tagged = tuple[tuple[str, ...], tuple[str, ...]]  # words and their tags
 Replaced = tuple[tuple[Edit, ...], str]  # edits, and the text that they make
@@ -40,11 +39,11 @@ class Waiting(BaseException):
 
 @dataclass
 class English:
-    """Language resources of a run; `mode` is careful or paper, `experimental` enables generators on trial."""
+    """Language resources of a run; `recipe` replaces generators, `experimental` enables generators on trial."""
 
     pipeline: Pipeline = field(default_factory=Pipeline)
     lexicon_name: str = "embedded"
-    mode: str = "careful"
+    recipe: Recipe | None = None
     experimental: bool = False
     store: Store | None = None
     lock: Lock = nullcontext
@@ -179,11 +178,11 @@ class English:
 
     def describe(self) -> LanguageResources:
         """The resources that made the variants, for results."""
-        is_paper = self.mode == "paper"
+        recipe = self.recipe
         return LanguageResources(
-            version("encheck"), self.pipeline.label, self.pipeline.fingerprint, self.lexicon.fingerprint(), self.mode,
-            self.experimental,
-            substitutes="" if is_paper else table_hash(), stop_words=paper_stop_words()[0] if is_paper else "",
+            version("encheck"), self.pipeline.label, self.pipeline.fingerprint, self.lexicon.fingerprint(),
+            recipe.name if recipe else "careful", self.experimental,
+            substitutes="" if recipe else table_hash(), stop_words=recipe.describe_stop_words() if recipe else "",
         )  # fmt: skip
 
 

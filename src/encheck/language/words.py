@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from encheck.similarity import word_set
-from encheck.system.imports import import_nltk
-from encheck.types import content_hash
 
 FUNCTION_WORDS = frozenset(
     """
@@ -51,16 +47,3 @@ def content_words(text: str) -> frozenset[str]:
     ['dog', 'garden']
     """
     return word_set(text.replace("’", "'")) - FUNCTION_WORDS
-
-
-@cache
-def paper_stop_words() -> tuple[str, frozenset[str]]:
-    """NLTK's English stop words if its data are installed, otherwise our own; and their source, for the record."""
-    import_nltk()
-    from nltk.corpus import stopwords
-
-    try:
-        words, whose = frozenset(stopwords.words("english")), "NLTK"
-    except (LookupError, OSError):
-        words, whose = STOP_WORDS, "encheck"
-    return f"{whose}, {len(words)} words, {content_hash(*sorted(words))}", words

@@ -78,7 +78,7 @@ def option(name: str, **attributes: Any) -> Any:
     return field(default=made.parse(made.default), metadata={"option": made})
 
 
-MODES = ("careful", "paper")
+CAREFUL = "careful"
 ENGINES = ("local", "ray")
 INDEX_SIZES = ("nprobe", "nlist")  # Faiss's names: lists that a query searches, and all lists
 
@@ -103,9 +103,13 @@ def parse_path(text: str | None) -> Path | None:
 
 
 def parse_generator_mode(text: str) -> str:
-    """A generator mode; UsageError for anything else."""
-    if text not in MODES:
-        raise UsageError(unknown_name_message("generator mode", text, MODES))
+    """Return a generator mode: "careful" or an installed recipe; UsageError for anything else."""
+    if text == CAREFUL:
+        return text
+    modes = (CAREFUL, *entry_points.entry_points_of(entry_points.GENERATORS, ours=(CAREFUL,)))
+    if text not in modes:
+        remedy = ". The published recipe comes with pip install ./papers (in a clone of encheck)" * (text == "paper")
+        raise UsageError(f"{unknown_name_message('generator mode', text, modes)}{remedy}")
     return text
 
 
@@ -297,8 +301,9 @@ class RunSettings:
             "whole `dataset`, or a number from 0 to 1.",
     )
     generator_mode: str = option(
-        "generator-mode", group="research", choices=MODES, default="careful",
-        help="How variants are made: with all of encheck's conditions, or by the published recipe.",
+        "generator-mode", group="research", metavar="MODE", parse=parse_generator_mode, default=CAREFUL,
+        help="How variants are made: `careful`, with all of encheck's conditions, or by a published recipe of an "
+        "installed package (`paper`, of encheck-papers).",
     )
     experimental: bool = option(
         "experimental", group="research", is_flag=True, default=False,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from encheck.encoders.model_config import ModelConfig
 from encheck.errors import UsageError, missing_need
 from encheck.gating.types import Z_95
-from encheck.generators.phenomenon import title_of
+from encheck.generators.phenomenon import relation_title
 from encheck.metrics import adjusted_rate, both_directions, find_metric
 from encheck.reporting.failures import rounded
 from encheck.reporting.text import Piece, percent, percent_interval, pieces, plain_name
@@ -427,7 +427,7 @@ def validity_of_rows(rows: Sequence[Result], data: Sequence[DataEntry]) -> list[
 
 
 def _validity_line(one: Validity, made: int, sentences: int, data: str) -> str:
-    start = f"{title_of(one.generator)}: made from {made:,} of {sentences:,} sentences ({data}); "
+    start = f"{relation_title(one.generator)}: made from {made:,} of {sentences:,} sentences ({data}); "
     if one.rate is None:
         return f"{start}not checked yet, so the share that is right is unknown"
     figure = Figure(one.rate, *wilson_interval(one.rate, one.read, z=Z_95))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from encheck.datasets.load import data_label
-from encheck.encoders.load import STORED
+from encheck.encoders.load import STORED_PREFIX
 from encheck.system.files import is_folder
 
 
@@ -35,8 +35,8 @@ def model_labels(specs: Sequence[str]) -> dict[str, str]:
 def _name_of_spec(spec: str) -> str:
     if spec.startswith(OBJECT):
         return spec.removeprefix(OBJECT)
-    if spec.startswith(STORED):
-        return Path(spec.removeprefix(STORED)).stem
+    if spec.startswith(STORED_PREFIX):
+        return Path(spec.removeprefix(STORED_PREFIX)).stem
     path = spec.rstrip("/\\").replace("\\", "/")
     is_path = path.startswith((".", "/", "~")) or is_folder(spec)
     return Path(path).resolve().name if is_path else spec

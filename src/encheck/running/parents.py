@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from encheck.encoders.files import weights_of
-from encheck.encoders.load import load, parent_of
+from encheck.encoders.files import hash_weights
+from encheck.encoders.load import find_base_model, load_model
 from encheck.encoders.model_config import Device
 from encheck.encoders.models_file import known_models
 from encheck.errors import EncheckError, NothingToMeasure
@@ -61,14 +61,14 @@ def find_parent(subject: Subject, settings: Settings, store: Store, scorer: Scor
     folder = getattr(subject.model, "source", None)
     if subject.kind != "vector" or subject.error or not isinstance(folder, Path) or not folder.is_dir():
         return None
-    found = parent_of(folder, known_models(settings.models_file))
+    found = find_base_model(folder, known_models(settings.models_file))
     if found is None:
         return None
     label, config, file = found
     try:
-        model = load(config, device=Device(settings.device, settings.dtype), file_hash=store.cached_file_hash)
+        model = load_model(config, device=Device(settings.device, settings.dtype), file_hash=store.cached_file_hash)
         parent = Subject(label, config, model)
-        weights = weights_of(model, store.cached_file_hash)
+        weights = hash_weights(model, store.cached_file_hash)
         is_there = parent.kind == "vector" and _load_vectors_from_store(parent, subject, store)
     except EncheckError:
         return None

@@ -15,11 +15,11 @@ from encheck.datasets.load import is_unlabelled
 from encheck.datasets.load import load as load_data
 from encheck.datasets.passages import DEFAULT_WORDS, PassageOptions
 from encheck.datasets.reader import parquet_files
-from encheck.encoders.load import config_for, detect_fetched, load, owner_of
+from encheck.encoders.load import config_for, detect_hub_adapter, foreign_class_name, load_model
 from encheck.encoders.model_config import Device, ModelConfig
-from encheck.encoders.models_file import known_models, with_args
+from encheck.encoders.models_file import apply_model_args, known_models
 from encheck.encoders.protocol import Encoder, Model, ParsingEncoder
-from encheck.encoders.writing import Continuer, back_translator
+from encheck.encoders.writing import ContinuationGenerator, make_back_translator
 from encheck.errors import UnusableStoreError, UsageError, unknown_name_message
 from encheck.ids import split_check_key
 from encheck.items.chains import Surprisal
@@ -27,15 +27,17 @@ from encheck.items.variants import WritingModels
 from encheck.language.english import English
 from encheck.language.lexicon.load import lexicon
 from encheck.language.pipeline.load import Pipeline
-from encheck.options import Settings, arguments_for
-from encheck.options.settings import parse_index_sizes
+from encheck.options import Settings, arguments_for, parse_generator_mode
+from encheck.options.settings import CAREFUL, parse_index_sizes
 from encheck.running.labels import data_labels, model_labels
 from encheck.running.subject import Subject
 from encheck.scoring.vector_search import IndexSize, refuse_missing_faiss, refuse_unsupported_similarity
 from encheck.store import DEFAULT_LIMIT, Store, default_store_path
+from encheck.system import entry_points
 from encheck.system.documents import open_parquet
 from encheck.system.files import Scratch, expand_home
 from encheck.system.lock import Lock, Locks, no_locks
+from encheck.types import Recipe
 
 MANY_ROWS = 200_000  # rows of one file; larger files are measured in shards by default
 KIND, ENDING = "pairs", ".parquet"
@@ -119,22 +121,22 @@ def resolve_models(settings: Settings, store: Store, loaded: Mapping[str, Model]
         given = arguments_for(label, settings.model_args)
         config = config_for(spec, known, adapter=given.get("adapter"))
         if spec not in known and "adapter" not in given:
-            config = detect_fetched(config)
+            config = detect_hub_adapter(config)
         if spec not in known and config.description:  # what a path was taken for
             log.warning("%s: %s", label, config.description)
-        configs[label] = with_args(config, given)
+        configs[label] = apply_model_args(config, given)
     for text in settings.model_args:
         named_model, colon, _ = text.partition("=")[0].rpartition(":")
         if colon and named_model not in configs:
             raise UsageError(f"--model-arg {text}: {unknown_name_message('model', named_model, configs)}")
     models = {
-        label: in_memory.get(named[label]) or load(config, device=device, file_hash=store.cached_file_hash)
+        label: in_memory.get(named[label]) or load_model(config, device=device, file_hash=store.cached_file_hash)
         for label, config in configs.items()
     }
     for model in models.values():
         if isinstance(model, ParsingEncoder):
             model.keep_parses_in(store)
-    subjects = {k: Subject(k, configs[k], model, owner_of(model)) for k, model in models.items()}
+    subjects = {k: Subject(k, configs[k], model, foreign_class_name(model)) for k, model in models.items()}
     for subject in subjects.values():
         subject.model.fingerprint()
     return subjects
@@ -217,17 +219,20 @@ def resolve_english(settings: Settings, store: Store, *, lock: Lock = nullcontex
         pipeline.fingerprint  # noqa: B018 - reads its files
     if settings.lexicon != "embedded":
         lexicon(settings.lexicon)
-    mode, trial = settings.generator_mode, settings.experimental
-    return English(pipeline, settings.lexicon, mode, experimental=trial, store=store, lock=lock)
+    recipe: Recipe | None = None
+    if parse_generator_mode(settings.generator_mode) != CAREFUL:
+        recipes = entry_points.entry_points_of(entry_points.GENERATORS)
+        recipe = entry_points.load_entry_point(recipes[settings.generator_mode])
+    return English(pipeline, settings.lexicon, recipe, experimental=settings.experimental, store=store, lock=lock)
 
 
 def resolve_writers(settings: Settings, store: Store, *, locks: Locks = no_locks) -> WritingModels:
     """The language model and the translators that the settings name; UsageError if one does not exist."""
     model, translate, device = None, None, settings.device
     if settings.continuation_model:
-        model = Continuer(settings.continuation_model, device=device, store=store, locks=locks)
+        model = ContinuationGenerator(settings.continuation_model, device=device, store=store, locks=locks)
     if settings.back_translate:
-        translate = back_translator(settings.back_translate, device=device, store=store, locks=locks)
+        translate = make_back_translator(settings.back_translate, device=device, store=store, locks=locks)
     return WritingModels(model, Surprisal(model) if model else None, translate)
 
 

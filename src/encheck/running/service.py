@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.dataset import Dataset
-from encheck.encoders.base import is_failure
-from encheck.encoders.batching import mixed_lengths
+from encheck.encoders.base import is_library_failure
+from encheck.encoders.batching import allow_mixed_lengths
 from encheck.encoders.protocol import (
     Encoder,
     FittedModel,
@@ -29,10 +29,10 @@ from encheck.encoders.protocol import (
     PairScorer,
     PartialEncoder,
     VerifiedModel,
-    batches_of,
     check_scores,
+    checked_batches,
 )
-from encheck.encoders.settings import ROLES, EncodingSettings, count_tokens
+from encheck.encoders.settings import ROLES, EncodingSettings, count_model_tokens
 from encheck.errors import EncheckError, EncoderError, UsageError
 from encheck.gating.reindex import (
     FIXED_TEXTS,
@@ -150,7 +150,7 @@ def stable_fingerprint(subject: Subject) -> str:
 
 def count_lengths(model: object, texts: Sequence[str], *, role: str = "document") -> list[TextLength]:
     """Words and tokens of each text."""
-    tokens: Sequence[int | None] = count_tokens(model, texts, role=role) or [None] * len(texts)
+    tokens: Sequence[int | None] = count_model_tokens(model, texts, role=role) or [None] * len(texts)
     return [TextLength(len(text.split()), count) for text, count in zip(texts, tokens, strict=True)]
 
 
@@ -290,9 +290,9 @@ class EncoderService:
             if there.all():
                 return arrays
             turned = list(texts)[::-1]
-            with mixed_lengths():
+            with allow_mixed_lengths():
                 if isinstance(model, Encoder):
-                    batches = list(batches_of(model, turned, role=role))
+                    batches = list(checked_batches(model, turned, role=role))
                     arrays = np.zeros((len(texts), batches[0][1].shape[1]), np.float32)
                     for positions, some in batches:
                         arrays[positions] = some
@@ -398,7 +398,7 @@ class EncoderService:
         except passing:
             raise
         except BaseException as error:
-            if not is_failure(error):
+            if not is_library_failure(error):
                 raise
             self.subject.state.error = EncoderError(f"{type(error).__name__} {when}: {error}")
             self.subject.state.error.__cause__ = error
@@ -421,7 +421,7 @@ class EncoderService:
     def _encode_texts(self, texts: Sequence[str], role: Role | None, locks: Locks, progress: Progress) -> Floats:
         def encode(missing: list[int]) -> Iterable[tuple[list[int], Floats]]:
             assert isinstance(self.model, Encoder)
-            for positions, vectors in batches_of(self.model, [texts[i] for i in missing], role=role):
+            for positions, vectors in checked_batches(self.model, [texts[i] for i in missing], role=role):
                 progress.advance(len(positions))
                 yield [missing[i] for i in positions], vectors
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from encheck.encoders.protocol import Encoder
-from encheck.encoders.settings import token_counts
+from encheck.encoders.settings import count_tokens_in_folder
 from encheck.running.subject import Subject
 from encheck.types import content_hash
 
@@ -72,5 +72,5 @@ def mean_tokens_per_text(subject: Subject, texts: Sequence[str]) -> float | None
     source = getattr(subject.model, "source", None)
     if not isinstance(source, Path):
         return None
-    counts = token_counts(source, _sample_texts(texts, DOCUMENTS))
+    counts = count_tokens_in_folder(source, _sample_texts(texts, DOCUMENTS))
     return float(np.mean(counts)) if counts else None

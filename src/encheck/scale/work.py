@@ -17,9 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.datasets.reader import BadRows, PairRow
-from encheck.encoders.load import load, owner_of
+from encheck.encoders.load import foreign_class_name, load_model
 from encheck.encoders.model_config import Device, ModelConfig
-from encheck.encoders.protocol import Encoder, HeadedEncoder, Model, PairScorer, VerifiedModel, batches_of, check_scores
+from encheck.encoders.protocol import (
+    Encoder,
+    HeadedEncoder,
+    Model,
+    PairScorer,
+    VerifiedModel,
+    check_scores,
+    checked_batches,
+)
 from encheck.errors import EncoderError
 from encheck.language.divergence import jsd_once
 from encheck.running.scorer import comparison_function
@@ -153,8 +161,8 @@ class ScoreWork(_FiledWork):
         return score
 
     def _loaded(self) -> Model:
-        model = load(self.config, device=self.device)
-        owner, own = owner_of(model), model.fingerprint()
+        model = load_model(self.config, device=self.device)
+        owner, own = foreign_class_name(model), model.fingerprint()
         if (found := f"{owner}/{own}" if owner else own) != self.fingerprint:
             raise EncoderError(
                 f"{self.config.label}: this worker's model has the fingerprint {found!r}, the run's has "
@@ -191,7 +199,7 @@ def _score_by_vectors(model: Encoder, pairs: Sequence[Pair], *, both_orders: boo
         np.array([numbers.setdefault(pair[side], len(numbers)) for pair in pairs], np.intp) for side in (0, 1)
     )
     vectors = np.zeros((0, 0), np.float32)
-    for positions, some in batches_of(model, list(numbers)):
+    for positions, some in checked_batches(model, list(numbers)):
         if not len(vectors):
             vectors = np.zeros((len(numbers), some.shape[1]), np.float32)
         vectors[positions] = some

@@ -1,6 +1,6 @@
-"""The adapters, data sets, commands and checks that installed packages add through entry points.
+"""The adapters, data sets, commands, checks and generator recipes that installed packages add through entry points.
 
-An entry point is `NAME = module` or `NAME = module:object` in one of the four groups. A package is imported only when
+An entry point is `NAME = module` or `NAME = module:object` in one of the five groups. A package is imported only when
 its name is requested. Only installed packages count; the working folder is ignored, although `python -m encheck` could
 import from it.
 """
@@ -17,7 +17,9 @@ from typing import Any
 
 from encheck.errors import UsageError
 
-ADAPTERS, DATA, COMMANDS, CHECKS = (f"encheck.{name}" for name in ("adapters", "data", "commands", "checks"))
+ADAPTERS, DATA, COMMANDS, CHECKS, GENERATORS = (
+    f"encheck.{name}" for name in ("adapters", "data", "commands", "checks", "generators")
+)
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 

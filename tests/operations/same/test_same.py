@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 import encheck
 from encheck.cli import app
 from encheck.encoders.fake import random_direction
-from encheck.encoders.objects import as_model
+from encheck.encoders.objects import wrap_model_object
 from encheck.errors import EncheckError, EncoderError, UsageError
 from encheck.gating import reindex
 from encheck.gating.reindex import VectorSample
@@ -355,7 +355,7 @@ IN_MEMORY = {
 def sample_of(model, store):
     """What a gate compares this model by, as a baseline keeps it."""
     name = "object:tiny"
-    (subject,) = resolve_models(Settings(models=(name,)), store, {name: as_model(model, "tiny")}).values()
+    (subject,) = resolve_models(Settings(models=(name,)), store, {name: wrap_model_object(model, "tiny")}).values()
     EncoderService(subject, store).encode_comparison_texts([], [], no_locks, Progress(quiet=True))
     return VectorSample.unpack(subject.state.sample.pack())
 

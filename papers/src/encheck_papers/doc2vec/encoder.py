@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from encheck.encoders.base import LocalEncoder
-from encheck.encoders.batching import batches_in_order
+from encheck.encoders.batching import slice_positions
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
-from encheck.encoders.static_embeddings import MIN_WORDS_TO_DOUBT, treebank_words
+from encheck.encoders.static_embeddings import MIN_WORDS_TO_DOUBT, split_like_treebank
 from encheck.errors import EncoderError
 from encheck.types import Json, content_hash
 from encheck_papers.doc2vec.files import read_model
@@ -41,12 +41,12 @@ class Doc2VecEncoder(LocalEncoder):
         self._model: Any = read_model(source) if config.name else None
         self._fits = False  # whether it knew a word yet
 
-    def content(self) -> Mapping[str, Path]:
+    def fingerprint_files(self) -> Mapping[str, Path]:
         """The file, and the arrays that gensim saves in separate files for a large model."""
         beside = self.source.parent.glob(f"{self.source.name}.*.npy")
         return {"model": self.source} | {p.name.removeprefix(self.source.name): p for p in beside}
 
-    def how(self) -> list[str]:
+    def fingerprint_settings(self) -> list[str]:
         """The options."""
         return [f"{name} {value}" for name, value in sorted(self.options.items())]
 
@@ -69,7 +69,7 @@ class Doc2VecEncoder(LocalEncoder):
         """One text after the other."""
         model = self.model(texts)
         with _same_start_everywhere():
-            for positions in batches_in_order(len(texts), 256):
+            for positions in slice_positions(len(texts), 256):
                 yield positions, np.array([self._infer(model, texts[i]) for i in positions], np.float32)
 
     def _infer(self, model: Any, text: str) -> Any:
@@ -84,13 +84,13 @@ class TrainedDoc2Vec(Doc2VecEncoder):
         super().__init__(source, config, device=device, file_hash=file_hash)
         self._corpus: tuple[str, ...] = ()
 
-    def content(self) -> Mapping[str, Path]:
+    def fingerprint_files(self) -> Mapping[str, Path]:
         """No file."""
         return {}
 
-    def how(self) -> list[str]:
+    def fingerprint_settings(self) -> list[str]:
         """Adds the texts that it was trained on."""
-        return [*super().how(), content_hash(*self._corpus)]
+        return [*super().fingerprint_settings(), content_hash(*self._corpus)]
 
     def about(self) -> dict[str, Json]:
         """The training settings, for the report."""
@@ -125,7 +125,7 @@ def open_doc2vec(
 
 
 def _words(text: str) -> list[str]:
-    return treebank_words(text.lower())
+    return split_like_treebank(text.lower())
 
 
 def _checksum(text: str) -> int:

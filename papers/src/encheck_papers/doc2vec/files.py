@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from encheck.encoders.files import CUT_OFF, must_exist
+from encheck.encoders.files import CUT_OFF, require_file
 from encheck.errors import ModelError
 
 SAVED = "Remedy: the file that gensim's save() wrote"
@@ -35,7 +35,7 @@ PLAIN = {
 
 def read_model(path: Path) -> Any:
     """gensim's model, by a reader that makes only gensim's and numpy's own objects; ModelError for anything else."""
-    must_exist(path, "the Doc2Vec model", SAVED)
+    require_file(path, "the Doc2Vec model", SAVED)
     try:
         with path.open("rb") as file:
             _refuse_empty_places(file, path.stat().st_size)

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.base import LocalEncoder
-from encheck.encoders.batching import TOKENS_PER_BATCH, batches_of_one_length, pick_devices, run_on_replicas
-from encheck.encoders.files import CUT_OFF, check_weights, must_exist
+from encheck.encoders.batching import TOKENS_PER_BATCH, batch_equal_lengths, pick_devices, run_on_replicas
+from encheck.encoders.files import CUT_OFF, check_weights_file, require_file
 from encheck.encoders.model_config import ModelConfig
 from encheck.encoders.protocol import Batch
 from encheck.errors import EncoderError
@@ -49,14 +49,14 @@ class LaserEncoder(LocalEncoder):
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
-        check_weights(must_exist(source, "the encoder", "Remedy: say where it is: --model-arg name=PATH"))
+        check_weights_file(require_file(source, "the encoder", "Remedy: say where it is: --model-arg name=PATH"))
         self.is_first = "codes" in config.options or ("spm" not in config.options and source.name.startswith("bilstm"))
         self.spm = self._beside("codes", ".fcodes") if self.is_first else self._beside("spm", ".spm")
         what, option = ("the file of BPE codes", "codes") if self.is_first else ("the SentencePiece model", "spm")
-        must_exist(self.spm, what, f"Remedy: say where it is: --model-arg {option}=PATH")
+        require_file(self.spm, what, f"Remedy: say where it is: --model-arg {option}=PATH")
         self.vocabulary_file = self._beside("vocabulary", ".fvocab" if self.is_first else ".cvocab")
         if self.is_first:
-            must_exist(self.vocabulary_file, "the vocabulary", "Remedy: say where it is: --model-arg vocabulary=PATH")
+            require_file(self.vocabulary_file, "the vocabulary", "Remedy: say where it is: --model-arg vocabulary=PATH")
 
     def _beside(self, option: str, suffix: str) -> Path:
         """The file that the option names, else in the encoder's folder the one of the same name, or the only one."""
@@ -65,7 +65,7 @@ class LaserEncoder(LocalEncoder):
         found = sorted(self.source.parent.glob(f"*{suffix}"))
         return found[0] if len(found) == 1 else self.source.with_suffix(suffix)
 
-    def content(self) -> Mapping[str, Path]:
+    def fingerprint_files(self) -> Mapping[str, Path]:
         """Encoder, SentencePiece model or BPE codes, and vocabulary."""
         files = {
             "encoder": self.source,
@@ -74,7 +74,7 @@ class LaserEncoder(LocalEncoder):
         }
         return {name: path for name, path in files.items() if path.exists()}
 
-    def how(self) -> list[str]:
+    def fingerprint_settings(self) -> list[str]:
         """The maximum length."""
         return [str(self.config.max_length)]
 
@@ -158,7 +158,7 @@ class LaserEncoder(LocalEncoder):
         return pick_devices(self.device.name)[:1]
 
     @cached_property
-    def _run(self) -> Run:
+    def _encode_batch(self) -> Run:
         state, device = self._state, self.devices[0]
         rows = len(state["model"].get("embed_tokens.weight", state["model"].get("encoder.embed_tokens.weight", ())))
         if rows <= (largest := max(self.vocabulary.values())):
@@ -172,14 +172,14 @@ class LaserEncoder(LocalEncoder):
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:  # noqa: ARG002
         """Encode texts sorted by number of pieces, the longest first, cut at `max_length` pieces if given."""
-        run, limit, known = self._run, self.config.max_length, self.vocabulary
+        run, limit, known = self._encode_batch, self.config.max_length, self.vocabulary
         ids = [[known.get(piece, UNKNOWN) for piece in self._pieces(text)] for text in texts]
         if limit:
-            self.note_cut(sum(len(row) > limit for row in ids), len(texts), limit)
+            self.count_truncated_texts(sum(len(row) > limit for row in ids), len(texts), limit)
         ids = [[*row[:limit], EOS] for row in ids]
         lengths = np.array([len(row) for row in ids])
         yield from run_on_replicas(
-            [run], batches_of_one_length(lengths, TOKENS_PER_BATCH["cpu"]), lambda r, at: r([ids[i] for i in at])
+            [run], batch_equal_lengths(lengths, TOKENS_PER_BATCH["cpu"]), lambda r, at: r([ids[i] for i in at])
         )
 
 

@@ -1,5 +1,6 @@
-"""Which files of a folder belong to the model: those at its root, and those that modules.json, a router or an index
-names.
+"""The files and the modules of a checkpoint folder, and the pooling that it states.
+
+The files of a model are those at the root of its folder, and those that modules.json, a router or an index names.
 """
 
 from __future__ import annotations
@@ -9,18 +10,30 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from encheck.encoders.files import OTHER_VOCABULARY, check_tokenizer, largest_token, read_json, refuse_endless
+from encheck.encoders.files import (
+    OTHER_VOCABULARY,
+    check_tokenizer_rules,
+    largest_token_id,
+    read_json,
+    refuse_device_or_pipe,
+)
 from encheck.errors import ModelError
 
-LATER = (  # modules that stand after the first, in a folder of their own
+INFERABLE_MODULES = (  # modules that stand after the first, in a folder of their own
     *("CNN", "Dense", "Dropout", "LSTM", "LayerNorm", "Normalize", "Pooling", "SpanPooling", "WeightedLayerPooling"),
     "WordWeights",
 )
 SPAN_POOLING = "encheck_papers.SpanPooling"  # of papers/, where checkpoints find it
-HEAD = "pair_head"  # the folder of a head over pairs
-POINTING = ("modules.json", "router_config.json", "config.json", "*.index.json")
+PAIR_HEAD_FOLDER = "pair_head"  # the folder of a head over pairs
+REFERENCING_FILES = ("modules.json", "router_config.json", "config.json", "*.index.json")
 NUMBERED = re.compile(r"([1-9]\d*)_([A-Z]\w*)")  # how sentence-transformers names the folder of a module: 1_Pooling
 TEMPLATES = "additional_chat_templates"  # where a tokenizer keeps its other templates
+
+OLDER_POOLING_KEYS = {
+    "pooling_mode_cls_token": "cls", "pooling_mode_max_tokens": "max", "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens", "pooling_mode_weightedmean_tokens": "weightedmean",
+    "pooling_mode_lasttoken": "lasttoken",
+}  # fmt: skip
 
 
 def model_files(folder: Path) -> list[Path]:
@@ -29,9 +42,9 @@ def model_files(folder: Path) -> list[Path]:
     not part of the model.
     """
     try:
-        root = sorted(refuse_endless(p) for p in folder.iterdir() if not p.is_dir())
-        pointing = [p for p in root if any(map(p.match, POINTING))]
-        named = {TEMPLATES, *numbered_folders(folder)}
+        root = sorted(refuse_device_or_pipe(p) for p in folder.iterdir() if not p.is_dir())
+        pointing = [p for p in root if any(map(p.match, REFERENCING_FILES))]
+        named = {TEMPLATES, *inferred_module_folders(folder)}
         named |= {
             path.parts[0]
             for file in pointing
@@ -39,12 +52,12 @@ def model_files(folder: Path) -> list[Path]:
             if path.parts and not path.is_absolute() and ".." not in path.parts
         }
         folders = [folder / name for name in sorted(named) if (folder / name).is_dir()]
-        return [*root, *(path for part in folders for path in files_below(part))]
+        return [*root, *(path for part in folders for path in list_files_recursively(part))]
     except OSError as error:
         raise ModelError(f"cannot read the model: {error}") from error
 
 
-def numbered_folders(folder: Path) -> list[str]:
+def inferred_module_folders(folder: Path) -> list[str]:
     """The module folders, in their order, of a sentence-transformers checkpoint that has lost its modules.json; empty
     if that file exists, or if encheck does not know the modules.
     """
@@ -52,30 +65,30 @@ def numbered_folders(folder: Path) -> list[str]:
     if "modules.json" in marks or not marks & {"config.json", "adapter_config.json"}:
         return []
     matches = {name: match for name in marks if (match := NUMBERED.fullmatch(name)) and (folder / name).is_dir()}
-    if not any(match[2].startswith(LATER) for match in matches.values()):
+    if not any(match[2].startswith(INFERABLE_MODULES) for match in matches.values()):
         return []
     return sorted(matches, key=lambda name: (int(matches[name][1]), name))
 
 
-def listed_modules(folder: Path) -> list[Any]:
+def list_modules(folder: Path) -> list[Any]:
     """The entries of modules.json; without that file, entries inferred from the names of the modules' folders.
 
-    A folder whose name does not identify a class has no entry (see `check_lost_modules`).
+    A folder whose name does not identify a class has no entry (see `check_inferred_modules`).
     """
-    if not (folders := numbered_folders(folder)):
+    if not (folders := inferred_module_folders(folder)):
         return list(read_json(folder / "modules.json", list))
-    kinds = {name: f"sentence_transformers.models.{name}" for name in LATER} | {"SpanPooling": SPAN_POOLING}
+    kinds = {name: f"sentence_transformers.models.{name}" for name in INFERABLE_MODULES} | {"SpanPooling": SPAN_POOLING}
     named = [(name, name.partition("_")[2]) for name in folders]
     first = {"path": "", "type": "sentence_transformers.models.Transformer"}
     return [first, *({"path": name, "type": kinds[kind]} for name, kind in named if kind in kinds)]
 
 
-def check_lost_modules(folder: Path) -> None:
+def check_inferred_modules(folder: Path) -> None:
     """ModelError if modules.json is missing, and the folders do not show which modules there are in which order."""
-    if not (folders := numbered_folders(folder)):
+    if not (folders := inferred_module_folders(folder)):
         return
     numbers = [int(name.partition("_")[0]) for name in folders]
-    unknown = [name for name in folders if name.partition("_")[2] not in LATER]
+    unknown = [name for name in folders if name.partition("_")[2] not in INFERABLE_MODULES]
     why = ""
     if unknown:
         why = f"{unknown[0]} is not the name of a module"
@@ -91,15 +104,15 @@ def check_lost_modules(folder: Path) -> None:
         )
 
 
-def files_below(folder: Path, above: frozenset[Path] = frozenset()) -> Iterator[Path]:
+def list_files_recursively(folder: Path, above: frozenset[Path] = frozenset()) -> Iterator[Path]:
     """All files below a folder, links to folders included; a link that leads back `above` is not followed."""
     if (real := folder.resolve()) in above:
         return
     for path in sorted(folder.iterdir()):
         if path.is_dir():
-            yield from files_below(path, above | {real})
+            yield from list_files_recursively(path, above | {real})
         else:
-            yield refuse_endless(path)
+            yield refuse_device_or_pipe(path)
 
 
 def referenced_paths(file: Path) -> list[Path]:
@@ -119,11 +132,39 @@ def check_vocabulary(folder: Path) -> None:
     makes texts far longer.
     """
     for path in (p for p in model_files(folder) if p.name == "tokenizer.json"):
-        check_tokenizer(path)
+        check_tokenizer_rules(path)
     for config in (p for p in model_files(folder) if p.name == "config.json"):
         values, tokenizer = read_json(config), config.parent / "tokenizer.json"
         size = values.get("vocab_size") if isinstance(values, dict) else None
-        if isinstance(size, int) and (largest := largest_token(tokenizer)) >= size:
+        if isinstance(size, int) and (largest := largest_token_id(tokenizer)) >= size:
             raise ModelError(
                 f"{tokenizer} has token {largest}, but config.json says vocab_size {size}: {OTHER_VOCABULARY}"
             )
+
+
+def pooling_config_path(folder: Path) -> Path:
+    """The file in which a sentence-transformers folder defines its pooling, if it has one."""
+    modules = [m for m in list_modules(folder) if isinstance(m, dict)]
+    paths = [str(m.get("path")) for m in modules if str(m.get("type")).endswith("Pooling")]
+    return folder / (paths[0] if paths else "1_Pooling") / "config.json"
+
+
+def read_stored_pooling(folder: Path) -> str | None:
+    """The pooling of a sentence-transformers folder, in the words of models.yaml; None if not stated."""
+    stored = read_json(pooling_config_path(folder), dict)
+    stated = stored.get("pooling_mode") or [name for key, name in OLDER_POOLING_KEYS.items() if stored.get(key)]
+    named = "+".join(map(str, stated)) if isinstance(stated, list) else str(stated)
+    return {"lasttoken": "last"}.get(named, named) or None
+
+
+def describe_pooling(label: str, folder: Path) -> str:
+    """A note that a transformer alone is pooled as the sentence-transformers checkpoint says, and which modules are
+    left out.
+
+    Vectors are compared by cosine unless the model says otherwise, so leaving `Normalize` out has no effect.
+    """
+    file = pooling_config_path(folder)
+    kinds = [(str(m.get("path")), str(m.get("type")).rpartition(".")[2]) for m in list_modules(folder)]
+    others = [path for path, kind in kinds if kind not in ("Transformer", "Pooling", "Normalize", "Dropout")]
+    without = f"; left out: {', '.join(others)}" if others else ""
+    return f"{label}: pooled by {read_stored_pooling(folder)}, as {file} says{without}"

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from encheck.encoders.checkpoints.folders import check_vocabulary, files_below, model_files
+from encheck.encoders.checkpoints.folders import check_vocabulary, list_files_recursively, model_files
 from encheck.encoders.checkpoints.trust import refuse_code, refuse_outside_paths
-from encheck.encoders.files import COPY, OTHER_VOCABULARY, WHOLE, check_weights, number_of, read_json
+from encheck.encoders.files import COPY, OTHER_VOCABULARY, WHOLE, check_weights_file, read_json, read_json_number
 from encheck.errors import EncoderError, ModelError
 
 IGNORED = {"README.md", "LICENSE", "data_config.json"}
@@ -30,21 +30,38 @@ TOKENIZERS = (
     "*.tiktoken",
 )
 DEPTHS = ("layers", "n_layer")  # keys of config.json end so that say how many layers are built
-MOST_LAYERS = 1_000  # each is built before it is known whether its weights exist
-MOST_LABELS = 100_000  # transformers makes a name for each when it reads the configuration
-MOST_MODULES = 200_000  # parts of a model; those of mixtures of experts have some ten thousand
-SPARE = 10_000_000  # numbers in parts that a file may lack, such as a pooler
-FROM_TWO = {"roberta", "xlm-roberta", "camembert", "mpnet", "xlm-roberta-xl", "longformer"}  # positions begin at 2
+MAX_LAYERS = 1_000  # each is built before it is known whether its weights exist
+MAX_LABELS = 100_000  # transformers makes a name for each when it reads the configuration
+MAX_MODULES = 200_000  # parts of a model; those of mixtures of experts have some ten thousand
+ALLOWED_EXTRA_NUMBERS = 10_000_000  # numbers in parts that a file may lack, such as a pooler
+POSITIONS_FROM_TWO = {
+    "roberta",
+    "xlm-roberta",
+    "camembert",
+    "mpnet",
+    "xlm-roberta-xl",
+    "longformer",
+}  # positions begin at 2
 NUMBERS = re.compile(r"\.\d+")
 log = logging.getLogger("encheck")
-LEARNED = FROM_TWO | {"bert", "distilbert", "albert", "electra", "ernie", "nystromformer", "deberta", "gpt2", "opt"}
+LEARNED_POSITIONS = POSITIONS_FROM_TWO | {
+    "bert",
+    "distilbert",
+    "albert",
+    "electra",
+    "ernie",
+    "nystromformer",
+    "deberta",
+    "gpt2",
+    "opt",
+}
 
 
-def files_of(folder: Path, *, code: bool = False) -> Mapping[str, Path]:
+def checkpoint_files(folder: Path, *, code: bool = False) -> Mapping[str, Path]:
     """The files of a checkpoint that determine its vectors, by their path inside it; all files if its own code is run,
     since that code may read any of them.
     """
-    every = files_below(folder) if code else model_files(folder)
+    every = list_files_recursively(folder) if code else model_files(folder)
     kinds, others = (CONTENT | {".py"}, OTHERS) if code else (CONTENT, set())
     files = {p.relative_to(folder): p for p in every if p.suffix in kinds and p.name not in IGNORED and p.is_file()}
     return {n.as_posix(): p for n, p in files.items() if n.parts[0] not in others}
@@ -74,10 +91,10 @@ def check_folder(
     for path in (p for p in files if any(map(p.match, PARSED))):  # JSON, whose numbers are those that a model can have
         values = read_json(path)
         if path.name == "tokenizer_config.json":
-            number_of(path, "model_max_length")
+            read_json_number(path, "model_max_length")
         if path.name == "config.json" and isinstance(values, dict):
-            for key, value in _entries(values):
-                most = MOST_LABELS if key == "num_labels" else MOST_LAYERS
+            for key, value in _nested_items(values):
+                most = MAX_LABELS if key == "num_labels" else MAX_LAYERS
                 if key.endswith((*DEPTHS, "num_labels")) and isinstance(value, int) and value > most:
                     raise ModelError(f"{path}: {key} is more than {most:,}, which is the limit. {COPY}")
     refuse_outside_paths(folder)
@@ -92,7 +109,7 @@ def check_folder(
     safe = {p.parent for p in weights if p.suffix == ".safetensors"}  # preferred over pickles
     for path in weights:
         if path.suffix == ".safetensors" or path.parent not in safe:
-            check_weights(path)
+            check_weights_file(path)
     # without a vocabulary transformers would make up one in which every word is unknown
     if tokenizer and not any(path.match(name) for path in files for name in TOKENIZERS):
         raise ModelError(
@@ -102,14 +119,14 @@ def check_folder(
     check_vocabulary(folder)
 
 
-def _entries(mapping: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _nested_items(mapping: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for key, value in mapping.items():
         yield key, value
         if isinstance(value, dict):
-            yield from _entries(value)
+            yield from _nested_items(value)
 
 
-def check_loaded(
+def check_loaded_weights(
     folder: Path, part: Any, model: Any, info: Mapping[str, Any], *, pooler: bool, remedy: str = WHOLE
 ) -> None:
     """EncoderError if the folder lacks a weight that affects the vectors: it would be initialised at random.
@@ -133,7 +150,7 @@ def check_loaded(
 
 
 @contextmanager
-def record_loading() -> Iterator[list[tuple[Any, Mapping[str, Any]]]]:
+def record_loaded_models() -> Iterator[list[tuple[Any, Mapping[str, Any]]]]:
     """Record the models that other code loads with transformers inside the block, each with its loading info.
 
     The log of transformers is not used, because it has colours on a terminal and can be silenced.
@@ -158,7 +175,7 @@ def record_loading() -> Iterator[list[tuple[Any, Mapping[str, Any]]]]:
 
 @contextmanager
 def quiet_transformers() -> Iterator[None]:
-    """Suppress transformers' progress bar and its table of missing or unused weights: see `check_loaded`."""
+    """Suppress transformers' progress bar and its table of missing or unused weights: see `check_loaded_weights`."""
     from transformers.utils import logging
 
     before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -181,18 +198,18 @@ def limit_model_size(*folders: Path) -> Iterator[None]:
     """
     from torch.nn.modules import module as torch_modules
 
-    weights = [path for folder in folders for path in files_below(folder) if path.suffix in SUFFIXES]
-    room = SPARE + 4 * sum(path.stat().st_size for path in weights)
+    weights = [path for folder in folders for path in list_files_recursively(folder) if path.suffix in SUFFIXES]
+    room = ALLOWED_EXTRA_NUMBERS + 4 * sum(path.stat().st_size for path in weights)
     numbers = parts = 0
 
     def count(owner: Any, name: str, part: Any) -> None:
         nonlocal numbers, parts
         numbers, parts = numbers + (part.numel() if hasattr(part, "numel") else 0), parts + 1
-        if numbers > room or parts > MOST_MODULES:
+        if numbers > room or parts > MAX_MODULES:
             what = f"{name} of {type(owner).__name__}"
             raise EncoderError(
                 f"{folders[0]}: its configuration describes a model of more than {min(numbers, 10**15):,} numbers or "
-                f"{MOST_MODULES:,} parts (at {what}), which its weights do not have. {WHOLE}"
+                f"{MAX_MODULES:,} parts (at {what}), which its weights do not have. {WHOLE}"
             )
 
     hooks = (
@@ -207,7 +224,7 @@ def limit_model_size(*folders: Path) -> Iterator[None]:
             hook.remove()
 
 
-def check_tokens(folder: Path, tokenizer: Any, rows: int) -> None:
+def check_embedding_rows(folder: Path, tokenizer: Any, rows: int) -> None:
     """EncoderError if text can become a token without a row in the loaded model's embeddings."""
     special = {i for i, token in getattr(tokenizer, "added_tokens_decoder", {}).items() if token.special}
     largest = max(set(tokenizer.get_vocab().values()) - special, default=-1)
@@ -218,7 +235,7 @@ def check_tokens(folder: Path, tokenizer: Any, rows: int) -> None:
         )
 
 
-def check_padding(folder: Path, tokenizer: Any) -> None:
+def check_padding_token(folder: Path, tokenizer: Any) -> None:
     """EncoderError without a padding token, which texts of different lengths need to be encoded together."""
     if tokenizer.pad_token is None:
         raise EncoderError(f"{folder}/tokenizer_config.json names no padding token: it should have pad_token. {COPY}")
@@ -230,20 +247,20 @@ def count_truncated(encoded: Any, limit: int) -> int:
     return sum(bool(e.overflowing) for e in made) if made else sum(len(i) >= limit for i in encoded["input_ids"])
 
 
-def positions_of(folder: Path) -> int | None:
+def count_positions(folder: Path) -> int | None:
     """The number of learned positions of a model, in tokens; None if it has none."""
     config = read_json(folder / "config.json")
     kind = config.get("model_type") if isinstance(config, dict) else None
-    if not isinstance(kind, str) or kind not in LEARNED:
+    if not isinstance(kind, str) or kind not in LEARNED_POSITIONS:
         return None
     if not isinstance(positions := config.get("max_position_embeddings"), int):
         return None
-    return positions - 2 if kind in FROM_TWO else positions
+    return positions - 2 if kind in POSITIONS_FROM_TWO else positions
 
 
-def check_length(folder: Path, max_length: int | None) -> None:
+def check_max_length(folder: Path, max_length: int | None) -> None:
     """ModelError if `max_length` exceeds the model's positions."""
-    room = positions_of(folder)
+    room = count_positions(folder)
     if max_length and room and max_length > room:
         raise ModelError(
             f"max_length is {max_length}, but {folder}/config.json has positions for {room} tokens. "

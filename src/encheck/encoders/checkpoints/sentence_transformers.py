@@ -21,30 +21,37 @@ from encheck.encoders.base import LocalEncoder
 from encheck.encoders.batching import (
     TOKENS_PER_BATCH,
     Ints,
-    batches_in_order,
-    batches_of_one_length,
+    batch_equal_lengths,
     pick_devices,
     run_on_replicas,
     select_rows,
+    slice_positions,
 )
-from encheck.encoders.checkpoints.folders import HEAD, check_lost_modules, listed_modules, model_files, numbered_folders
+from encheck.encoders.checkpoints.folders import (
+    PAIR_HEAD_FOLDER,
+    check_inferred_modules,
+    inferred_module_folders,
+    list_modules,
+    model_files,
+    pooling_config_path,
+    read_stored_pooling,
+)
 from encheck.encoders.checkpoints.pretrained import (
+    check_embedding_rows,
     check_folder,
-    check_length,
-    check_loaded,
-    check_tokens,
+    check_loaded_weights,
+    check_max_length,
+    checkpoint_files,
     count_truncated,
-    files_of,
     limit_model_size,
     quiet_transformers,
-    record_loading,
+    record_loaded_models,
 )
-from encheck.encoders.checkpoints.transformers import check_adapter
-from encheck.encoders.checkpoints.trust import refuse_ignored, refuse_kind
-from encheck.encoders.files import WHOLE, check_growth, number_of, read_json, value_of
-from encheck.encoders.load import PAIR_HEAD, detect
+from encheck.encoders.checkpoints.transformers import check_adapter_weights
+from encheck.encoders.checkpoints.trust import refuse_ignored_settings, refuse_other_model_type
+from encheck.encoders.files import WHOLE, check_tokens_per_character, read_json, read_json_number, read_json_value
+from encheck.encoders.load import PAIR_HEAD, detect_adapter
 from encheck.encoders.model_config import Device, ModelConfig
-from encheck.encoders.pooling import pooling_file, stored_pooling
 from encheck.encoders.protocol import Batch
 from encheck.encoders.settings import UNLIMITED
 from encheck.errors import EncoderError, ModelError, unknown_name_message
@@ -58,7 +65,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("encheck")
 
 
-def _prompts(source: Path, stored: Mapping[str, Any]) -> Mapping[str, str]:
+def _stored_prompts(source: Path, stored: Mapping[str, Any]) -> Mapping[str, str]:
     """The prompts of a checkpoint; ModelError if its default is not among them, or a prompt is not text."""
     file, default = source / "config_sentence_transformers.json", stored.get("default_prompt_name")
     prompts = stored.get("prompts") or {}
@@ -69,13 +76,13 @@ def _prompts(source: Path, stored: Mapping[str, Any]) -> Mapping[str, str]:
     return prompts
 
 
-def module_folders(source: Path) -> list[tuple[str, str]]:
+def module_classes_and_folders(source: Path) -> list[tuple[str, str]]:
     """The class and the folder of each module at the top of a checkpoint."""
-    listed = [module for module in listed_modules(source) if isinstance(module, dict)]
+    listed = [module for module in list_modules(source) if isinstance(module, dict)]
     return [(str(module.get("type")), str(module.get("path") or "")) for module in listed]
 
 
-def load_modules(
+def load_from_modules(
     source: Path,
     *,
     own: Mapping[str, Any] | None = None,
@@ -92,11 +99,11 @@ def load_modules(
 
     how = {"trust_remote_code": trust_remote_code, "model_kwargs": dict(model_kwargs or {})}
     modules = []
-    for kind, folder in module_folders(source):
-        made: Any = (own or {}).get(kind) or import_module_class(
+    for kind, folder in module_classes_and_folders(source):
+        module_class: Any = (own or {}).get(kind) or import_module_class(
             kind, str(source), trust_remote_code=trust_remote_code, local_files_only=True
         )
-        modules.append(made.load(str(source), subfolder=folder, local_files_only=True, backend="torch", **how))
+        modules.append(module_class.load(str(source), subfolder=folder, local_files_only=True, backend="torch", **how))
     stored = read_json(source / "config_sentence_transformers.json", dict)
     names = ("prompts", "default_prompt_name", "similarity_fn_name", "truncate_dim")
     stored_settings = {name: stored[name] for name in names if stored.get(name) is not None}
@@ -109,7 +116,7 @@ def open_checkpoint(
     source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]
 ) -> SentenceTransformerEncoder:
     """The encoder of a folder; ModelError if its head or its pooling over spans would be ignored."""
-    if (source / HEAD).exists() or detect(source)[0] == PAIR_HEAD:
+    if (source / PAIR_HEAD_FOLDER).exists() or detect_adapter(source)[0] == PAIR_HEAD:
         raise ModelError(
             f"{source} has a head over pairs, or a pooling over spans. Remedy: --model-arg adapter={PAIR_HEAD}, or "
             f"adapter: {PAIR_HEAD} in its entry"
@@ -124,24 +131,24 @@ class SentenceTransformerEncoder(LocalEncoder):
 
     def __init__(self, source: Path, config: ModelConfig, *, device: Device, file_hash: Callable[[Path], str]) -> None:
         super().__init__(source, config, device=device, file_hash=file_hash)
-        numbered = numbered_folders(source)
+        numbered = inferred_module_folders(source)
         marks = ("config.json", "adapter_config.json") if numbered else ("modules.json", "config.json")
         check_folder(source, trusted=config.trust_remote_code, marks=marks)
-        check_lost_modules(source)
-        refuse_kind(source)
+        check_inferred_modules(source)
+        refuse_other_model_type(source)
         if not config.trust_remote_code:
-            refuse_ignored(source)
-        self.bases = self._bases()
-        check_length(source, config.max_length)
+            refuse_ignored_settings(source)
+        self.bases = self._adapter_bases()
+        check_max_length(source, config.max_length)
         stored = read_json(source / "config_sentence_transformers.json", dict)
         self.similarity = config.similarity or stored.get("similarity_fn_name") or "cosine"
         if str(self.similarity) not in SIMILARITIES:
             raise ModelError(f"{source}: {unknown_name_message('similarity', str(self.similarity), SIMILARITIES)}")
-        prompts = _prompts(source, stored)
+        prompts = _stored_prompts(source, stored)
         default = prompts.get(str(stored.get("default_prompt_name"))) if config.prompt is None else None
         self.prompt = default or config.prompt or ""
         self.prompts = {k: v or "" for k, v in prompts.items() if v or default} | self.prompts  # none, not the default
-        self.pooling = stored_pooling(source)
+        self.pooling = read_stored_pooling(source)
         if config.pooling and self.pooling and config.pooling != self.pooling:
             raise ModelError(
                 f"{source} pools by {self.pooling}, but pooling is {config.pooling}. Remedy: leave pooling out, or "
@@ -150,21 +157,21 @@ class SentenceTransformerEncoder(LocalEncoder):
         if numbered:
             log.warning(
                 "%s: pooled by %s, as %s says; without modules.json, its modules are those that its folders name: %s",
-                config.label, self.pooling, pooling_file(source).relative_to(source), ", ".join(numbered),
+                config.label, self.pooling, pooling_config_path(source).relative_to(source), ", ".join(numbered),
             )  # fmt: skip
-        self.cut_to: int | None = config.truncate_dim or stored.get("truncate_dim")
-        listed = module_folders(source)
+        self.output_dimension: int | None = config.truncate_dim or stored.get("truncate_dim")
+        listed = module_classes_and_folders(source)
         kind, folder = listed[0] if listed else ("", "")
         self._first_folder = source / folder if kind.endswith(".Transformer") else None  # the tokenizing module
         file = (self._first_folder or source) / "tokenizer.json"
         self.tokenizer_file = file if file.is_file() else None
         self.is_normalised = any(kind.endswith(".Normalize") for kind, _ in listed)
 
-    def _bases(self) -> Mapping[str, Path]:
+    def _adapter_bases(self) -> Mapping[str, Path]:
         """The folder of each PEFT adapter's base model, by the adapter's folder; ModelError if it does not exist. A
         relative path counts from the working directory, as when it is loaded; otherwise it is an id on the hub.
         """
-        from encheck.encoders.load import folder_of
+        from encheck.encoders.load import find_model_folder
 
         bases = {}
         for file in (p for p in model_files(self.source) if p.name == "adapter_config.json"):
@@ -173,7 +180,7 @@ class SentenceTransformerEncoder(LocalEncoder):
                 raise ModelError(f"{file} names no base model: base_model_name_or_path should be a path or a hub id")
             base = Path(named)
             try:
-                base = base if base.is_dir() else folder_of(ModelConfig(self.config.label, name=named))
+                base = base if base.is_dir() else find_model_folder(ModelConfig(self.config.label, name=named))
             except ModelError as error:
                 raise ModelError(
                     f"the base of {file.parent}: {error}. Or write its location into {file}: base_model_name_or_path"
@@ -182,13 +189,13 @@ class SentenceTransformerEncoder(LocalEncoder):
             bases[file.parent.relative_to(self.source).as_posix()] = base
         return bases
 
-    def content(self) -> Mapping[str, Path]:
+    def fingerprint_files(self) -> Mapping[str, Path]:
         """Every file of the folder that determines vectors, and those of an adapter's base."""
         code = self.config.trust_remote_code
-        bases = {f"{at}/base:{n}": p for at, b in self.bases.items() for n, p in files_of(b, code=code).items()}
-        return {**files_of(self.source, code=code), **bases}
+        bases = {f"{at}/base:{n}": p for at, b in self.bases.items() for n, p in checkpoint_files(b, code=code).items()}
+        return {**checkpoint_files(self.source, code=code), **bases}
 
-    def how(self) -> list[str]:
+    def fingerprint_settings(self) -> list[str]:
         """Maximum length, dtype and dimension."""
         cut = [f"truncate_dim {self.config.truncate_dim}"] * bool(self.config.truncate_dim)
         return [str(self.config.max_length), self.dtype, *cut]
@@ -196,7 +203,7 @@ class SentenceTransformerEncoder(LocalEncoder):
     def about(self) -> dict[str, Json]:
         """Adds the pooling, and the dimension that vectors are cut to."""
         bases = ", ".join(base.name for base in self.bases.values())
-        details = {"pooling": self.pooling, "truncate_dim": self.cut_to, "base": bases}
+        details = {"pooling": self.pooling, "truncate_dim": self.output_dimension, "base": bases}
         return super().about() | {name: value for name, value in details.items() if value}
 
     @cached_property
@@ -205,10 +212,10 @@ class SentenceTransformerEncoder(LocalEncoder):
         if self.config.max_length or self._first_folder is None:
             return self.config.max_length
         for file in sorted(self._first_folder.glob("sentence_*_config.json")):
-            if stated := value_of(file, "max_seq_length", int):
+            if stated := read_json_value(file, "max_seq_length", int):
                 return int(stated)
-        tokens = number_of(self._first_folder / "tokenizer_config.json", "model_max_length")
-        positions = value_of(self._first_folder / "config.json", "max_position_embeddings", int)
+        tokens = read_json_number(self._first_folder / "tokenizer_config.json", "model_max_length")
+        positions = read_json_value(self._first_folder / "config.json", "max_position_embeddings", int)
         limit = min(tokens or UNLIMITED, positions if positions and positions > 0 else UNLIMITED)
         return int(limit) if limit < UNLIMITED else None
 
@@ -234,14 +241,18 @@ class SentenceTransformerEncoder(LocalEncoder):
 
         gc.freeze()  # each full collection would walk a million imported objects again
         try:
-            with quiet_transformers(), record_loading() as every, limit_model_size(self.source, *self.bases.values()):
+            with (
+                quiet_transformers(),
+                record_loaded_models() as every,
+                limit_model_size(self.source, *self.bases.values()),
+            ):
                 how: dict[str, Any] = {
                     "device": device,
                     "trust_remote_code": self.config.trust_remote_code,
                     "model_kwargs": {"dtype": getattr(torch, self.dtype)},
                     "truncate_dim": self.config.truncate_dim,
                 }
-                model = self.made(**how)
+                model = self.load_model(**how)
             if self.config.max_length:
                 model.max_seq_length = self.config.max_length
         except EncoderError:
@@ -250,25 +261,25 @@ class SentenceTransformerEncoder(LocalEncoder):
             raise EncoderError(f"sentence-transformers cannot load {self.source}: {error}. {WHOLE}") from error
         for loaded, info in every:
             remedy = f"{WHOLE}, or trust_remote_code if it brings its own code"
-            check_adapter(self.source, self.bases, loaded)
-            check_loaded(self.source, loaded, loaded, info, pooler=False, remedy=remedy)
+            check_adapter_weights(self.source, self.bases, loaded)
+            check_loaded_weights(self.source, loaded, loaded, info, pooler=False, remedy=remedy)
         first: Any = model[0]
         whole = getattr(first, "auto_model", None)
         table: Any = getattr(first, "embedding", None) if whole is None else whole.get_input_embeddings()
         if hasattr(table, "weight") and hasattr(model.tokenizer, "get_vocab"):  # some have no such table
-            check_tokens(self.source, model.tokenizer, table.weight.shape[0])
-            check_growth(self.source, model.tokenizer)
+            check_embedding_rows(self.source, model.tokenizer, table.weight.shape[0])
+            check_tokens_per_character(self.source, model.tokenizer)
         return model.eval()
 
-    def made(self, **named: Any) -> SentenceTransformer:
+    def load_model(self, **named: Any) -> SentenceTransformer:
         """The folder's model, loaded with these arguments of SentenceTransformer."""
-        if numbered_folders(self.source):
-            return load_modules(self.source, **named)
+        if inferred_module_folders(self.source):
+            return load_from_modules(self.source, **named)
         from sentence_transformers import SentenceTransformer
 
         return SentenceTransformer(str(self.source), local_files_only=True, **named)
 
-    def is_plain(self, prompt: str) -> bool:
+    def computes_from_tokens(self, prompt: str) -> bool:
         """Whether the modules alone turn the tokens into a vector: no chat template, no prompt left out of pooling."""
         first = self.model[0]
         tokens = type(first).__name__ == "Transformer" and "message" not in getattr(first, "modality_config", {})
@@ -282,14 +293,14 @@ class SentenceTransformerEncoder(LocalEncoder):
         """
         import torch
 
-        if not self.is_plain(prompt):
+        if not self.computes_from_tokens(prompt):
 
             def encode(model: SentenceTransformer, positions: Ints) -> NDArray[np.float32]:
                 some = [texts[i] for i in positions]
                 vectors: NDArray[np.float32] = model.encode(some, prompt=prompt, show_progress_bar=False)
                 return vectors
 
-            yield from run_on_replicas(self.models, batches_in_order(len(texts), 512), encode)
+            yield from run_on_replicas(self.models, slice_positions(len(texts), 512), encode)
             return
 
         tokenizer, limit, dimension = self.model.tokenizer, self.model.max_seq_length, self.model.truncate_dim
@@ -298,7 +309,7 @@ class SentenceTransformerEncoder(LocalEncoder):
             truncation=limit is not None, max_length=limit, return_overflowing_tokens=False,
         )  # fmt: skip
         if limit:
-            self.note_cut(count_truncated(encoded, limit), len(texts), limit)
+            self.count_truncated_texts(count_truncated(encoded, limit), len(texts), limit)
         features = dict(encoded)
 
         def run(model: SentenceTransformer, positions: Ints) -> NDArray[np.float32]:
@@ -310,4 +321,4 @@ class SentenceTransformerEncoder(LocalEncoder):
 
         lengths = np.array([len(ids) for ids in features["input_ids"]])
         budget = TOKENS_PER_BATCH.get(self.model.device.type, TOKENS_PER_BATCH["cpu"])
-        yield from run_on_replicas(self.models, batches_of_one_length(lengths, budget), run)
+        yield from run_on_replicas(self.models, batch_equal_lengths(lengths, budget), run)

@@ -1,4 +1,8 @@
-"""transformers checkpoints through AutoModel with encheck's own pooling, and PEFT adapters on them."""
+"""transformers checkpoints through AutoModel with encheck's own pooling, and PEFT adapters on them.
+
+Pooling turns the vectors of tokens into the vector of a text. Tensors are [n, tokens, d], masks [n, tokens]; all in
+fp32.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,10 @@ import copy
 import gc
 import logging
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,34 +22,72 @@ from encheck.encoders.adapters import POOLINGS
 from encheck.encoders.base import LocalEncoder
 from encheck.encoders.batching import (
     TOKENS_PER_BATCH,
-    batches_of_one_length,
+    batch_equal_lengths,
     pick_devices,
     run_on_replicas,
     select_rows,
 )
+from encheck.encoders.checkpoints.folders import describe_pooling, pooling_config_path, read_stored_pooling
 from encheck.encoders.checkpoints.pretrained import (
+    check_embedding_rows,
     check_folder,
-    check_length,
-    check_loaded,
-    check_padding,
-    check_tokens,
+    check_loaded_weights,
+    check_max_length,
+    check_padding_token,
+    checkpoint_files,
+    count_positions,
     count_truncated,
-    files_of,
     limit_model_size,
-    positions_of,
     quiet_transformers,
 )
 from encheck.encoders.checkpoints.trust import refuse_code
-from encheck.encoders.files import WHOLE, check_growth, check_weights, number_of, value_of
+from encheck.encoders.files import (
+    WHOLE,
+    check_tokens_per_character,
+    check_weights_file,
+    read_json_number,
+    read_json_value,
+)
 from encheck.encoders.model_config import Device, ModelConfig
-from encheck.encoders.pooling import pool, pooling_file, pooling_note, stored_pooling
 from encheck.encoders.protocol import Batch
 from encheck.encoders.settings import UNLIMITED
 from encheck.errors import EncoderError, ModelError
 from encheck.system.files import expand_home, is_folder
 from encheck.types import Json
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 log = logging.getLogger("encheck")
+
+
+def mean_over_tokens(states: Tensor, mask: Tensor) -> Tensor:
+    """The mean over tokens other than padding; shape [n, d]."""
+    weights = mask.unsqueeze(-1).to(states.dtype)
+    return (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1e-9)
+
+
+def pool_hidden_states(hidden: Sequence[Tensor], mask: Tensor, *, pooling: str, layers: Sequence[int] = ()) -> Tensor:
+    """Pool the hidden states of all layers, the embeddings first; shape [n, d].
+
+    `first-last-avg` is the mean over tokens of the first and the last layer's states (SimCSE's `avg_first_last`),
+    `layers` the mean of the named layers, where 0 is the embeddings and -1 the last layer. Padding, on either side,
+    does not count: `cls` takes the first other token, `last` the last, `max` the largest value of each dimension.
+    """
+    import torch
+
+    if pooling == "first-last-avg":
+        return pool_hidden_states(hidden, mask, pooling="layers", layers=(1, -1))
+    if pooling == "layers":
+        chosen = sum(hidden[layer].float() for layer in layers) / len(layers)
+        return mean_over_tokens(chosen, mask)  # type: ignore[arg-type]
+    states = hidden[-1].float()
+    if pooling == "mean":
+        return mean_over_tokens(states, mask)
+    if pooling == "max":
+        return states.masked_fill(mask.unsqueeze(-1) == 0, float("-inf")).max(dim=1).values
+    places = mask.long() if pooling == "cls" else mask.long() * torch.arange(1, mask.shape[1] + 1, device=mask.device)
+    return states[torch.arange(len(states), device=states.device), places.argmax(dim=1)]
 
 
 class TransformersEncoder(LocalEncoder):
@@ -61,13 +103,13 @@ class TransformersEncoder(LocalEncoder):
         super().__init__(source, config, device=device, file_hash=file_hash)
         self.head: str | None = config.options.get("head")
         self.layers: list[int] = config.options.get("layers", [-1])
-        self.check()
+        self.check_files()
         has_tokenizer = (source / "tokenizer_config.json").exists()  # an adapter may leave the tokenizer in its base
         self._tokenizer_folder = source if has_tokenizer else self.base
         file = self._tokenizer_folder / "tokenizer.json"
         self.tokenizer_file = file if file.is_file() else None
-        self.pooling: str = config.pooling or (None if self.head else self.pooling_of_files()) or "mean"
-        count = value_of(self.base / "config.json", "num_hidden_layers", int)
+        self.pooling: str = config.pooling or (None if self.head else self.find_stored_pooling()) or "mean"
+        count = read_json_value(self.base / "config.json", "num_hidden_layers", int)
         if bad := [i for i in self.layers if not isinstance(i, int) or (count and not -count - 1 <= i <= count)]:
             raise ModelError(
                 f"layers holds {bad[0]!r}, but {self.base} has layers -{count} to {count}, 0 the embeddings"
@@ -82,29 +124,29 @@ class TransformersEncoder(LocalEncoder):
         """The folder of the complete model."""
         return self.source
 
-    def check(self) -> None:
+    def check_files(self) -> None:
         """ModelError if the folder cannot be loaded."""
         check_folder(self.base, trusted=self.config.trust_remote_code, marks=("config.json",))
-        check_length(self.base, self.config.max_length)
+        check_max_length(self.base, self.config.max_length)
 
-    def pooling_of_files(self) -> str | None:
+    def find_stored_pooling(self) -> str | None:
         """The pooling that the folder, or an adapter's base, states, with a log message; None if neither does."""
-        folder = next((place for place in (self.source, self.base) if pooling_file(place).is_file()), None)
-        if folder is None or (pooling := stored_pooling(folder)) is None:
+        folder = next((place for place in (self.source, self.base) if pooling_config_path(place).is_file()), None)
+        if folder is None or (pooling := read_stored_pooling(folder)) is None:
             return None
         if pooling not in POOLINGS:
             raise ModelError(
-                f"{pooling_file(folder)} pools by {pooling}, which this adapter does not support. "
+                f"{pooling_config_path(folder)} pools by {pooling}, which this adapter does not support. "
                 f"Remedy: name a supported one, --model-arg pooling=NAME: {', '.join(POOLINGS)}"
             )
-        log.warning("%s", pooling_note(self.config.label, folder))
+        log.warning("%s", describe_pooling(self.config.label, folder))
         return pooling
 
-    def content(self) -> Mapping[str, Path]:
+    def fingerprint_files(self) -> Mapping[str, Path]:
         """Every file of the folder that determines vectors."""
-        return files_of(self.source, code=self.config.trust_remote_code)
+        return checkpoint_files(self.source, code=self.config.trust_remote_code)
 
-    def how(self) -> list[str]:
+    def fingerprint_settings(self) -> list[str]:
         """Pooling, maximum length, dtype and dimension."""
         pooling = f"{self.pooling} {self.layers} {self.head}"
         return [pooling, str(self.config.max_length), self.dtype, str(self.config.truncate_dim)]
@@ -139,18 +181,18 @@ class TransformersEncoder(LocalEncoder):
         first, *others = self.devices
         try:
             with quiet_transformers(), limit_model_size(self.source, self.base):
-                model = self.load().to(first).eval()
+                model = self.load_model().to(first).eval()
             _ = self.tokenizer
         except EncoderError:
             raise
         except Exception as error:
             raise EncoderError(f"transformers cannot load {self.source}: {error}. {WHOLE}") from error
-        check_padding(self._tokenizer_folder, self.tokenizer)
-        check_growth(self._tokenizer_folder, self.tokenizer)
-        check_tokens(self._tokenizer_folder, self.tokenizer, model.get_input_embeddings().weight.shape[0])
+        check_padding_token(self._tokenizer_folder, self.tokenizer)
+        check_tokens_per_character(self._tokenizer_folder, self.tokenizer)
+        check_embedding_rows(self._tokenizer_folder, self.tokenizer, model.get_input_embeddings().weight.shape[0])
         return [model, *(copy.deepcopy(model).to(device) for device in others)]
 
-    def load(self) -> Any:
+    def load_model(self) -> Any:
         """The model on the CPU; EncoderError if a weight is missing, which would be initialised at random."""
         import torch
         from transformers import AutoModel
@@ -165,27 +207,27 @@ class TransformersEncoder(LocalEncoder):
         has_decoder = hasattr(model, "encoder") and hasattr(model, "decoder")  # a T5 may lack the setting
         used = model.get_encoder() if model.config.is_encoder_decoder or has_decoder else model
         remedy = f"{WHOLE}, or leave `head: mlp` out" if self.head else WHOLE
-        check_loaded(self.base, used, model, info, pooler=bool(self.head), remedy=remedy)
+        check_loaded_weights(self.base, used, model, info, pooler=bool(self.head), remedy=remedy)
         return used
 
     @cached_property
     def limit(self) -> int:
         """The maximum tokens read from a text: the least of `max_length`, the tokenizer's limit and the positions."""
-        limits = [self.config.max_length or self.tokenizer.model_max_length, positions_of(self.base) or UNLIMITED]
+        limits = [self.config.max_length or self.tokenizer.model_max_length, count_positions(self.base) or UNLIMITED]
         return int(min(*limits, UNLIMITED))
 
     @cached_property
     def maximum_length(self) -> int | None:
         """Like `limit`, but from the files alone."""
-        stated = number_of(self._tokenizer_folder / "tokenizer_config.json", "model_max_length")
-        smallest = min(self.config.max_length or stated or UNLIMITED, positions_of(self.base) or UNLIMITED)
+        stated = read_json_number(self._tokenizer_folder / "tokenizer_config.json", "model_max_length")
+        smallest = min(self.config.max_length or stated or UNLIMITED, count_positions(self.base) or UNLIMITED)
         return int(smallest) if smallest < UNLIMITED else None
 
     def compute(self, texts: list[str], prompt: str) -> Iterator[Batch]:
         """Encode in batches of one length, the longest first."""
         models, limit = self.models, self.limit
         encoded = self.tokenizer([f"{prompt}{text}" for text in texts], truncation=True, max_length=limit)
-        self.note_cut(count_truncated(encoded, limit), len(texts), limit)
+        self.count_truncated_texts(count_truncated(encoded, limit), len(texts), limit)
         features = dict(encoded)
         for i, ids in enumerate(features["input_ids"]):
             if not ids:  # an end token replaces a text without tokens, as for decoders
@@ -196,23 +238,27 @@ class TransformersEncoder(LocalEncoder):
         budget = TOKENS_PER_BATCH.get(models[0].device.type, TOKENS_PER_BATCH["cpu"])
         yield from run_on_replicas(
             models,
-            batches_of_one_length(lengths, budget),
-            lambda model, at: self._run(model, select_rows(features, at)),
+            batch_equal_lengths(lengths, budget),
+            lambda model, at: self._encode_batch(model, select_rows(features, at)),
         )
 
-    def _run(self, model: Any, rows: dict[str, list[Any]]) -> NDArray[np.float32]:
+    def _encode_batch(self, model: Any, rows: dict[str, list[Any]]) -> NDArray[np.float32]:
         import torch
 
         padded = self.tokenizer.pad(rows, return_tensors="pt").to(model.device)
         with torch.inference_mode():
             made = model(**padded, output_hidden_states=True)
             hidden, mask = made.hidden_states, padded["attention_mask"]
-            vectors = made.pooler_output if self.head else pool(hidden, mask, pooling=self.pooling, layers=self.layers)
+            vectors = (
+                made.pooler_output
+                if self.head
+                else pool_hidden_states(hidden, mask, pooling=self.pooling, layers=self.layers)
+            )
         pooled: NDArray[np.float32] = vectors[:, : self.config.truncate_dim].float().cpu().numpy()
         return pooled
 
 
-def check_adapter(source: Path, bases: Mapping[str, Path], model: Any) -> None:
+def check_adapter_weights(source: Path, bases: Mapping[str, Path], model: Any) -> None:
     """EncoderError if an adapter inside a checkpoint, which transformers has put on the `model`, does not fit it.
 
     `bases` maps the folder of each adapter, from `source`, to the folder of its base.
@@ -225,10 +271,10 @@ def check_adapter(source: Path, bases: Mapping[str, Path], model: Any) -> None:
     places = {name.removeprefix(prefix) for name in model.get_adapter_state_dict()}
     for folder, base in bases.items():
         stored = {name.removeprefix(prefix) for name in load_peft_weights(str(source / folder), device="cpu")}
-        refuse_misfits(source / folder, base, unexpected=stored - places, missing=places - stored)
+        refuse_unmatched_weights(source / folder, base, unexpected=stored - places, missing=places - stored)
 
 
-def refuse_misfits(adapter: Path, base: Path, *, unexpected: set[str], missing: set[str]) -> None:
+def refuse_unmatched_weights(adapter: Path, base: Path, *, unexpected: set[str], missing: set[str]) -> None:
     """EncoderError if an adapter has weights without a place in its base, or lacks some that it needs."""
     for what, names in {"the base has no place for": unexpected, "the adapter lacks": missing}.items():
         if names:
@@ -243,7 +289,7 @@ class PeftEncoder(TransformersEncoder):
 
     engine = "peft-2"
 
-    def check(self) -> None:
+    def check_files(self) -> None:
         """ModelError if the adapter or its base cannot be loaded."""
         if not (self.source / "adapter_config.json").is_file():
             raise ModelError(f"{self.source} is not a PEFT adapter: it has no adapter_config.json")
@@ -251,37 +297,43 @@ class PeftEncoder(TransformersEncoder):
         if not weights:
             raise ModelError(f"{self.source} has no weights: a PEFT adapter holds adapter_model.safetensors")
         for path in weights:
-            check_weights(path)
+            check_weights_file(path)
         refuse_code(self.source)
-        super().check()
+        super().check_files()
 
     @cached_property
     def base(self) -> Path:
         """The folder of the base model: a path, from the working directory or the adapter, or a hub id in the cache."""
-        from encheck.encoders.load import folder_of
+        from encheck.encoders.load import find_model_folder
 
         file = self.source / "adapter_config.json"
-        named = self.config.options.get("base") or value_of(file, "base_model_name_or_path", str)
+        named = self.config.options.get("base") or read_json_value(file, "base_model_name_or_path", str)
         if not named:
             raise ModelError(f"{self.source}/adapter_config.json names no base model. Give one: --model-arg base=PATH")
         for folder in (expand_home(named), self.source / named):
             if is_folder(folder):
                 return folder
         try:
-            return folder_of(ModelConfig(self.config.label, name=named, revision=value_of(file, "revision", str)))
+            return find_model_folder(
+                ModelConfig(self.config.label, name=named, revision=read_json_value(file, "revision", str))
+            )
         except ModelError as error:
             raise ModelError(f"the base of {self.source}: {error}. Or give its path: --model-arg base=PATH") from error
 
-    def content(self) -> Mapping[str, Path]:
+    def fingerprint_files(self) -> Mapping[str, Path]:
         """The files of the adapter and of its base."""
-        own = {f"adapter/{name}": path for name, path in files_of(self.source).items()}
-        return own | {f"base/{name}": path for name, path in files_of(self.base).items()}
+        own = {f"adapter/{name}": path for name, path in checkpoint_files(self.source).items()}
+        return own | {f"base/{name}": path for name, path in checkpoint_files(self.base).items()}
 
-    def load(self) -> Any:
+    def load_model(self) -> Any:
         """The base with the adapter on it; EncoderError unless every weight of the adapter fits."""
         from peft import PeftModel, get_peft_model_state_dict, load_peft_weights
 
-        base, source, misfit = super().load(), str(self.source), f"{self.source} does not fit its base {self.base}"
+        base, source, misfit = (
+            super().load_model(),
+            str(self.source),
+            f"{self.source} does not fit its base {self.base}",
+        )
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", FutureWarning)  # peft calls transformers by an older name
@@ -301,7 +353,9 @@ class PeftEncoder(TransformersEncoder):
         biases = {name for name in get_peft_model_state_dict(model) if name.endswith(".bias")}
         prompts = {"prompt_embeddings"} if model.peft_config["default"].is_prompt_learning else set()  # PEFT's own way
         unexpected = {*keys.unexpected_keys} - prompts
-        refuse_misfits(self.source, self.base, unexpected=unexpected, missing=missing | (biases - stored.keys()))
+        refuse_unmatched_weights(
+            self.source, self.base, unexpected=unexpected, missing=missing | (biases - stored.keys())
+        )
         return model
 
     def about(self) -> dict[str, Json]:

@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from encheck.encoders.checkpoints.folders import (
-    POINTING,
+    OLDER_POOLING_KEYS,
+    REFERENCING_FILES,
     SPAN_POOLING,
-    listed_modules,
+    inferred_module_folders,
+    list_modules,
     model_files,
-    numbered_folders,
     referenced_paths,
 )
 from encheck.encoders.files import COPY, read_json
-from encheck.encoders.pooling import OLDER
 from encheck.errors import ModelError
 
 BASE = {"Dense": "dense", "Normalize": "normalize", "Router": "router", "Asym": "router", "Transformer": "transformer"}
@@ -95,15 +95,15 @@ SIZES = (
     "encoder_hidden_size",
     "n_frequency",
 )
-MOST_RANK = 10_000  # and no more than an adapter's weights have bytes
-MOST_STEPS = 1_000_000  # of one pattern and one name
+MAX_RANK = 10_000  # and no more than an adapter's weights have bytes
+MAX_MATCH_STEPS = 1_000_000  # of one pattern and one name
 LONGEST_NAME = 100  # characters of a module's name
 PLAIN_PATTERN = re.compile(
     r"(?:(?:[\w.-]|\\[.\-_dw]|\[[\w.^-]*\])(?:[*+?]\??)?|\((?:\?:)?|\)(?![*+?{])|[|^$])*"
 )  # no quantifier after a group
 OWN = ": without that, transformers' own class of this type is loaded"
 REMEDY = "Remedy: leave it out, if the model was trained without it"
-OTHERS = {
+ADAPTER_FOR_MODEL_TYPE = {
     "CrossEncoder": "adapter=cross-encoder scores its pairs",
     "SparseEncoder": "adapter=transformers pools its states with the pooling you choose",
     "MultiVectorEncoder": "adapter=transformers pools its states with the pooling you choose",
@@ -116,34 +116,34 @@ PROCESSING = frozenset({"audio", "chat_template", "common", "image", "text", "vi
 MODALITIES = frozenset({"audio", "image", "message", "text", "video"})
 
 
-def _older(package: str, names: Mapping[str, str]) -> Iterator[str]:
+def _class_names_until_5_3(package: str, names: Mapping[str, str]) -> Iterator[str]:
     """A file with the class's name, as until sentence-transformers 5.3: package.Name and package.Name.Name."""
     for name in names:
         yield from (f"{package}.{name}", f"{package}.{name}.{name}")
 
 
-def _newer(package: str, names: Mapping[str, str]) -> Iterator[str]:
+def _class_names_since_5_4(package: str, names: Mapping[str, str]) -> Iterator[str]:
     """A file with a different name, as since 5.4: package.Name and package.file.Name."""
     for name, file in names.items():
         yield from (f"{package}.{name}", f"{package}.{file}.{name}")
 
 
 MODULES = frozenset({
-    *_older("sentence_transformers.models", BASE | DENSE),
-    *_older("sentence_transformers.sparse_encoder.models", SPARSE),
-    *_newer("sentence_transformers.base.modules", {name: file for name, file in BASE.items() if name != "Asym"}),
-    *_newer("sentence_transformers.sentence_transformer.modules", DENSE),
+    *_class_names_until_5_3("sentence_transformers.models", BASE | DENSE),
+    *_class_names_until_5_3("sentence_transformers.sparse_encoder.models", SPARSE),
+    *_class_names_since_5_4("sentence_transformers.base.modules", {k: file for k, file in BASE.items() if k != "Asym"}),
+    *_class_names_since_5_4("sentence_transformers.sentence_transformer.modules", DENSE),
     *(f"sentence_transformers.sentence_transformer.modules.{name}" for name in BASE),
-    *_newer("sentence_transformers.sparse_encoder.modules", SPARSE),
-    *_newer("sentence_transformers.multi_vector_encoder.modules", MULTIPLE),
-    *_newer("sentence_transformers.cross_encoder.modules", {"LogitScore": "logit_score"}),
+    *_class_names_since_5_4("sentence_transformers.sparse_encoder.modules", SPARSE),
+    *_class_names_since_5_4("sentence_transformers.multi_vector_encoder.modules", MULTIPLE),
+    *_class_names_since_5_4("sentence_transformers.cross_encoder.modules", {"LogitScore": "logit_score"}),
     SPAN_POOLING,
 })  # fmt: skip
 
 
 def refuse_outside_paths(folder: Path) -> None:
     """ModelError if modules.json, a router or a reference to a weights file points outside the folder."""
-    for file in (p for p in model_files(folder) if any(map(p.match, POINTING))):
+    for file in (p for p in model_files(folder) if any(map(p.match, REFERENCING_FILES))):
         for named in referenced_paths(file):
             if named.is_absolute() or ".." in named.parts:
                 raise ModelError(f"{file} points outside its folder ({named}), which is not followed. {COPY}")
@@ -164,12 +164,12 @@ class NamedModule(NamedTuple):
     folder: Path
 
 
-def named_modules(folder: Path) -> Iterator[NamedModule]:
+def list_named_modules(folder: Path) -> Iterator[NamedModule]:
     """Every module named at any depth of a checkpoint (routers from before 5.0 are in a config.json); without
     modules.json, those that the names of its folders indicate.
     """
-    if numbered_folders(folder):
-        for module in listed_modules(folder):
+    if inferred_module_folders(folder):
+        for module in list_modules(folder):
             yield NamedModule(folder, "type", module["type"], folder / module["path"])
     for file in model_files(folder):
         if file.name == "modules.json":
@@ -183,7 +183,7 @@ def named_modules(folder: Path) -> Iterator[NamedModule]:
                 yield NamedModule(file, f"types.{name}", str(kind), file.parent / name)
 
 
-def module_settings(module: NamedModule) -> tuple[Path, Mapping[str, Any]]:
+def read_module_config(module: NamedModule) -> tuple[Path, Mapping[str, Any]]:
     """The path and content of a module's config.json; empty if it has none."""
     file = module.folder / "config.json"
     values = read_json(file)
@@ -192,7 +192,7 @@ def module_settings(module: NamedModule) -> tuple[Path, Mapping[str, Any]]:
 
 def refuse_code(folder: Path) -> None:
     """ModelError if a configuration would run code that is not in sentence-transformers, torch or transformers."""
-    for file, key, named in _code_named(folder):
+    for file, key, named in _unknown_code_names(folder):
         if named == MOVED_SPAN_POOLING:
             raise ModelError(
                 f"{file}: {key} is {named}, whose new name is {SPAN_POOLING}. Remedy: write that instead, and pip "
@@ -209,8 +209,8 @@ def refuse_code(folder: Path) -> None:
             f"{file} names its own code ({named}), which is not run. {TRUST}. It is named under {key}{own}"
         )
 
-    for module in (m for m in named_modules(folder) if m.kind.endswith(".Dense")):
-        file, values = module_settings(module)
+    for module in (m for m in list_named_modules(folder) if m.kind.endswith(".Dense")):
+        file, values = read_module_config(module)
         named = values.get("activation_function", "torch.nn.Tanh")  # the library's own default
         if not isinstance(named, str) or named not in ACTIVATIONS:
             raise ModelError(
@@ -235,18 +235,18 @@ def refuse_code(folder: Path) -> None:
                     "Remedy: leave it out, with the tokenizer in the folder"
                 )
     for file in (p for p in model_files(folder) if p.name == "adapter_config.json"):
-        refuse_patterns(file)
+        refuse_costly_adapter_config(file)
 
 
-def refuse_patterns(file: Path) -> None:
+def refuse_costly_adapter_config(file: Path) -> None:
     """ModelError if an adapter_config.json has a costly regular expression for module names, which PEFT would match
     with each module's name, or sizes that exceed its weights.
     """
-    room = max(MOST_RANK, sum(p.stat().st_size for p in file.parent.glob("adapter_model.*")))
+    room = max(MAX_RANK, sum(p.stat().st_size for p in file.parent.glob("adapter_model.*")))
     for key, value in read_json(file, dict).items():
         named = isinstance(value, dict) and key.endswith(PATTERNS)
-        for text in (*_texts(value), *(value if named else ())) if key.endswith(PATTERNS) else ():
-            if (cost := pattern_cost(text)) is None or cost > MOST_STEPS:
+        for text in (*_texts_in_json(value), *(value if named else ())) if key.endswith(PATTERNS) else ():
+            if (cost := max_match_steps(text)) is None or cost > MAX_MATCH_STEPS:
                 why = "could take very long" if cost else "has more than names, '.*', '(a|b)' and [a-z]"
                 raise ModelError(
                     f"{file}: {key} has the regular expression {text[:80]!r}, which {why}: it was not tried. Remedy: "
@@ -257,13 +257,13 @@ def refuse_patterns(file: Path) -> None:
                 raise ModelError(f"{file}: {key} has {number:,}, but its weights have {room:,} bytes. {COPY}")
 
 
-def pattern_cost(pattern: str) -> int | None:
+def max_match_steps(pattern: str) -> int | None:
     r"""The approximate maximum number of steps for matching a pattern with a module's name; None for a pattern with
     anything but names, classes, quantifiers after these, and groups without a quantifier.
 
-    >>> pattern_cost("query"), pattern_cost(r".*\.(q|v)_proj$"), pattern_cost("(a+)+$")
+    >>> max_match_steps("query"), max_match_steps(r".*\.(q|v)_proj$"), max_match_steps("(a+)+$")
     (1, 202, None)
-    >>> pattern_cost("(?:.|.)" * 30) > MOST_STEPS
+    >>> max_match_steps("(?:.|.)" * 30) > MAX_MATCH_STEPS
     True
     """
     if not PLAIN_PATTERN.fullmatch(pattern):
@@ -283,9 +283,9 @@ def pattern_cost(pattern: str) -> int | None:
     )
 
 
-def _code_named(folder: Path) -> Iterator[tuple[Path, str, str]]:
+def _unknown_code_names(folder: Path) -> Iterator[tuple[Path, str, str]]:
     """(file, key, name) of everything unknown that a loader would import, or fetch to run."""
-    yield from ((m.file, m.key, m.kind) for m in named_modules(folder) if m.kind not in MODULES)
+    yield from ((m.file, m.key, m.kind) for m in list_named_modules(folder) if m.kind not in MODULES)
     for file in (p for p in model_files(folder) if "config" in p.name and p.suffix == ".json"):
         content = read_json(file)
         if file.name == "wordembedding_config.json":
@@ -302,48 +302,48 @@ def _code_named(folder: Path) -> Iterator[tuple[Path, str, str]]:
                 waiting += part
         for key, value in pairs:
             if key == "auto_map" and value:
-                yield file, key, ", ".join(_texts(value)) or str(value)
+                yield file, key, ", ".join(_texts_in_json(value)) or str(value)
             elif key.endswith("_implementation") and "/" in str(value):  # a kernel of the hub
                 yield file, key, str(value)
             elif key == "megatron_config" and value:  # peft imports what megatron_core names
                 yield file, "megatron_core", str(content.get("megatron_core") if isinstance(content, dict) else value)
 
 
-def _texts(content: object) -> Iterator[str]:
+def _texts_in_json(content: object) -> Iterator[str]:
     """The texts in a JSON value, without the keys."""
     if isinstance(content, str):
         yield content
     elif isinstance(content, dict | list):
         for part in content.values() if isinstance(content, dict) else content:
-            yield from _texts(part)
+            yield from _texts_in_json(part)
 
 
-def refuse_kind(folder: Path) -> None:
+def refuse_other_model_type(folder: Path) -> None:
     """ModelError if the checkpoint is of a different family, which would be pooled by the mean without a warning."""
     file = folder / "config_sentence_transformers.json"
     kind = read_json(file, dict).get("model_type") or "SentenceTransformer"
     if kind != "SentenceTransformer":
-        other = OTHERS.get(str(kind), "an adapter for what it is")
+        other = ADAPTER_FOR_MODEL_TYPE.get(str(kind), "an adapter for what it is")
         raise ModelError(
             f"{file}: model_type is {kind!r}, but a sentence encoder's is SentenceTransformer: sentence-transformers "
             f"would replace its modules with others. Remedy: {other}"
         )
 
 
-def refuse_ignored(folder: Path) -> None:
+def refuse_ignored_settings(folder: Path) -> None:
     """ModelError if a module has a setting that the library drops, or replaces by its default, while loading."""
     for file, key, value in _ignored_settings(folder):
         raise ModelError(f"{file}: {key} is {value!r}, which sentence-transformers ignores. {REMEDY}")
 
 
 def _ignored_settings(folder: Path) -> Iterator[tuple[Path, str, Any]]:
-    for module in named_modules(folder):
-        (file, values), kind = module_settings(module), module.kind.rpartition(".")[2]
+    for module in list_named_modules(folder):
+        (file, values), kind = read_module_config(module), module.kind.rpartition(".")[2]
         if kind == "Dense":
             yield from ((file, key, values[key]) for key in sorted(set(values) - set(DENSE_SETTINGS)))
         elif kind == "Pooling":
             # two spellings that disagree, or the older one with every mode off, which becomes the mean
-            older = {key: OLDER[key] for key in OLDER if key in values}
+            older = {key: OLDER_POOLING_KEYS[key] for key in OLDER_POOLING_KEYS if key in values}
             on = [name for key, name in older.items() if values[key]]
             stated = values.get("pooling_mode", on)
             newer = sorted(map(str, stated if isinstance(stated, list) else [stated]))

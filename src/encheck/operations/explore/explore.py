@@ -16,7 +16,7 @@ import numpy as np
 
 from encheck.datasets.fresh_probes import word_edits
 from encheck.errors import EncoderError
-from encheck.generators.phenomenon import phenomena, phenomenon
+from encheck.generators.phenomenon import all_phenomena, phenomenon_generator
 from encheck.items.builders import contrast
 from encheck.items.variants import VariantMaker
 from encheck.language.english import English
@@ -318,8 +318,8 @@ def shortest_form(item: ExploredItem, ask: ScorePairs, english: English, *, seed
     if dict(item.values)["origin"] == FRAMES:  # the certificate covers the filled words; only the rest may go
         triplet = replace(triplet, near_why="", far_why="", near_edits=(), far_edits=())
     remake = None
-    if item.property in phenomena():
-        both = contrast(phenomenon(item.property, "kept"), phenomenon(item.property, "changed"))
+    if item.property in all_phenomena():
+        both = contrast(phenomenon_generator(item.property, "kept"), phenomenon_generator(item.property, "changed"))
         remake = remaker(both, level=1, maker=VariantMaker(seed, english))
     found = shrink(triplet, ask, english, remake=remake, budget=SHRINK_BUDGET)
     return found.shortest if isinstance(found, Shrunk) and found.shortest is not found.whole else None

@@ -23,7 +23,7 @@ from encheck.datasets.dataset import Dataset
 from encheck.datasets.fresh_probes import ProbeFrame, word_edits
 from encheck.datasets.load import load
 from encheck.errors import NothingToMeasure, UsageError, unknown_name_message
-from encheck.generators.phenomenon import phenomena
+from encheck.generators.phenomenon import all_phenomena
 from encheck.items.builders import crossed
 from encheck.items.variants import VariantMaker
 from encheck.language.english import English
@@ -124,7 +124,7 @@ def _number_format(parts: Iterator[str]) -> str:
     return "digits" if any(_DIGIT.search(part) for part in parts) else "words"
 
 
-PROPERTIES = tuple(sorted({"antonym", *phenomena()}))
+PROPERTIES = tuple(sorted({"antonym", *all_phenomena()}))
 FAVOURS = {
     1: "the surface favours the kept text", 0: "the surface favours neither text",
     -1: "the surface favours the changed text",
@@ -205,7 +205,7 @@ def gather_material(
     items = [
         *source.of_frames(list(fill_frames(name, seed=seed, draws=draws))),
         *source.of(probes, "written probes"),
-        *(source.of(sentences, "edits of the probes' sentences") if name in phenomena() else []),
+        *(source.of(sentences, "edits of the probes' sentences") if name in all_phenomena() else []),
         *(item for label, data in own.items() for item in source.of(data, f"your texts ({label})")),
     ]
     if not items:

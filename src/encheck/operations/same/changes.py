@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.base import TextEncoder
-from encheck.encoders.protocol import Encoder, Model, PairScorer, batches_of, check_scores
+from encheck.encoders.protocol import Encoder, Model, PairScorer, check_scores, checked_batches
 from encheck.errors import EncheckError, EncoderError
 from encheck.types import content_hash
 
@@ -131,7 +131,7 @@ def encode_changed(model: Model, texts: Sequence[str], role: str = "", changes: 
 def _encode_or_score(model: Model, plain: Sequence[str], texts: Sequence[str], role: str) -> Vectors:
     """The model's vectors or scores; `plain` are the unchanged texts, by which a reranker finds their partners."""
     if isinstance(model, Encoder):
-        batches = list(batches_of(model, texts, role=role or None))
+        batches = list(checked_batches(model, texts, role=role or None))
         vectors = np.zeros((len(texts), batches[0][1].shape[1] if batches else 0), np.float32)
         for positions, found in batches:
             vectors[positions] = found

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from encheck.encoders.protocol import PartialEncoder
-from encheck.encoders.settings import TextRole, tokenizer_differences
+from encheck.encoders.settings import TextRole, differing_tokenizer_parts
 from encheck.errors import EncoderError
 from encheck.gating import reindex
 from encheck.gating.reindex import MIN_TEXTS, SAME_LENGTH, SAME_VECTOR, SameOutcome, VectorSample, project_vectors
@@ -269,7 +269,7 @@ class _ChangeSearch:
             said = f"{y} pools by {name}, {x} by {model.poolings[0]}"
             yield ModelChange("pooling", said, within=partial(model.pool_by, name))
         if other is not None and (held := model.use_tokenizer_of(other)) is not None:
-            parts = tokenizer_differences(own, theirs)
+            parts = differing_tokenizer_parts(own, theirs)
             cause: CauseName = "template" if {*parts} == {"post_processor"} else "tokenizer"
             which = f" ({', '.join(parts)})" if parts else ""
             said = f"the tokenizers differ{which}: with that of {y}, {x} gives its vectors"
@@ -473,7 +473,7 @@ def choose_texts(subjects: Sequence[Subject], *, role: str | None = None) -> lis
             lacks = {*model.lacks([one.text for one in some], role=role)}
             there = [one for one in some if one.text not in lacks]
             if len(there) < MIN_TEXTS:
-                own = sorted(getattr(model, "texts_there", ()), key=content_hash)[: len(fixed_texts())]
+                own = sorted(getattr(model, "texts_with_vector", ()), key=content_hash)[: len(fixed_texts())]
                 there = [FixedText(f"text-{i:03}", "of the file", text) for i, text in enumerate(own, 1)]
             some = there
     return list(some)

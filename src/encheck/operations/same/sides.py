@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.encoders.batching import mixed_lengths
+from encheck.encoders.batching import allow_mixed_lengths
 from encheck.encoders.protocol import Encoder, FittedModel, Model, PartialEncoder
 from encheck.encoders.settings import ROLES, EncodingSettings, TextRole
 from encheck.errors import EncheckError, EncoderError, UsageError
@@ -189,7 +189,7 @@ def _test_batching(model: Model, every: Sequence[str], role: str, kind: Kind) ->
     if not some:
         return False, False, False
     alone = np.concatenate([encode_changed(model, [text], role) for text in some])
-    with mixed_lengths():
+    with allow_mixed_lengths():
         together = encode_changed(model, some, role)
     if alone.shape != together.shape:
         raise EncoderError("its vectors have another dimension in each call: several models answer")
