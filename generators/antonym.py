@@ -82,7 +82,9 @@ def _holds_opposite(english: English, parse: Parse, slot: Slot) -> bool:
     "A big dog and a small one", "a tiny, small village": another opposite would contradict the changed word.
     """
     lemma = parse.lower_lemmas[slot.at]
-    opposites = english.substitutes.opposed(lemma, slot.pos) | english.substitutes.alike(lemma, slot.pos)
+    opposites = english.substitutes.opposites_and_synonyms(lemma, slot.pos) | english.substitutes.synonyms(
+        lemma, slot.pos
+    )
     is_one = opposites.__contains__
     result = sum(map(is_one, parse.lowers)) + sum(map(is_one, parse.lower_lemmas))
     if result == 1 + is_one(parse.lowers[slot.at]):  # the word itself, as nearly always: no closer check needed
@@ -209,7 +211,7 @@ def antonym(group: Group, *, level: int, rng: Draws, english: English) -> Varian
         return paper_antonym(group.source, words=level, rng=rng, lexicon=english.lexicon)
     if level > 1:
         return "an antonym edit replaces only one word"
-    slots = english.read(turning_slots, group.source)
+    slots = english.derive(turning_slots, group.source)
     if isinstance(slots, str):
         return slots
     parse = english.parse(group.source)
@@ -218,7 +220,7 @@ def antonym(group: Group, *, level: int, rng: Draws, english: English) -> Varian
 
 
 def _rank(english: English, parse: Parse, slot: Slot) -> tuple[bool, int, bool]:
-    synonyms = english.substitutes.of(parse.lower_lemmas[slot.at], slot.pos, "s")
+    synonyms = english.substitutes.find(parse.lower_lemmas[slot.at], slot.pos, "s")
     return is_last(slot), min(depth(parse, slot.at), DEPTH_MOST), not synonyms
 
 
@@ -233,7 +235,7 @@ def negated_antonym(group: Group, *, level: int, rng: Draws, english: English) -
         return group.variant("negated_antonym", level)
     if english.mode == "paper":
         return "the published recipe has no negated antonym"
-    slots = english.read(turning_slots, group.source)
+    slots = english.derive(turning_slots, group.source)
     if isinstance(slots, str):
         return slots
     parse = english.parse(group.source)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from encheck.generators.phenomenon import Phenomenon, Ways, choice_of, rewritten
 from encheck.generators.phrases import Span, inside_sentence, span_of, text_of
-from encheck.language.edits.articles import article
+from encheck.language.edits.replace import choose_article
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
@@ -135,7 +135,7 @@ def _with(parse: Parse, span: Span, at: int, word: str, text: str) -> str:
     if at == span[0] or parse.lowers[at - 1] not in INDEFINITE:
         return text
     begin = parse.starts[at - 1] - parse.starts[span[0]]
-    return text[:begin] + article(word) + text[begin + len(parse.words[at - 1]) :]
+    return text[:begin] + choose_article(word) + text[begin + len(parse.words[at - 1]) :]
 
 
 def _told(parse: Parse, pair: BoundPair, first: str, second: str) -> list[str]:
@@ -154,7 +154,7 @@ def _turned(parse: Parse, pair: BoundPair, first: str, second: str) -> str:
     shared = said in (*INDEFINITE, "the") and parse.tags[pair.second[0]] not in ("DT", "PRP$")
     if not shared or (said in INDEFINITE and plural):
         return f"{second} and {first}"
-    return f"{said if said == 'the' else article(second)} {second} and {behind}"
+    return f"{said if said == 'the' else choose_article(second)} {second} and {behind}"
 
 
 def _control(parse: Parse, pair: BoundPair, rng: Draws) -> str:
@@ -169,7 +169,7 @@ def _control(parse: Parse, pair: BoundPair, rng: Draws) -> str:
     word = rng.choice(others)
     change = (at, at + 1, word)
     if at and parse.lowers[at - 1] in ("a", "an"):
-        return rewritten(parse, (at - 1, at + 1, f"{article(word)} {word}"))
+        return rewritten(parse, (at - 1, at + 1, f"{choose_article(word)} {word}"))
     return rewritten(parse, change)
 
 

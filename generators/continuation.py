@@ -36,7 +36,7 @@ def continuation(group: Group, *, level: int, rng: Random, english: English) -> 
         return f"the continuation has fewer than {level} words"
     count, ending, start = level, "", end_of(group.source)
     if english.mode == "careful":
-        ends_of_clauses = english.read(clause_ends, group.continuation)
+        ends_of_clauses = english.derive(clause_ends, group.continuation)
         count = next((n for n in ends_of_clauses if level <= n <= level + REACH), 0)
         ending = group.source[start:].strip()
     if not count:

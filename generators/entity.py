@@ -17,7 +17,7 @@ from encheck.generators.number import ENDED, OPENING, alike
 from encheck.generators.phenomenon import Edits, Phenomenon, Side, SideEdit
 from encheck.language.english import English
 from encheck.language.name_tables import FEMALE, GENDERED, OTHERS, PEOPLE, SURNAMES, TITLES
-from encheck.language.names import Name, NamedThing, leaders, names, things
+from encheck.language.names import Name, NamedThing, find_names, leaders_by_surname, list_known_things
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
 from encheck.types import Edit, content_hash
@@ -61,14 +61,14 @@ class NameChange(NamedTuple):
 
 def inventory(english: English, texts: Sequence[str]) -> Inventory:
     """The things that these texts name, at most `MOST` per kind, in an order that depends only on their names."""
-    mentioned = {one.thing for text in texts for one in _named(english.read(_names, text))}
+    mentioned = {one.thing for text in texts for one in _named(english.derive(_names, text))}
     ranked = sorted(mentioned, key=lambda thing: content_hash(*thing.forms))
     kinds = sorted({thing.kind for thing in ranked})
     return Inventory({kind: tuple([thing for thing in ranked if thing.kind == kind][:MOST]) for kind in kinds})
 
 
 def _names(_english: English, parse: Parse) -> tuple[Name, ...] | str:
-    return names(parse)
+    return find_names(parse)
 
 
 def _named(found: tuple[Name, ...] | str) -> tuple[Name, ...]:
@@ -81,7 +81,7 @@ def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
     The mirror has the other name in the notation that the changed text does not use. The control makes a different
     statement in place of the name: "someone else", "another city".
     """
-    source, found, known = parse.text, english.read(_names, parse.text), english.inventory or EMPTY
+    source, found, known = parse.text, english.derive(_names, parse.text), english.inventory or EMPTY
     if isinstance(found, str):
         return found
     ranks = rng.random_ranks(len(found))
@@ -92,11 +92,11 @@ def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
 
     name, thing = plan.name, plan.thing
     made: dict[Side, list[Edit]] = {
-        "kept": [_edit(source, one.start, one.end, name.other) for one in name.spots if one.role == "whole"]
+        "kept": [_edit(source, one.start, one.end, name.other) for one in name.spans if one.role == "whole"]
     }
     sides: tuple[tuple[Side, int], ...] = (("changed", plan.notation), ("mirror", 1 - plan.notation))
     for side, notation in sides:
-        made[side] = [_edit(source, one.start, one.end, thing.text(one.role, notation)) for one in name.spots]
+        made[side] = [_edit(source, one.start, one.end, thing.write(one.role, notation)) for one in name.spans]
     if name.control is not None:
         kind = "person" if thing.kind in ("titled", "surname") else thing.kind
         made["control"] = [_edit(source, name.control.start, name.control.end, OTHERS[kind])]
@@ -127,7 +127,7 @@ def _plan(name: Name, parse: Parse, known: Inventory, rng: Draws) -> NameChange 
 
 def _fits(text: str, name: Name, *forms: str) -> bool:
     """Whether the *'s* of the name never follows a form that ends in *s*."""
-    is_possessive = any(POSSESSIVE.match(text, spot.end) for spot in name.spots)
+    is_possessive = any(POSSESSIVE.match(text, spot.end) for spot in name.spans)
     return not is_possessive or not any(form.endswith("s") for form in forms)
 
 
@@ -173,7 +173,7 @@ def _by_kind(found: Iterable[NamedThing]) -> Inventory:
     return Inventory(by_kind)
 
 
-LISTED = _by_kind((*things(), *_listed_persons(), *leaders().values()))
+LISTED = _by_kind((*list_known_things(), *_listed_persons(), *leaders_by_surname().values()))
 
 
 def _is_other(name: Name, one: NamedThing, parse: Parse) -> bool:

@@ -9,7 +9,7 @@ from random import Random
 from encheck.generators.base import listed
 from encheck.generators.paper import paper_jumble
 from encheck.language.english import English
-from encheck.language.prose import left_spans, why_left
+from encheck.language.prose import find_unedited_spans, why_not_edited
 from encheck.types import Edit, Group, Variant, apply_edits, edits_in_words
 
 WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*")
@@ -25,10 +25,10 @@ def jumble(group: Group, *, level: int, rng: Random, english: English) -> Varian
     """
     if english.mode == "paper" and not group.variants:
         return paper_jumble(group.source, swaps=level, rng=rng)
-    if left := "" if group.variants else why_left(group.source):
+    if left := "" if group.variants else why_not_edited(group.source):
         return left
     stays = (
-        () if group.variants else left_spans(group.source)
+        () if group.variants else find_unedited_spans(group.source)
     )  # the shipped probes were measured before code was kept in place
     edits = swaps(group.source, pairs=level, rng=rng, stays=stays)
     if edits is None:

@@ -13,7 +13,7 @@ from encheck.generators.phenomenon import Phenomenon, Ways, choice_of, rewritten
 from encheck.generators.phrases import can_act
 from encheck.language.english import English
 from encheck.language.parse import Parse
-from encheck.language.predicates import MAIN, Predicate, number_of
+from encheck.language.predicates import MAIN, Predicate, subject_agreement
 from encheck.statistics.draws import Draws
 
 TRIGGER = re.compile(r"\b(?:must|may|might|will|should|can)\b", re.IGNORECASE)
@@ -88,7 +88,7 @@ def _agreement(parse: Parse, verb: int, at: int, subject: int) -> str:
     """How the verb agrees with the subject: a key of `FORMS`, or empty."""
     if parse.lower_lemmas[subject] in AMOUNTS:
         return ""
-    return OWN.get(parse.lowers[subject]) or number_of(Predicate(parse, verb, at, subject, None, "", MAIN))
+    return OWN.get(parse.lowers[subject]) or subject_agreement(Predicate(parse, verb, at, subject, None, "", MAIN))
 
 
 def _suits(parse: Parse, english: English, modal: Modal, verb: int, at: int, subject: int) -> bool:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from encheck.generators.antonym import negated_antonym
 from encheck.generators.phenomenon import MIRRORED, NO_MIRROR, Edits, Phenomenon, Side, by_side
-from encheck.language.edits.inflection import inflected
+from encheck.language.edits.inflection import inflect
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.language.predicates import (
@@ -29,12 +29,12 @@ from encheck.language.predicates import (
     SAYING,
     SENTENCES,
     Predicate,
-    discourse_clash,
+    find_deniable_predicates,
     has_more_sentences,
-    number_of,
-    predicates,
+    subject_agreement,
+    why_denial_clashes,
 )
-from encheck.language.prose import why_left
+from encheck.language.prose import why_not_edited
 from encheck.statistics.draws import Draws
 from encheck.surface import tokens
 from encheck.types import Edit, Group, Variant
@@ -84,7 +84,7 @@ def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
     In reported speech the reported statement is negated; a relative clause only if there is nothing else. The control
     is a different statement in the same place: "is expected to be covered", "may close" for "will close".
     """
-    if left := why_left(parse.text):
+    if left := why_not_edited(parse.text):
         return left
     plan: PredicateTexts | str | None = None
     result = _free(parse)
@@ -102,10 +102,10 @@ def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
 
 def _free(parse: Parse) -> tuple[Predicate, ...] | str:
     """The predicates whose negation fits the rest of the text; or the reason why there is none."""
-    denied = predicates(parse)
+    denied = find_deniable_predicates(parse)
     if isinstance(denied, str):
         return SENTENCES if has_more_sentences(parse) and denied not in STATELESS else denied
-    reasons = [discourse_clash(one) for one in denied]
+    reasons = [why_denial_clashes(one) for one in denied]
     free = tuple(one for one, reason in zip(denied, reasons, strict=True) if not reason)
     return free or reasons[0]
 
@@ -294,7 +294,7 @@ def _conjugated(predicate: Predicate) -> str:
         return {"have": ("has", "have", "had"), "do": ("does", "do", "did")}[predicate.base][
             ("VBZ", "VBP", "VBD").index(tag)
         ]
-    return inflected(predicate.base, tag) or ""
+    return inflect(predicate.base, tag) or ""
 
 
 @lru_cache(maxsize=20_000)
@@ -359,7 +359,9 @@ def _control(predicate: Predicate, rng: Draws) -> str:
 
 
 def _be(predicate: Predicate, past: bool) -> str:
-    forms = {"first": ("am", "was"), "singular": ("is", "was"), "plural": ("are", "were")}.get(number_of(predicate))
+    forms = {"first": ("am", "was"), "singular": ("is", "was"), "plural": ("are", "were")}.get(
+        subject_agreement(predicate)
+    )
     return forms[past] if forms else ""
 
 

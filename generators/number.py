@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from encheck.generators.phenomenon import Edits, Phenomenon, Side, SideEdit
-from encheck.language.edits.articles import article
+from encheck.language.edits.replace import choose_article
 from encheck.language.english import English
 from encheck.language.numbers.mention import Mention, NumberForm, NumberPlace, Value, Write
-from encheck.language.numbers.mentions import mentions
+from encheck.language.numbers.mentions import find_number_mentions
 from encheck.language.numbers.numerals import NEAR, SIZES
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
@@ -131,7 +131,7 @@ def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:  # noqa: A
 
     The control makes a different statement with the number: "12 people" > "12 women", "5 minutes" > "5 hours".
     """
-    source, found = parse.text, mentions(parse)
+    source, found = parse.text, find_number_mentions(parse)
     if isinstance(found, str):
         return found
     ranks = rng.random_ranks(len(found))
@@ -147,7 +147,7 @@ def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:  # noqa: A
         if level in plan.values:
             value, why = plan.values[level], f"another value, {size}"
             made["changed", level] = _side_edit(source, plan, form.write(value), why)
-            made["mirror", level] = _side_edit(source, plan, one.own(value), f"{why}, same notation")
+            made["mirror", level] = _side_edit(source, plan, one.write(value), f"{why}, same notation")
         else:
             made["changed", level] = made["mirror", level] = f"no other number that is {size}"
     if other := other_word(parse, one):
@@ -185,13 +185,13 @@ def _chosen(found: Sequence[Choice], favoured: int, rng: Draws) -> Choice:
 
 def _values(mention: Mention, form: NumberForm, size: int, context: int) -> list[tuple[Value, float]]:
     """(value, how much the surface favours the kept text) of other values that both notations can express."""
-    kept, own = said_as(form.write, mention.value), said_as(mention.own, mention.value)
+    kept, own = said_as(form.write, mention.value), said_as(mention.write, mention.value)
     if kept is None or own is None or "".join(kept.split()) == "".join(own.split()):
         return []
     result = []
     of_kept = alike(own, kept, context)
-    for value in mention.beside(size):
-        said, mirrored = said_as(form.write, value), said_as(mention.own, value)
+    for value in mention.list_values_at(size):
+        said, mirrored = said_as(form.write, value), said_as(mention.write, value)
         if said and mirrored and said not in (kept, own) and mirrored not in (kept, own, said):
             result.append((value, of_kept - alike(own, said, context)))
     return result
@@ -235,7 +235,7 @@ def edits_for(source: str, mention: Mention, text: str) -> tuple[Edit, ...]:
         text += "."
     edits: tuple[Edit, ...] = (Edit(mention.start, mention.end, text),)
     match = re.search(r"\b(an?)\s+$", source[: mention.start], re.IGNORECASE)
-    if match and (wanted := article(text)) != match[1].lower():
+    if match and (wanted := choose_article(text)) != match[1].lower():
         wanted = wanted.capitalize() if match[1][0].isupper() else wanted
         edits = (Edit(match.start(1), match.end(1), wanted), *edits)
     return edits
@@ -271,7 +271,7 @@ def shared_number(query: Parse, document: Parse, *, seed: int) -> SharedNumber |
 
     A number is shared if kind and value are the same, and for a count also the counted noun.
     """
-    asked, said = mentions(query), mentions(document)
+    asked, said = find_number_mentions(query), find_number_mentions(document)
     if isinstance(asked, str):
         return f"{asked} in the query"
     if isinstance(said, str):
@@ -297,16 +297,16 @@ def _is_same(query: Parse, mention: Mention, document: Parse, other: Mention) ->
 
 
 def _counted(parse: Parse, mention: Mention) -> str:
-    return NumberPlace(parse, mention.start, mention.end).next().removesuffix("s")
+    return NumberPlace(parse, mention.start, mention.end).word_after().removesuffix("s")
 
 
 def _contrasts(query: str, mention: Mention, document: str, other: Mention) -> Iterator[SharedNumber]:
     """Contrasts for near values that both texts can express, in notations of the document where no word reveals it."""
-    for write in (other.own, *(form.write for form in other.forms)):
-        for value in mention.beside(NEAR):
-            asked, said = ([said_as(way, v) for v in (mention.value, value)] for way in (mention.own, write))
+    for write in (other.write, *(form.write for form in other.forms)):
+        for value in mention.list_values_at(NEAR):
+            asked, said = ([said_as(way, v) for v in (mention.value, value)] for way in (mention.write, write))
             if all(asked) and all(said) and not _telling(asked) & _telling(said):
-                yield SharedNumber(_both(query, mention, mention.own, value), _both(document, other, write, value))
+                yield SharedNumber(_both(query, mention, mention.write, value), _both(document, other, write, value))
 
 
 def _telling(both: list[str | None]) -> set[str]:

@@ -16,7 +16,7 @@ from itertools import accumulate
 from random import Random
 from typing import NamedTuple
 
-from encheck.language.lexicon.protocol import PARTS, Antonym, Lexicon, Pos
+from encheck.language.lexicon.lexicon import PARTS, Antonym, Lexicon, Pos
 from encheck.language.words import paper_stop_words
 from encheck.types import Edit, Variant
 

@@ -22,7 +22,7 @@ from encheck.generators.base import OPTION, OWN_TEXT, PROBES, NamedGenerator, Ou
 from encheck.generators.phrases import capital, root_of
 from encheck.language.english import English
 from encheck.language.parse import Parse
-from encheck.language.prose import why_left
+from encheck.language.prose import why_not_edited
 from encheck.scoring.triplets import surface_preference
 from encheck.statistics.draws import Draws
 from encheck.types import Edit, Group, MissingNeed, Validity, Variant, apply_edits
@@ -106,7 +106,7 @@ class Phenomenon:
             return f"the published recipe has no {self.name}"
         if not self.trigger.search(group.source):
             return self.without
-        result = english.read(_reading(self, rng.run_seed, english.inventory if self.survey else None), group.source)
+        result = english.derive(_reading(self, rng.run_seed, english.inventory if self.survey else None), group.source)
         if isinstance(result, str):
             return result
         own_level = level if len(self.levels) > 1 else 1
@@ -150,7 +150,7 @@ def choice_of(read: Callable[[Parse, English, Draws], Ways | str]) -> Callable[[
 
     def edits(parse: Parse, english: English, rng: Draws) -> Edits | str:
         source = parse.text
-        if why := why_left(source):
+        if why := why_not_edited(source):
             return why
         if root_of(parse) is None or source.isupper():
             return SEVERAL

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 
 from encheck.generators.phenomenon import Phenomenon, Ways, choice_of, rewritten
-from encheck.language.edits.inflection import inflected
+from encheck.language.edits.inflection import inflect
 from encheck.language.english import English
 from encheck.language.parse import Parse
 from encheck.statistics.draws import Draws
@@ -92,7 +92,7 @@ def _universal(parse: Parse, at: int, noun: int) -> Ways | None:
         return None
     if _is_subject(parse, noun):
         return _ways(parse, at, at + 1, (other,), ("no", "not a single"), "every one of a kind", "another")
-    plural = inflected(parse.lower_lemmas[noun], "NNS")
+    plural = inflect(parse.lower_lemmas[noun], "NNS")
     if plural is None or parse.words[noun] != parse.lowers[noun]:
         return None
     changed = [rewritten(parse, (at, at + 1, part), (noun, noun + 1, plural)) for part in PART]
@@ -112,7 +112,7 @@ def _all(parse: Parse, at: int, noun: int) -> Ways | None:
     if (
         not _is_subject(parse, noun)
         or not _takes_any_subject(parse, noun)
-        or inflected(singular, "NNS") != parse.words[noun]
+        or inflect(singular, "NNS") != parse.words[noun]
     ):
         return None
     kept = [rewritten(parse, (at, at + 1, word), (noun, noun + 1, singular)) for word in ("every", "each")]

@@ -20,10 +20,10 @@ from random import Random
 from typing import NamedTuple
 
 from encheck.generators.base import listed
-from encheck.language.edits.conditions import base_of
+from encheck.language.edits.conditions import strip_subtype
 from encheck.language.english import English
 from encheck.language.parse import Parse
-from encheck.language.prose import why_left
+from encheck.language.prose import why_not_edited
 from encheck.types import Edit, Group, Variant, apply_edits
 
 # Symmetric predicates: "A met B", "A is similar to B".
@@ -74,13 +74,13 @@ def _links(parse: Parse, units: Sequence[MovableUnit]) -> Iterator[tuple[int, st
     unit_of = [i for i, unit in enumerate(units) for _ in range(unit.start, unit.end)]
     tops = [_top(parse, unit) for unit in units]
     for i, top in enumerate(tops):
-        if base_of(parse.deps[top]) in NO_RELATION:
+        if strip_subtype(parse.deps[top]) in NO_RELATION:
             continue
         first = _first(parse, top)
         head = parse.heads[first]
         yield (-1 if head == first else unit_of[head]), _name(parse, top, first), i
         subject = parse.child(first, "nsubj")
-        if base_of(parse.deps[top]) == "conj" and subject is not None and parse.child(top, "nsubj") is None:
+        if strip_subtype(parse.deps[top]) == "conj" and subject is not None and parse.child(top, "nsubj") is None:
             yield i, "nsubj", unit_of[subject]  # "A sings and dances": both have the subject
 
 
@@ -102,7 +102,7 @@ def _first(parse: Parse, at: int) -> int:
 
 def _equal(parse: Parse, at: int) -> bool:
     """Whether a token is another name, member or side of its head."""
-    dep, head = base_of(parse.deps[at]), parse.heads[at]
+    dep, head = strip_subtype(parse.deps[at]), parse.heads[at]
     if dep in EQUALS:
         return True
     if dep == "compound":
@@ -123,7 +123,7 @@ def _name(parse: Parse, at: int, first: int) -> str:
 def why_kept(parse: Parse, a: MovableUnit, b: MovableUnit) -> str:
     """Why an exchange of these two keeps the meaning, in a few words."""
     tops = [_top(parse, unit) for unit in (a, b)]
-    deps = {base_of(parse.deps[top]) for top in tops}
+    deps = {strip_subtype(parse.deps[top]) for top in tops}
     heads = [parse.heads[top] for top in tops]
     firsts = [_first(parse, top) for top in tops]
     if deps & {"flat", "compound"} and (heads[0] in tops or heads[1] in tops):
@@ -180,9 +180,9 @@ def swap_chain(group: Group, *, level: int, rng: Random, english: English) -> Sw
     The same `rng` gives the same exchanges at every level: level 2 is level 1 and one more.
     """
     careful = english.mode == "careful"
-    if left := why_left(group.source) if careful and not group.variants else "":
+    if left := why_not_edited(group.source) if careful and not group.variants else "":
         return left
-    result = english.read(swap_groups, group.source)
+    result = english.derive(swap_groups, group.source)
     if isinstance(result, str):
         return result
     parse = english.parse(group.source)

@@ -14,7 +14,7 @@ from encheck.encoders.adapters import adapter_of
 from encheck.encoders.load import load
 from encheck.encoders.models_file import ModelConfig, packaged_models, read_models, with_args
 from encheck.encoders.protocol import Encoder, FittedModel, PairScorer
-from encheck.language.pipeline.load import Pipeline
+from encheck.language.pipeline.pipeline import Pipeline
 from encheck.running.service import EncoderService
 from encheck.running.subject import Subject
 from encheck.store import Store

@@ -14,7 +14,7 @@ from encheck.generators.synonym import synonym
 from encheck.items.builders import against_paraphrase, contrast, edited
 from encheck.items.variants import VariantMaker
 from encheck.language.english import English
-from encheck.language.lexicon.load import lexicon
+from encheck.language.lexicon.load import load_lexicon
 from encheck.language.words import STOP_WORDS, paper_stop_words
 from encheck.types import Variant, apply_edits
 
@@ -68,19 +68,19 @@ def test_our_own_stop_words_are_case_sensitive_as_theirs():
 
 
 def test_every_part_of_speech_and_every_sense_is_a_candidate():
-    assert set(antonyms_of(lexicon())("good")) >= {"bad", "evil", "ill", "badness", "evilness"}
+    assert set(antonyms_of(load_lexicon())("good")) >= {"bad", "evil", "ill", "badness", "evilness"}
 
 
 def test_the_edits_of_a_published_variant_give_its_text():
     text = "The old  dog ran, and the old cat rose ."
     for make in (paper_synonym, paper_antonym):
-        variant = make(text, words=2, rng=Random(0), lexicon=lexicon())
+        variant = make(text, words=2, rng=Random(0), lexicon=load_lexicon())
         assert " ".join(apply_edits(text, variant.edits).split()) == variant.text
 
 
 def test_a_sentence_without_an_antonym_comes_back_as_it_is():
     text = "Zelda zzzyx"
-    assert paper_antonym(text, words=1, rng=Random(0), lexicon=lexicon()).text == text
+    assert paper_antonym(text, words=1, rng=Random(0), lexicon=load_lexicon()).text == text
 
 
 def published(*sources, relation, level=1):

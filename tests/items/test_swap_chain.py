@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from encheck.generators.swap_chain import SWAPS, Relations, Swapped, groups_of, swap_chain, units_of, why_kept
 from encheck.language.english import English
 from encheck.language.parse import Parse
-from encheck.language.pipeline.load import Pipeline
+from encheck.language.pipeline.pipeline import Pipeline
 from encheck.similarity import words
 from encheck.types import Group, apply_edits
 

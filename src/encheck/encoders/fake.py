@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from encheck.language.edits.contractions import expanded
+from encheck.language.edits.contractions import expand_contractions
 from encheck.similarity import jaccard, words
 from encheck.types import content_hash
 
@@ -168,7 +168,7 @@ def _bag(text: str) -> tuple[str, ...]:
 
 def _plain(text: str) -> str:
     """The text without variations that keep the meaning: case, blanks, contractions."""
-    return " ".join(expanded(text).lower().split())
+    return " ".join(expand_contractions(text).lower().split())
 
 
 def _told(meanings: dict[str, tuple[str, float]]) -> _Told:
@@ -183,6 +183,6 @@ def _told(meanings: dict[str, tuple[str, float]]) -> _Told:
 @cache
 def _of_probes(fresh: int | None) -> _Told:
     """The knowledge from the embedded probes and a seed's fresh ones: half a second of work, shared by all oracles."""
-    from encheck.datasets.probes import meanings
+    from encheck.datasets.probes import iterate_text_meanings
 
-    return _told(dict(meanings(fresh)))
+    return _told(dict(iterate_text_meanings(fresh)))

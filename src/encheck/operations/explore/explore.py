@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from encheck.datasets.fresh_probes import word_edits
+from encheck.datasets.fresh_probes import diff_words
 from encheck.errors import EncoderError
 from encheck.generators.phenomenon import phenomena, phenomenon
 from encheck.items.builders import contrast
@@ -45,7 +45,7 @@ from encheck.operations.explore.search import (
 from encheck.reporting.text import marked, table
 from encheck.scoring.crossed import Crossed
 from encheck.scoring.triplets import Triplet
-from encheck.shrinking.shrink import ItemForm, MakeTriplets, Shrunk, remaker, shrink
+from encheck.shrinking.shrink import ItemForm, MakeTriplets, ShrinkResult, make_triplet_remaker, shrink_item
 from encheck.statistics.hypothesis_tests import ALPHA, clopper_pearson_interval, share_upper_bound
 from encheck.surface import SHARED, SURFACE
 
@@ -350,13 +350,13 @@ def shortest_form(item: ExploredItem, ask: ScorePairs, english: English, *, seed
     if dict(item.values)["origin"] == FRAMES:  # the certificate covers the filled words; only the rest may go
         triplet = replace(triplet, near_why="", far_why="", near_edits=(), far_edits=())
     remake = _remake(item.property, VariantMaker(seed, english)) if item.property in phenomena() else None
-    found = shrink(triplet, ask, english, remake=remake, budget=SHRINK_BUDGET)
-    return found.shortest if isinstance(found, Shrunk) and found.shortest is not found.whole else None
+    found = shrink_item(triplet, ask, english, remake=remake, budget=SHRINK_BUDGET)
+    return found.shortest if isinstance(found, ShrinkResult) and found.shortest is not found.whole else None
 
 
 def _remake(name: str, maker: VariantMaker) -> MakeTriplets:
     both = contrast(phenomenon(name, "kept"), phenomenon(name, "changed"))
-    make = remaker(both, level=1, maker=maker)
+    make = make_triplet_remaker(both, level=1, maker=maker)
     return lambda item, sources: make(item, sources)
 
 
@@ -435,7 +435,7 @@ def _triplet_lines(what: str, triplet: Triplet) -> Iterator[str]:
     yield f"   {what}"
     yield f"     source   {triplet.source}"
     for name, text in (("kept", triplet.near), ("changed", triplet.far)):
-        yield f"     {name:7}  {marked(triplet.source, text, word_edits(triplet.source, text))}"
+        yield f"     {name:7}  {marked(triplet.source, text, diff_words(triplet.source, text))}"
 
 
 def _search_lines(one: SearchSummary) -> Iterator[str]:

@@ -72,7 +72,7 @@ def probe_pairs(seed: int = 0) -> list[ProbePair]:
     """Pairs from the fixed part of the embedded probes, by kind, and random pairs without a shared content word."""
     data = load("probes", quick=True)
     found = dict.fromkeys(_written_probes(data.groups))
-    pairs = data.reference(seed=seed, count=UNRELATED_PAIRS)
+    pairs = data.draw_random_pairs(seed=seed, count=UNRELATED_PAIRS)
     return [*found, *(ProbePair(UNRELATED, one.first, one.second, one.cluster) for one in pairs)]
 
 
